@@ -2,20 +2,26 @@
 
 use std::process::Command;
 
-fn prefix() -> String {
+fn prefix() -> Result<String, String> {
     println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
     if let Ok(prefix) = std::env::var("MLIR_SYS_220_PREFIX") {
-        return prefix;
+        return Ok(prefix);
     }
     let answer = Command::new("llvm-config-22").arg("--prefix").output();
     let prefix = answer.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
-    prefix.unwrap_or_else(|e| {
-        panic!("LLVM 22 is not found ({e}): set MLIR_SYS_220_PREFIX, or install llvm-22-dev")
+    prefix.map_err(|e| {
+        format!("LLVM 22 is not found ({e}): set MLIR_SYS_220_PREFIX, or install llvm-22-dev")
     })
 }
 
 fn main() {
-    let prefix = prefix();
+    let prefix = match prefix() {
+        Ok(prefix) => prefix,
+        Err(problem) => {
+            println!("cargo::error={problem}");
+            return;
+        }
+    };
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-link-search=native={prefix}/lib");
     println!("cargo:rustc-link-lib=dylib=LLVM-22");

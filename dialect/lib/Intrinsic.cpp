@@ -29,11 +29,11 @@ LogicalResult IntrinsicOp::verify() {
     if (getOperatorAttributes().get(name))
       return emitOpError() << "is given the attribute '" << name << "', which 'operator_attributes' has as well";
   }
-  int64_t told = getTold().size(), plain = static_cast<int64_t>(getOuts().size()) - told;
+  int64_t dynamic = getDynamicOutputs().size(), plain = static_cast<int64_t>(getOuts().size()) - dynamic;
   if (plain <= 0)
-    return emitOpError() << "returns the extents of " << told << " outputs, but has only " << getOuts().size()
+    return emitOpError() << "returns the extents of " << dynamic << " outputs, but has only " << getOuts().size()
                          << " destinations";
-  for (auto [number, position] : llvm::enumerate(getTold())) {
+  for (auto [number, position] : llvm::enumerate(getDynamicOutputs())) {
     if (position < 0 || position >= plain)
       return emitOpError() << "returns the extents of output " << position << ", but has " << plain << " outputs";
     auto output = cast<ShapedType>(getOuts()[position].getType());
@@ -96,7 +96,7 @@ struct IntrinsicBufferization
     if (failed(buffers(intrinsic.getInputs(), inputs)) || failed(buffers(intrinsic.getOuts(), outs)))
       return failure();
     auto made = IntrinsicOp::create(rewriter, op->getLoc(), TypeRange(), intrinsic.getOperatorNameAttr(),
-                                    intrinsic.getOperatorAttributesAttr(), intrinsic.getToldAttr(),
+                                    intrinsic.getOperatorAttributesAttr(), intrinsic.getDynamicOutputsAttr(),
                                     intrinsic.getGivenAttr(), intrinsic.getRandomAttr(), inputs, outs);
     made->setDiscardableAttrs(intrinsic->getDiscardableAttrDictionary());
     replaceOpWithBufferizedValues(rewriter, op, outs);

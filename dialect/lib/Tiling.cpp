@@ -48,8 +48,8 @@ static std::optional<unsigned> cutIndex(FormulaOp op, unsigned destination, unsi
   return op.getStaticBounds()[*index] <= extent ? index : std::nullopt;
 }
 
-/// Whether a destination has all loops as subscripts of their own whose bounds only a run knows. Where one of these is empty, so
-/// is each part of the destination; where another one is, there is no step, and the rest of the loops may go as far as they like.
+/// Whether each loop with a dynamic bound is a subscript of its own in a destination. If one of these loops is empty, so is
+/// the destination. If another loop is empty, there is no iteration, and the bounds of the other loops do not matter.
 static bool writesAlongOpenLoops(FormulaOp op, unsigned destination) {
   llvm::SmallDenseSet<unsigned> alone;
   for (Value subscript : yieldOf(op).getSubscriptsOf(destination))

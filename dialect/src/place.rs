@@ -63,7 +63,7 @@ fn first(fused: MlirLocation) -> Option<MlirLocation> {
 
 /// The locations that one fuses.
 fn all(fused: MlirLocation) -> Vec<MlirLocation> {
-    // SAFETY: the location is a fused one; the list has room for all of its parts.
+    // SAFETY: the location is a fused one; the list is large enough for all of its locations.
     unsafe {
         let count = mlir_sys::mlirLocationFusedGetNumLocations(fused) as usize;
         let mut parts = vec![fused; count];

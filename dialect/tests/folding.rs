@@ -1,5 +1,12 @@
 //! Folders compute what the scalar table says, and every operation of the table is in the dialect.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use skript_dialect::melior::ir::Module;
 use skript_dialect::{context, pipeline};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

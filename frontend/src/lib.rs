@@ -1,18 +1,8 @@
 //! SkriptND text → AST → checked definitions → composed [`model::Model`]. No MLIR.
 //!
-//! Stations, in order, none reaching back: [`source`] reads files, [`syntax`] makes the [`ast`], [`check`] proves
+//! Stages, in order; none imports a later one: [`source`] reads files, [`syntax`] builds the [`ast`], [`check`] proves
 //! definitions well formed without any invocation, [`compose`] instantiates a graph with [`eval`]'s compile-time
 //! values and normalizes its formulas. All of them report to [`diagnostics`].
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
-    )
-)]
-
 pub mod ast;
 pub mod check;
 pub mod compose;

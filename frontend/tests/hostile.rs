@@ -1,6 +1,13 @@
 //! Documents that ask for too much, or are no documents at all: each is answered soon, with a diagnostic, and without
 //! taking the machine's memory. What the parser makes of random text is here as well; `fuzz/` looks further.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 

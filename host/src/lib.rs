@@ -2,16 +2,6 @@
 //!
 //! Both are untrusted: a path may name a pipe or a device, a file may have any size, and its text may hold characters
 //! that a terminal obeys.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
-    )
-)]
-
 pub mod file;
 mod printable;
 

@@ -4,7 +4,7 @@ use crate::positions::Lines;
 use lsp_types::Range;
 use skript_frontend::ast::{Definition, DefinitionKind, Module};
 use skript_frontend::check::{check_program, is_sound};
-use skript_frontend::compose::{ComposeOptions, compose, known_tensors};
+use skript_frontend::compose::{ComposeOptions, compose, inferred_tensors};
 use skript_frontend::diagnostics::codes::NO_GRAPH;
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
@@ -51,7 +51,7 @@ impl Analysis {
                         .filter(|d| d.severity == Severity::Error)
                         .filter_map(|d| d.span)
                         .collect();
-                    known_tensors(&mut program, &errors, &limits)
+                    inferred_tensors(&mut program, &errors, &limits)
                 }
             };
         }

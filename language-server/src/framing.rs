@@ -47,7 +47,7 @@ pub enum FramingError {
     System(#[from] std::io::Error),
     #[error("the header of a message has more than {MOST_HEADER_BYTES} bytes")]
     LongHeader,
-    #[error("a message has no `Content-Length: N`, so nothing tells where it ends")]
+    #[error("a message has no `Content-Length: N`, so its end is unknown")]
     NoLength,
     #[error("the input ends within a message")]
     Cut,

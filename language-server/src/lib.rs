@@ -3,16 +3,6 @@
 //! [`serve`] answers an editor until it says goodbye, [`serve_streams`] one on two streams of bytes (`framing`). `workspace` knows which texts are open and which model a file
 //! belongs to; `analysis` is what the frontend makes of them; what is asked about a place goes through `names`, which
 //! says what stands there.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
-    )
-)]
-
 mod analysis;
 mod completion;
 mod diagnostics;

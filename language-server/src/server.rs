@@ -52,7 +52,7 @@ fn capabilities() -> ServerCapabilities {
 /// Answers an editor that writes to `input` and reads from `output`, until it says goodbye.
 ///
 /// # Errors
-/// Messages cannot be told apart any more, the connection broke, or the editor does not keep to the protocol.
+/// The boundaries of messages are lost, the connection broke, or the editor violates the protocol.
 pub fn serve_streams<I, O>(input: I, output: O) -> anyhow::Result<()>
 where
     I: std::io::Read + Send + 'static,
@@ -158,7 +158,7 @@ struct Server {
 }
 
 impl Server {
-    /// Keeps what the editor tells, and returns the diagnostics that change if they are to be published.
+    /// Stores a notification of the editor, and returns the diagnostics that change if they are to be published.
     fn take_note(
         &mut self,
         notification: Notification,

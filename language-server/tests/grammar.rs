@@ -1,5 +1,12 @@
 //! The TextMate grammar knows every word of the language, and its patterns are regular expressions.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use regex::Regex;
 use serde_json::Value;
 use skript_semantics::ScalarOp;

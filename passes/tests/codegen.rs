@@ -1,5 +1,12 @@
 //! Modules on tensors, compiled and run in the process, against values worked out by hand or by plain loops.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use melior::ir::Module;
 use skript_passes::codegen::{self, Form, Interface};
 use skript_passes::ir;

@@ -1,6 +1,13 @@
 //! Systematic scalarizability (the Elementwise RFC, 10 to 14): whatever mix of tensors, vectors and scalars an op verifies
 //! with, its scalarized form verifies, and nothing shaped is left.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use melior::Context;
 use melior::ir::Module;
 use melior::ir::operation::OperationLike;

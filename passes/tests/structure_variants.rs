@@ -1,6 +1,13 @@
 //! What a formula is, and which named operation of linalg it becomes, does not depend on how it is written: names, order
 //! of bounds, layouts, order of factors.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use skript_dialect::pipeline;
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};

@@ -1,6 +1,13 @@
 //! Vectorized kernels against the same operations as plain loops: both compiled, both run, on odd extents, strides,
 //! dilations and guards, with infinities and NaN where a guard must skip them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use melior::dialect::DialectRegistry;
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationRef};

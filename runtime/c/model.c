@@ -104,11 +104,11 @@ static int32_t accept(skript_role role, const skript_port *port, const skript_te
   return SKRIPT_OK;
 }
 
-/* Whether there is room for the largest tensor of a port. */
-static int32_t accept_room(const char *what, const skript_port *port, const skript_tensor *tensor,
+/* Whether the caller's memory holds the largest tensor of a port. */
+static int32_t accept_memory(const char *what, const skript_port *port, const skript_tensor *tensor,
                            skript_error *error) {
   if (tensor->bytes < port->bytes || (port->bytes && !tensor->data))
-    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` has room for %" PRIu64 " bytes at %p, it needs %" PRIu64, what,
+    return skript_fail(error, SKRIPT_ARGUMENT, "%s `%s` has %" PRIu64 " bytes of memory at %p, it needs %" PRIu64, what,
                        port->name, tensor->bytes, tensor->data, port->bytes);
   if ((uintptr_t)tensor->data % skript_size(port->type))
     return skript_fail(error, SKRIPT_ARGUMENT, "the memory of %s `%s` is not aligned to its elements of %zu bytes",
@@ -210,7 +210,7 @@ int32_t skript_read_variable(skript_instance *instance, size_t index, skript_ten
   const skript_port *port = skript_port_at(SKRIPT_VARIABLE, index);
   if (!port || !value)
     return skript_fail(error, SKRIPT_ARGUMENT, "the model has no variable %zu, or no tensor is given", index);
-  int32_t status = accept_room(role_names[SKRIPT_VARIABLE], port, value, error);
+  int32_t status = accept_memory(role_names[SKRIPT_VARIABLE], port, value, error);
   if (status != SKRIPT_OK) return status;
   status = start(instance, error);
   if (status != SKRIPT_OK) return status;
@@ -242,7 +242,7 @@ static void write_value(char *text, size_t size, const char *kind, int64_t value
   }
 }
 
-/* Adds a piece to the text, as far as there is room. */
+/* Appends a piece to the text, truncated to the size of its buffer. */
 static void append(char *text, size_t size, size_t *used, const char *piece, size_t length) {
   if (length > size - 1 - *used) length = size - 1 - *used;
   memcpy(text + *used, piece, length);
@@ -325,7 +325,7 @@ static int32_t arrange(skript_instance *instance, const skript_tensor *inputs, s
     memcpy(extents[n], port->bounds, port->rank * sizeof(int64_t));
   }
   for (size_t i = 0; (port = skript_port_at(SKRIPT_OUTPUT, i)); i++, n++) {
-    int32_t status = accept_room(role_names[SKRIPT_OUTPUT], port, &outputs[i], error);
+    int32_t status = accept_memory(role_names[SKRIPT_OUTPUT], port, &outputs[i], error);
     if (status != SKRIPT_OK) return status;
     instance->pointers[n] = place(outputs[i].data);
     memcpy(extents[n], port->bounds, port->rank * sizeof(int64_t));

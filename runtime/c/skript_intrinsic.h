@@ -20,14 +20,14 @@ extern "C" {
 /* Of the elements of a tensor. */
 enum { SKRIPT_ELEMENT_BOOL = 0 /* one byte, 0 or 1; of an output, true is any but 0 */, SKRIPT_ELEMENT_INT = 1 /* int64_t */, SKRIPT_ELEMENT_REAL = 2 /* float; double in SYMBOL_f64 */ };
 
-/* Contiguous and row-major. Of an output, `extents` are those that the type states, and its largest where the kernel is to
- * find them out (`told`); such a kernel writes the actual ones to `extents`, and the elements contiguously by these. */
+/* Contiguous and row-major. `extents` of an output are those of its type, or their upper bounds if the kernel determines
+ * them (`is_dynamic`); then the kernel writes the actual ones to `extents`, and the elements contiguously by these. */
 struct skript_array {
   int32_t element;
   uint32_t rank;
   int64_t *extents;
   void *data;
-  int32_t told;
+  int32_t is_dynamic;
 };
 
 enum { SKRIPT_VALUE_NULL, SKRIPT_VALUE_BOOL, SKRIPT_VALUE_INT, SKRIPT_VALUE_REAL, SKRIPT_VALUE_STR, SKRIPT_VALUE_LIST };
@@ -55,7 +55,7 @@ struct skript_call {
   size_t input_count;
   struct skript_array *outputs;
   size_t output_count;
-  char *message; /* room for why the kernel fails, ends in '\0' */
+  char *message; /* buffer for the reason if the kernel fails, ends in '\0' */
   size_t message_size;
 };
 

@@ -65,7 +65,7 @@ typedef struct skript_tensor {
   uint32_t rank;
   int64_t extents[SKRIPT_MAX_RANK];
   void *data;
-  uint64_t bytes; /* that `data` has room for */
+  uint64_t bytes; /* size of `data` */
 } skript_tensor;
 
 typedef struct skript_error {
@@ -97,7 +97,7 @@ skript_instance *skript_create(const char *weights, skript_error *error);
 int32_t skript_write_variable(skript_instance *instance, size_t index, const skript_tensor *value, skript_error *error);
 /* Copies a variable's present value to `value->data` and fills in type, rank and extents. */
 int32_t skript_read_variable(skript_instance *instance, size_t index, skript_tensor *value, skript_error *error);
-/* Computes the outputs. Each output's `data` has room for `bytes` of its port; type, rank and extents are filled in.
+/* Computes the outputs. Each output's `data` holds at least `bytes` of its port; type, rank and extents are filled in.
  * Variables that the model updates change if the call succeeds, and stay as they are if it does not. */
 int32_t skript_run(skript_instance *instance, const skript_tensor *inputs, size_t input_count, skript_tensor *outputs,
                    size_t output_count, skript_error *error);

@@ -153,7 +153,7 @@ impl Instance {
             .ok_or(RunError::Status(status))?;
         Err(RunError::Check {
             code: check.code.clone(),
-            message: check.said(&self.context),
+            message: check.message(&self.context),
             trace: check.trace.clone(),
         })
     }

@@ -119,7 +119,7 @@ mod native {
 
 /// The host as LLVM names it: triple, processor, features.
 pub fn host() -> (String, String, String) {
-    // SAFETY: each call hands out a C string of its own.
+    // SAFETY: each call returns a C string of its own.
     unsafe {
         (
             message(LLVMGetDefaultTargetTriple()),

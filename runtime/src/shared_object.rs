@@ -7,7 +7,7 @@ use crate::artifact::{Artifact, ELEMENTS, Port, PortExtent};
 use skript_tensor::weights::file_name;
 use std::fmt::Write as _;
 
-/// Extents that a tensor of the C interface has room for: `SKRIPT_MAX_RANK`.
+/// The largest rank of a tensor in the C interface: `SKRIPT_MAX_RANK`.
 pub const MOST_EXTENTS: usize = 16;
 
 /// The library's files by name: what to compile, and what that includes.

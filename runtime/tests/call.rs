@@ -1,5 +1,12 @@
 //! Calls of a small program: values, errors, threads, and no allocation on the way.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use skript_runtime::artifact::{ArenaLayout, Artifact, Check, Port, PortExtent};
 use skript_runtime::run::slots;
 use skript_runtime::{Instance, LoadError, Program, RunError, program, run};

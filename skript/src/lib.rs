@@ -48,16 +48,6 @@
 //! assert_eq!(problem.to_string(), "bad.sknd:2:22: error[SK1601]: `;` is missing here");
 //! ```
 #![warn(missing_docs)]
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
-    )
-)]
-
 mod code;
 mod document;
 mod error;

@@ -80,7 +80,7 @@ def main():
     instance = library.skript_create(weights.encode(), ctypes.byref(error))
     if not instance:
         fail(error.text.decode())
-    given, room = [], []
+    given, buffers = [], []
     for port in ports(library, INPUT):
         name = (port.pack or port.name).decode()
         files = inputs.get(name)
@@ -91,13 +91,13 @@ def main():
             fail("input `%s` is of another kind" % name)
         given.append(np.require(array.astype(TYPES[port.type]), requirements=["C", "A"]))
     for port in ports(library, OUTPUT):
-        room.append(np.zeros(max(port.bytes, 1), np.uint8))
+        buffers.append(np.zeros(max(port.bytes, 1), np.uint8))
     tensors = (Tensor * max(len(given), 1))(*map(tensor, given))
-    results = (Tensor * max(len(room), 1))(*[Tensor(data=r.ctypes.data, bytes=r.nbytes) for r in room])
-    if library.skript_run(instance, tensors, len(given), results, len(room), ctypes.byref(error)):
+    results = (Tensor * max(len(buffers), 1))(*[Tensor(data=r.ctypes.data, bytes=r.nbytes) for r in buffers])
+    if library.skript_run(instance, tensors, len(given), results, len(buffers), ctypes.byref(error)):
         fail(error.text.decode().replace("\n", " "))
     os.makedirs(folder, exist_ok=True)
-    for port, result, held in zip(ports(library, OUTPUT), results, room):
+    for port, result, held in zip(ports(library, OUTPUT), results, buffers):
         shape = tuple(result.extents[:result.rank])
         kind = np.dtype(TYPES[result.type])
         array = held[:int(np.prod(shape, dtype=np.int64)) * kind.itemsize].view(kind).reshape(shape)

@@ -436,7 +436,7 @@ func.func @intrinsic_given_twice(%k: memref<i64>, %o: memref<4xf32>) {
 
 func.func @intrinsic_told(%o: memref<2x4xf32>, %e: memref<3xi64>) {
   // expected-error @+1 {{returns the extents of output 0 as 2 elements of type 'i64', but the destination for them is 'memref<3xi64>'}}
-  skript.intrinsic "m.f" outs(%o, %e : memref<2x4xf32>, memref<3xi64>) {told = array<i64: 0>}
+  skript.intrinsic "m.f" outs(%o, %e : memref<2x4xf32>, memref<3xi64>) {dynamic_outputs = array<i64: 0>}
   return
 }
 
@@ -444,7 +444,7 @@ func.func @intrinsic_told(%o: memref<2x4xf32>, %e: memref<3xi64>) {
 
 func.func @intrinsic_position(%o: memref<4xf32>, %e: memref<1xi64>) {
   // expected-error @+1 {{returns the extents of output 1, but has 1 outputs}}
-  skript.intrinsic "m.f" outs(%o, %e : memref<4xf32>, memref<1xi64>) {told = array<i64: 1>}
+  skript.intrinsic "m.f" outs(%o, %e : memref<4xf32>, memref<1xi64>) {dynamic_outputs = array<i64: 1>}
   return
 }
 
@@ -452,7 +452,7 @@ func.func @intrinsic_position(%o: memref<4xf32>, %e: memref<1xi64>) {
 
 func.func @intrinsic_alone(%e: memref<1xi64>) {
   // expected-error @+1 {{returns the extents of 1 outputs, but has only 1 destinations}}
-  skript.intrinsic "m.f" outs(%e : memref<1xi64>) {told = array<i64: 0>}
+  skript.intrinsic "m.f" outs(%e : memref<1xi64>) {dynamic_outputs = array<i64: 0>}
   return
 }
 

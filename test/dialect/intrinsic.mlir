@@ -42,7 +42,7 @@ func.func @kept(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %0, %x : tensor<4xf32>, tensor<4xf32>
 }
 
-// A run tells the values of attributes.
+// Values of attributes passed at run time.
 // CHECK-LABEL: func @given
 // CHECK: skript.intrinsic "a.first" ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<i64>, tensor<2xf64>) outs(%{{.*}} : tensor<4xf32>) {given = ["k", "weights"]} -> tensor<4xf32>
 // BUFFERS-LABEL: func @given

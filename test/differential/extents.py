@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs models whose extents only a run knows with sizes from none to the bound, in both engines: equal results, or both refuse.
+"""Runs models with dynamic extents of sizes from zero to the upper bound, in both engines: equal results, or both refuse.
 
     extents.py --skript BINARY [--case SUBSTRING]...
 
@@ -48,7 +48,7 @@ MODELS = {
                 "p = linalg.matmul(x, w); u = math.add{rhs_align=1}(p, b); y = math.max(u, 0.0); t = linalg.matmul{transA=true}(x, p)"),
     "columns": ("x: real[n|21,m|18]; i: int[n]", "y: real[~,~]; z: real[~,~]; l: int[~,~]",
                 "y = math.sum_reduce{axes=[0]}(x); z = math.max_reduce{axes=[0]}(x); l = math.argmax{axis=0}(x)"),
-    # Windows along what only the run knows, with borders and without, and places that are sums and multiples of indices.
+    # Windows along dynamic dimensions, with borders and without, and subscripts that are sums and multiples of indices.
     "picture": ("x: real[b|2,3,h|9,w|10]; f: real[4,3,3,3]; v: real[4,1,3,3]", "y: real[~,~,~,~]; z: real[~,~,~,~]; p: real[~,~,~,~]",
               "c = nn.conv{padding=[1,1,1,1]}(x, f); r = nn.relu(c); z = nn.conv{groups=4,stride=[2,1],padding=[1,2,1,0]}(r, v); "
               "p = nn.max_pool{size=[3,3],stride=[3,2],padding=[1,2,1,2],axes=[2,3]}(r); y = nn.avg_pool{size=[2,2],axes=[2,3],padding=[1,0,1,0]}(r)"),
@@ -151,16 +151,16 @@ def main():
             model = os.path.join(folder, name)
             os.makedirs(model)
             write(model, inputs, outputs, *computes)
-            for told, arguments in runs(name, inputs, model):
-                names.append(told)
+            for name, arguments in runs(name, inputs, model):
+                names.append(name)
                 lines.append((model, arguments))
         results = [batch(args.skript, engine, lines, folder) for engine in ("reference", "compiled")]
         failures = 0
-        for number, told in enumerate(names):
+        for number, name in enumerate(names):
             said = difference([r[number] for r in results], [os.path.join(folder, e, str(number)) for e in ("reference", "compiled")])
             if said:
                 failures += 1
-                print("FAILED %s: %s" % (told, said))
+                print("FAILED %s: %s" % (name, said))
         refused = sum(r["exit"] != 0 for r in results[0])
         models = len(set(m for m, _ in lines))
         print("open extents: %d runs of %d models, %d refused by the evaluator, %d differ" % (len(names), models, refused, failures))

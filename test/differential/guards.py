@@ -99,8 +99,8 @@ class Model:
         self.operators.append("operator o_%s {\n  @input { %s }\n  @output { y: %s[%s]; }\n  @lower {\n    %s\n  }\n}"
                               % (result, declared, kind, ",".join(shape), "\n    ".join(lines)))
         self.steps.append("%s = o_%s(%s);" % (result, result, ", ".join(name for name, _, _ in given)))
-        told = [e if e.isdigit() or e in symbols and e in BOUNDS else "%s_%d" % (result, axis) for axis, e in enumerate(shape)]
-        return result, kind, told
+        extents = [e if e.isdigit() or e in symbols and e in BOUNDS else "%s_%d" % (result, axis) for axis, e in enumerate(shape)]
+        return result, kind, extents
 
     def affine(self):
         terms = []

@@ -10,8 +10,8 @@ KINDS = {"f": "real", "i": "int", "b": "bool"}
 BOTH = ("draft6", "khronos")
 
 
-class Machine:
-    """The machine types of a run: `skript run --real=… --int=…`. Chosen before cases are made."""
+class StorageTypes:
+    """The storage types: `skript run --real=… --int=…`. Selected before cases are built."""
 
     real, int = "f32", "i64"
     # Relative and absolute differences that are the one rounding of an operator's outputs: half a unit in the last place, of
@@ -57,7 +57,7 @@ class Random:
         self.stream = np.random.default_rng(seed)
 
     def real(self, shape=(), low=-3.0, high=3.0):
-        return Machine.round(self.stream.uniform(low, high, shape))
+        return StorageTypes.round(self.stream.uniform(low, high, shape))
 
     def int(self, shape=(), low=-9, high=10):
         return np.asarray(self.stream.integers(low, high, shape), dtype=np.int64)
@@ -150,11 +150,11 @@ class Case:
         return arguments
 
     def fits(self):
-        """Whether the machine types hold all arrays."""
+        """Whether the storage types can represent all arrays."""
         values = list(self.variables.values())
         for value in self.inputs:
             values += value if isinstance(value, list) else [value]
-        return all(Machine.holds(v) for v in values if isinstance(v, np.ndarray))
+        return all(StorageTypes.holds(v) for v in values if isinstance(v, np.ndarray))
 
     def complaint(self, folder):
         """What is wrong with the results in a folder, or None."""
@@ -173,7 +173,7 @@ class Case:
 
     def difference(self, got, want):
         kind = want.dtype.kind
-        expected = {"f": Machine.FILES[Machine.real], "i": Machine.FILES[Machine.int]}.get(kind, want.dtype)
+        expected = {"f": StorageTypes.FILES[StorageTypes.real], "i": StorageTypes.FILES[StorageTypes.int]}.get(kind, want.dtype)
         if got.dtype != expected:
             return "type %s instead of %s" % (got.dtype, np.dtype(expected))
         if kind == "i":
@@ -183,13 +183,13 @@ class Case:
             return "shape %s instead of %s" % (got.shape, want.shape)
         if want.dtype.kind == "f":
             a, b = got.astype(np.float64), want.astype(np.float64)
-            rounding = Machine.ROUNDING[Machine.real]
+            rounding = StorageTypes.ROUNDING[StorageTypes.real]
             rtol, atol = self.rtol + rounding[0], self.atol + rounding[1]
-            if Machine.real == "f64" and want.dtype == np.float64:
-                rtol, atol = max(self.rtol * 5e-8, Machine.DOUBLE[0]), max(self.atol * 5e-8, Machine.DOUBLE[1])
+            if StorageTypes.real == "f64" and want.dtype == np.float64:
+                rtol, atol = max(self.rtol * 5e-8, StorageTypes.DOUBLE[0]), max(self.atol * 5e-8, StorageTypes.DOUBLE[1])
             bad = ~np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
             # Beyond the largest number is infinity.
-            most = Machine.LARGEST[Machine.real]
+            most = StorageTypes.LARGEST[StorageTypes.real]
             bad &= ~(np.isinf(a) & (np.sign(a) == np.sign(b)) & (np.abs(b) > most * (1 - rtol)))
             if self.signed_zero:
                 bad |= (a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))
@@ -203,7 +203,7 @@ class Case:
 
 
 def type_of(array, dynamic=None):
-    """`real[2,3]`; if only the run knows all extents `real[~|3,~|4]`, or the first `real[~|3,3]`."""
+    """`real[2,3]`; with all extents dynamic `real[~|3,~|4]`, or the first `real[~|3,3]`."""
     unknown = {None: 0, "first": 1, "all": array.ndim}[dynamic]
     extents = ["~|%d" % (n + 1) if d < unknown else str(n) for d, n in enumerate(array.shape)]
     return "%s[%s]" % (KINDS[array.dtype.kind], ",".join(extents))
@@ -236,4 +236,4 @@ def points(shape):
 def f32(array):
     """Rounded to what formulas compute in; overflow gives infinity."""
     with np.errstate(all="ignore"):
-        return np.asarray(array, dtype=np.float64).astype(np.float64 if Machine.real == "f64" else np.float32)
+        return np.asarray(array, dtype=np.float64).astype(np.float64 if StorageTypes.real == "f64" else np.float32)

@@ -5,7 +5,7 @@ with numpy, scipy and ONNX Runtime; and the examples in the operators' comments.
     sweep.py --skript BINARY [--engine reference|compiled]... [--operator TEXT]... [--sample N] [--jobs N] [--verbose]
              [--real f16|bf16|f32|f64] [--int i8|i16|i32|i64]
 
-`--real` and `--int` choose the machine types of all runs; cases whose arrays the types do not hold are left out, and counted.
+`--real` and `--int` select the storage types of all runs; cases whose arrays the types cannot represent are skipped and counted.
 Both engines run unless some are named. `--sample N` takes about N cases of each operator, always the same. Cases that
 compiled code refuses with SK8001 are counted as refused, never as passed. Exit status 1 if a case fails, or if an operator
 of the library has no case that passed.
@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import examples  # noqa: E402
 import operators  # noqa: E402
-from cases import Machine  # noqa: E402
+from cases import StorageTypes  # noqa: E402
 
 STDLIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "frontend", "stdlib")
 CHUNK = 100
@@ -68,7 +68,7 @@ def run_chunk(cases, command, folder):
 
 
 def run_engine(cases, engine, binary, jobs):
-    command = [binary, "run", "--message-format=short", "--engine=" + engine, "--real=" + Machine.real, "--int=" + Machine.int]
+    command = [binary, "run", "--message-format=short", "--engine=" + engine, "--real=" + StorageTypes.real, "--int=" + StorageTypes.int]
     if engine == "compiled":
         command.append("--no-cache")
     chunks = [cases[at:at + CHUNK] for at in range(0, len(cases), CHUNK)]
@@ -109,12 +109,12 @@ def main():
     parser.add_argument("--operator", action="append")
     parser.add_argument("--sample", type=int)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--dynamic", choices=["first", "all"], help="inputs whose first extent, or all, only the run knows")
+    parser.add_argument("--dynamic", choices=["first", "all"], help="which extents of inputs are dynamic: the first, or all")
     parser.add_argument("--real", choices=["f16", "bf16", "f32", "f64"], default="f32")
     parser.add_argument("--int", choices=["i8", "i16", "i32", "i64"], default="i64")
     parser.add_argument("--verbose", action="store_true", help="a line for each operator")
     args = parser.parse_args()
-    Machine.real, Machine.int = args.real, args.int
+    StorageTypes.real, StorageTypes.int = args.real, args.int
 
     entries = library()
     shown, cases = list(examples.cases(entries)), list(operators.all_cases())

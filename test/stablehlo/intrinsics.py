@@ -4,7 +4,7 @@ the random numbers are the same ones.
 
     intrinsics.py --skript BINARY
 
-In narrow machine types they are the same to the last bit: a number is rounded once.
+In narrow storage types they are the same to the last bit: a value is rounded once.
 
 Exit status 1 if an answer differs.
 """
@@ -68,7 +68,7 @@ MODELS = {
         z = rand.uniform{shape=[3]}();"""),
 }
 
-# So many that some lie where rounding twice would show; a span of ints of nearly all the machine type holds.
+# So many that some lie where rounding twice would show; a span of ints of nearly the full range of the storage type.
 NARROW = ("a: real[200000]; b: real[200000]; d: int[50]; z: real[2,4];", """
         a = rand.uniform{shape=[200000]}();
         b = rand.normal{mean=1.0, std=0.5, shape=[200000]}();
@@ -82,7 +82,7 @@ def text(outputs, composition):
 
 
 def complaint(engine, skript, folder, inputs, types):
-    """What is wrong with a model's answers in these machine types, or None."""
+    """What is wrong with a model's results in these storage types, or None."""
     given = [a for name, value in inputs.items() for a in ("--input", "%s=%s" % (name, value[0]))]
     program = os.path.join(folder, "program.mlir")
     for command in (["run", "--engine=reference", folder, *types, *given, "--output-dir", os.path.join(folder, "reference")],

@@ -6,8 +6,8 @@ counts the forms that formulas take.
                [--dynamic first|all] [--jobs N] [--verbose]
 
 The cases are those of test/library/sweep.py; `--sample N` takes about N of each operator, always the same; cases
-whose arrays the machine types do not hold are left out, and counted. With `--dynamic`, only the run knows the first extent of
-each input, or all of them: the arrays are padded. Exit status 1 if a
+whose arrays the storage types cannot represent are skipped and counted. With `--dynamic`, the first extent of each input, or
+all of them, is dynamic: the arrays are padded. Exit status 1 if a
 program gives a wrong answer, or if an operator takes the general form that is not known to need it.
 """
 import argparse
@@ -33,9 +33,9 @@ MAY_BE_GENERAL = ("image._linear_grid_sample", "math.cumsum")
 def export(skript, arguments, out):
     """None, or why there is no program."""
     keep = [a for at, a in enumerate(arguments) if a != "--input" and (at == 0 or arguments[at - 1] != "--input")]
-    from cases import Machine
+    from cases import StorageTypes
     command = [skript, "compile", "--message-format=short", "--emit=stablehlo", *keep, "-o", out, "--report", out + ".forms",
-               "--real=" + Machine.real, "--int=" + Machine.int]
+               "--real=" + StorageTypes.real, "--int=" + StorageTypes.int]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode == 0:
         return None
@@ -99,8 +99,8 @@ def collect(chosen, sample, dynamic):
 def work(job):
     """(operator, label, outcome, reason, forms) for each case of this job."""
     skript, chosen, types, number, jobs = job
-    from cases import Machine
-    Machine.real, Machine.int = types
+    from cases import StorageTypes
+    StorageTypes.real, StorageTypes.int = types
     cases = collect(*chosen)[0][number::jobs]  # their functions do not travel between processes
     engine, found = xla.Xla(), []
     with tempfile.TemporaryDirectory(prefix="library_") as folder:
@@ -134,15 +134,15 @@ def main():
     parser.add_argument("--sample", type=int)
     parser.add_argument("--real", choices=["f16", "bf16", "f32", "f64"], default="f32")
     parser.add_argument("--int", choices=["i8", "i16", "i32", "i64"], default="i64")
-    parser.add_argument("--dynamic", choices=["first", "all"], help="inputs whose first extent, or all, only the run knows")
+    parser.add_argument("--dynamic", choices=["first", "all"], help="which extents of inputs are dynamic: the first, or all")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--verbose", action="store_true", help="a line for each operator, and why cases have no program")
     args = parser.parse_args()
     xla.require()
     skript = os.path.abspath(args.skript)
     found = []
-    from cases import Machine
-    types = Machine.real, Machine.int = args.real, args.int
+    from cases import StorageTypes
+    types = StorageTypes.real, StorageTypes.int = args.real, args.int
     chosen = args.operator, args.sample, args.dynamic
     outside = collect(*chosen)[1]
     if outside:

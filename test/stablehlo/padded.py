@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs models whose extents only a run knows in XLA, padded to their bounds, and holds them against the evaluator.
+"""Runs models with dynamic extents in XLA, padded to their upper bounds, and compares them with the evaluator.
 
     padded.py --skript BINARY [--case SUBSTRING]...
 
@@ -117,7 +117,7 @@ MODELS = {
     "drawn": ("x: real[n|3,m|6]", "y: real[~,~]; z: real[~,2,~]; k: int[~]; b: bool[~,~]",
               "y = rand.normal{shape=[n,m]}(); z = rand.uniform{shape=[m,2,n]}(); k = rand.uniform<int>{min=-5, max=100, shape=[n]}(); b = rand.bernoulli{prob=0.5, shape=[n,m]}()",
               [[s] for s in ((1, 1), (3, 6), (2, 5), (0, 4))]),
-    # Extents that only checks say to be equal, and places that begin where a run says.
+    # Extents that only checks establish as equal, and slices with dynamic offsets.
     "conv_all_open": ("x: real[~|2,~|4,~|9]; w: real[~|5,~|4,~|3]; b: real[~|5]", "y: real[~,~,~]", "y = nn.conv{padding=1, stride=2}(x, w, b)",
                       [[(b, c, n), (k, c, f), (k,)] for b, c, n, k, f in ((1, 1, 3, 1, 3), (2, 4, 9, 5, 3), (2, 3, 1, 2, 1))]),
     "conv_same_open": ("x: real[~|2,~|4,~|9]; w: real[~|5,~|4,~|4]", "y: real[~,~,~]", "y = nn.conv{stride=2}(x, w)",
@@ -146,7 +146,7 @@ MODELS = {
         "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]")),
     "arg_begun": ("x: int[m|5,6]", "y: int[~]", "y = o(x)", [[(m, 6)] for m in (1, 3, 5)], moving(
         "x: int[m,6]", "m", "y[i,] := j, i < m, j < 6 | x[i,j] > x[i,y[i,]]", first=3)),
-    # As many are kept as the run has elements, not as many as there is room for.
+    # The dynamic extent limits the result, not its upper bound.
     "counted_within": ("x: real[n|6]", "y: real[~]", "y = o(x)", [[(n,)] for n in (0, 3, 5, 6)],
                 "operator o { @input { x: real[n]; } @output { y: real[m|n]; } @lower { y[m,] = x[i,] + real(j), i < n, j < 3 | x[i,] > -0.5; } }\n"),
     "arg_window": ("x: real[8]", "y: int[4]", "y = o(x)", [[(8,)]] * 3, moving(
@@ -163,7 +163,7 @@ MODELS = {
         "y[i,j] := j + 2 - a, i < m, j < k, a < 3 | `abs`(x[i,j+2-a] - z[i,j]) <= `abs`(x[i,y[i,j]] - z[i,j]); } }\n"),
     "arg_moving_open": ("x: real[n|9]", "y: int[~]", "y = o(x)", [[(n,)] for n in (2, 5, 9)], moving(
         "x: real[n]", "n/2", "y[i,] := i + a, i < n/2, a < 2 | x[i+a,] < x[y[i,],]")),
-    # Positions that count from an extent that a run knows, windows over one, and extents that only a check says are equal.
+    # Positions that count from a dynamic extent, windows over one, and extents that only a check establishes as equal.
     "arg_reversed_open": ("x: int[m|5,n|6]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 1), (5, 6), (3, 4))], moving(
         "x: int[m,n]", "m", "y[i,] := n-1-j, i < m, j < n | x[i,n-1-j] > x[i,y[i,]]")),
     "arg_strided_open": ("x: real[m|5,~|8]", "y: int[~]", "y = o(x)", [[s] for s in ((1, 2), (5, 8), (3, 4))], moving(

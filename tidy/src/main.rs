@@ -1,6 +1,6 @@
 //! Checks the house rules: `cargo run -p skript-tidy`, from anywhere in the project.
 //!
-//! `… -- status` prints docs/status.md instead, `… -- words` the list for tidy/words-allowed.txt.
+//! `… -- status` prints docs/status.md instead.
 //! Each rule is a function from the tree to complaints; all complaints are printed, one a line, and any makes exit 1.
 
 mod dependencies;
@@ -24,13 +24,8 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let document = match std::env::args().nth(1).as_deref() {
-        Some("status") => Some(statements::document(&tree)),
-        Some("words") => Some(words::document(&tree)),
-        _ => None,
-    };
-    if let Some(text) = document {
-        print!("{text}");
+    if std::env::args().nth(1).as_deref() == Some("status") {
+        print!("{}", statements::document(&tree));
         return ExitCode::SUCCESS;
     }
     let mut complaints = Vec::new();

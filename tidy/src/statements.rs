@@ -89,7 +89,7 @@ pub fn document(tree: &Tree) -> String {
     );
     let _ = writeln!(
         text,
-        "What chapters 2 and 3 of the draft demand, in words of our own, and the tests that show it. Evidence: A something is \
+        "What chapters 2 and 3 of the draft demand, and the tests that show it. Evidence: A something is \
          accepted,\nR something is refused, V a value is compared with one worked out by hand, T a run is stopped.\n\n\
          {count} of {} statements are shown, {}.",
         statements.len(),

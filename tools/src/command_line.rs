@@ -27,7 +27,7 @@ pub enum Verb {
     Check(CheckArguments),
     /// Run a model on arrays
     Run(RunArguments),
-    /// Compile a model to a file that skript-run runs, or show it at a station on the way
+    /// Compile a model, or print it at an intermediate stage
     Compile(CompileArguments),
     /// Compute with the evaluator and with compiled code, and name the first tensor that differs
     Compare(CompareArguments),
@@ -156,10 +156,10 @@ pub struct ModelArguments {
     /// What becomes of `@quantize`: without this it is kept as information
     #[arg(long, value_enum, value_name = "HOW")]
     pub quantize: Option<QuantizeArgument>,
-    /// Machine type of reals: tensors hold it, formulas of f16 and bf16 are computed in f32 (docs/numerics.md)
+    /// Element type of `real` tensors; f16 and bf16 are computed in f32 (docs/numerics.md)
     #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
     pub real: RealName,
-    /// Machine type of ints: tensors hold it, formulas are computed in 64 bits
+    /// Element type of `int` tensors; formulas are computed in 64 bits
     #[arg(long, value_enum, value_name = "TYPE", default_value = "i64")]
     pub int: IntName,
     /// Value of a graph attribute: a JSON value
@@ -313,7 +313,7 @@ pub struct BenchArguments {
     pub json: Option<PathBuf>,
 }
 
-/// What `compile` makes: a station of the journey.
+/// The stage that `compile` prints or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EmitName {
     /// The syntax tree of the main module as JSON, with byte offsets

@@ -1,6 +1,6 @@
 //! `--input` → one tensor per input of the graph.
 
-mod stacked;
+mod pack_arrays;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -215,16 +215,16 @@ fn read(
     if let (PortTensors::Stack(_), [whole]) = (&port.tensors, types.as_slice()) {
         let given = match argument {
             Some(InputArgument::Files { files, .. }) => {
-                stacked::files(files, most, &port.name, whole)
+                pack_arrays::files(files, most, &port.name, whole)
             }
             Some(InputArgument::Random { .. }) => Ok(Vec::new()),
             Some(InputArgument::Archive(_)) | None => {
-                stacked::archived(archives, &port.name, whole)
+                pack_arrays::archived(archives, &port.name, whole)
             }
         };
         let given = given.map_err(|e| vec![text(e)])?;
         if !given.is_empty() {
-            return stacked::pack(given, &port.name, whole, numbers).map(|pack| vec![pack]);
+            return pack_arrays::pack(given, &port.name, whole, numbers).map(|pack| vec![pack]);
         }
     }
     match argument {
@@ -232,7 +232,7 @@ fn read(
             let files: Vec<&PathBuf> = match whole_pack(files) {
                 Some(archive) if is_pack => {
                     let all = Npz::open(archive, most).map(|archive| vec![archive]);
-                    let row = all.and_then(|all| stacked::whole_row(&all, &port.name));
+                    let row = all.and_then(|all| pack_arrays::whole_row(&all, &port.name));
                     row.map_err(|e| vec![text(e)])?;
                     files.iter().cycle().take(types.len()).collect()
                 }
@@ -308,7 +308,7 @@ fn is_input(model: &Model, name: &str) -> bool {
         PortTensors::Pack(items) => {
             (0..items.len()).any(|at| format!("{}_{at}", port.name) == name)
         }
-        PortTensors::Stack(_) => port.name == name || stacked::is_item(&port.name, name),
+        PortTensors::Stack(_) => port.name == name || pack_arrays::is_item(&port.name, name),
         PortTensors::Single(_) | PortTensors::Null => port.name == name,
     })
 }

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Stack of the thread that does the work; nesting of documents is bounded to fit in it with room to spare.
+/// Stack of the thread that does the work; nesting of documents is bounded to fit in it with a margin.
 const STACK_BYTES: usize = 1 << 30;
 
 fn main() -> ExitCode {

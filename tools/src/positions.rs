@@ -1,13 +1,13 @@
-//! Positions that intrinsics give out, where the machine type of ints does not hold all of them.
+//! Indices returned by intrinsics that the storage type of ints cannot represent.
 
-use skript_frontend::compose::{handed_out_misfits, too_narrow};
+use skript_frontend::compose::{constant_result_misfits, too_narrow};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::{AttributeValue, Body, Extent, Function, Model, Operation};
 use skript_intrinsics::largest_position;
 
-/// What to say of each invocation of an intrinsic by the model, and of operators that hand out what one gives them.
+/// Reports the invocations of such intrinsics, and the operators that return their results.
 pub fn misfits(model: &Model) -> Vec<Diagnostic> {
-    let mut found = handed_out_misfits(model, &largest);
+    let mut found = constant_result_misfits(model, &largest);
     for function in &model.functions {
         let Body::Block(block) = &function.body else {
             continue;

@@ -106,49 +106,51 @@ pub fn manifest(
     program: &Path,
 ) -> String {
     let port = |port: &Port| -> Value {
-        let mut entry = json!({
-            "name": port.name,
-            "role": port.role,
-            "shape": port.shape,
-            "dtype": port.dtype,
-        });
+        let mut entry = Map::new();
+        let mut set = |key: &str, value| entry.insert(key.to_owned(), value);
+        set("name", json!(port.name));
+        set("role", json!(port.role));
+        set("shape", json!(port.shape));
+        set("dtype", json!(port.dtype));
         if let Some((tensor, dimension)) = &port.extent_of {
-            entry["extent_of"] = json!(tensor);
-            entry["dimension"] = json!(dimension);
+            set("extent_of", json!(tensor));
+            set("dimension", json!(dimension));
         }
         let is_input = port.role == "input";
         let default = defaults
             .iter()
             .find(|(name, _)| is_input && *name == port.name);
         if let Some((_, [number])) = default.map(|(name, numbers)| (name, numbers.as_slice())) {
-            entry["default"] = match *number {
+            let number = match *number {
                 Scalar::Bool(truth) => json!(truth),
                 Scalar::Int(number) => json!(number),
                 Scalar::Real(number) => json!(number),
             };
+            set("default", number);
         }
         if let Some(sharding) = placement.and_then(|p| p.of(&port.name)) {
-            entry["sharding"] = json!(sharding.dimensions);
+            set("sharding", json!(sharding.dimensions));
         }
-        entry
+        Value::Object(entry)
     };
     let list = |list: &[Port]| -> Value { list.iter().map(port).collect() };
-    let mut manifest = json!({
-        "entry": "main",
-        "weights_in": place.name(),
-        "arguments": list(&ports.arguments),
-        "results": list(&ports.results),
-    });
+    let mut manifest = Map::new();
+    let mut set = |key: &str, value| manifest.insert(key.to_owned(), value);
+    set("entry", json!("main"));
+    set("weights_in", json!(place.name()));
+    set("arguments", list(&ports.arguments));
+    set("results", list(&ports.results));
     if in_file(ports, place) {
         let path = beside(program, ".safetensors");
-        manifest["weights"] = json!(path.file_name().unwrap_or_default().to_string_lossy());
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        set("weights", json!(name));
     }
     if let Some(placement) = placement {
         let axes = placement.mesh.axes.iter();
         let axes = axes.map(|(axis, devices)| json!({"axis": axis, "devices": devices}));
-        manifest["mesh"] = axes.collect();
+        set("mesh", axes.collect());
     }
-    format!("{manifest:#}\n")
+    format!("{:#}\n", Value::Object(manifest))
 }
 
 /// A `.safetensors` file with an array for each variable, under its name: the length of the header, the header, the

@@ -375,7 +375,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Packs among the inputs of a graph that need a length which only a run tells.
+    /// Packs among the inputs of a graph whose length is known only at run time.
     pub fn open_packs(&self, graph: &str) -> Vec<&str> {
         let asked = self.asked();
         let Some(graph) = self.graph_named(graph) else {
@@ -439,7 +439,7 @@ impl<'a> Session<'a> {
         self.compose_graph(name, brought)
     }
 
-    /// Composes the graph for a run on these inputs, and random numbers for others: only an archive tells what is left out.
+    /// Composes the graph for a run on these inputs, and random numbers for others; only an archive states which inputs are absent.
     fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
         let name = self.graph()?.name.name.clone();
         let brought = self.measured(given)?;
@@ -729,7 +729,7 @@ fn names<'d>(declarations: impl IntoIterator<Item = &'d Declaration>) -> Vec<&'d
     names.collect()
 }
 
-/// Whether a pack has as many tensors as a run gives: nothing else tells its length.
+/// Whether only the tensors passed at run time determine the length of a pack.
 fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
     let Some(pack) = &input.type_spec.pack else {
         return false;

@@ -121,7 +121,7 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
     contents. Works on memrefs as well, which is what bufferization makes of it.
 
     Where the data decide how large an output is, its destination is as large as it can become, and a further destination
-    at the end of `outs` receives its actual extents as i64. `told` lists the positions of such outputs, in the order of
+    at the end of `outs` receives its actual extents as i64. `dynamic_outputs` lists the positions of such outputs, in the order of
     these destinations.
 
     A `random` operator draws from a stream of numbers, and each execution draws others.
@@ -134,7 +134,7 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
         outs(%v, %p : tensor<2x3xf32>, tensor<2x3xi64>) {operator_attributes = {axis = 1, k = 3}}
         -> tensor<2x3xf32>, tensor<2x3xi64>
     %places, %extents = skript.intrinsic "mine.places" ins(%x : tensor<2x5xf32>)
-        outs(%b, %e : tensor<2x10xi64>, tensor<2xi64>) {told = array<i64: 0>} -> tensor<2x10xi64>, tensor<2xi64>
+        outs(%b, %e : tensor<2x10xi64>, tensor<2xi64>) {dynamic_outputs = array<i64: 0>} -> tensor<2x10xi64>, tensor<2xi64>
     %first = skript.intrinsic "mine.first" ins(%x, %k : tensor<2x5xf32>, tensor<i64>)
         outs(%f : tensor<2x3xf32>) {given = ["k"]} -> tensor<2x3xf32>
     ```
@@ -142,7 +142,7 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
   let arguments = (ins
     StrAttr:$operator_name,
     DefaultValuedAttr<DictionaryAttr, "{}">:$operator_attributes,
-    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$told,
+    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dynamic_outputs,
     DefaultValuedAttr<StrArrayAttr, "{}">:$given,
     UnitAttr:$random,
     Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$inputs,

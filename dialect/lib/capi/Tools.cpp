@@ -32,7 +32,7 @@ static void registerAll(DialectRegistry &registry) {
   skript::registerSkript(registry);
 }
 
-/// Whether MLIR reads all of a file: what it would pass over, or has no dialect for, is told.
+/// Whether MLIR reads all of a file. Reports text that it would skip, and operations of unknown dialects.
 static bool isReadable(std::unique_ptr<llvm::MemoryBuffer> &file) {
   llvm::StringRef text = file->getBuffer();
   const char *what = nullptr;

@@ -1,8 +1,8 @@
-//! The machine types of `real` and `int`: what the elements of tensors are in memory.
+//! The storage types of `real` and `int`: the element types of tensors in memory.
 //!
-//! The language has two kinds of numbers and says nothing of their widths; who runs a model chooses them. Formulas are
-//! computed in a work type, that is at least f32 or 64 bits wide, and the outputs of an operator are rounded to the machine
-//! type once, when all of its formulas are done.
+//! The language has two kinds of numbers and does not fix their widths; the user selects them. Formulas compute in a
+//! compute type of at least f32 or 64 bits. The outputs of an operator are rounded to the storage type once, after all of
+//! its formulas.
 
 use crate::real;
 use std::fmt;
@@ -27,7 +27,7 @@ pub enum IntType {
     I64,
 }
 
-/// The machine types of a run.
+/// The storage types of `real` and `int`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Numbers {
     pub real: RealType,
@@ -47,7 +47,7 @@ impl Numbers {
         }
     }
 
-    /// The result of one step of a formula, computed in f64, in the work type.
+    /// The result of one step of a formula, computed in f64, rounded to the compute type.
     #[inline]
     pub fn narrow(self, x: f64) -> f64 {
         match self.real {

@@ -3,6 +3,13 @@
 //! The reference is right to about 2⁻²⁸ of a unit in the last place of f32. What compiled code computes is measured by
 //! `test/numerics/`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use skript_semantics::{ScalarOp, real};
 
 /// Numbers apart; `SKRIPT_STRIDE=1` measures all 2³².

@@ -49,8 +49,8 @@ pub struct Module {
     pub edition_marks: EditionMarks,
 }
 
-/// The first token of a module that only one edition has, with its text; they choose the edition of a module that
-/// nobody has told.
+/// The first token of a module that only one edition has, with its text. They select the edition of a module
+/// that does not state it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct EditionMarks {
     pub draft_only: Option<(Span, String)>,

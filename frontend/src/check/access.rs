@@ -352,7 +352,7 @@ impl Checker<'_> {
                     Diagnostic::warning(
                         &codes::SHORT_ACCESS,
                         span,
-                        format!("the access to `{name}` lacks the comma that tells it from pack indexing"),
+                        format!("the access to `{name}` needs a trailing comma; without it, this is pack indexing"),
                     )
                     .with_help(format!("write `{name}[{index},]`")),
                 );

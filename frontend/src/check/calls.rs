@@ -16,8 +16,8 @@ pub fn is_called(program: &Program, module: &str, name: &str) -> bool {
     })
 }
 
-/// Whether nothing is wrong with a graph of the main module, nor with anything that it invokes: then what its composition finds
-/// is no consequence of an error that is told.
+/// Whether a graph of the main module and everything that it invokes have no errors: then no error of its composition follows
+/// from a reported one.
 pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
     let Some(places) = wrong_places(sink) else {
         return false;

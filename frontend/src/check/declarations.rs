@@ -13,7 +13,7 @@ use super::scope::{Symbol, SymbolKind};
 use super::types::{Base, Optional, Pack, Tensor, Type};
 
 impl Checker<'_> {
-    /// The type of a tensor declaration, its rank as far as the shape tells.
+    /// The type of a tensor declaration, and its rank where the shape determines it.
     pub(super) fn tensor_type(&mut self, declaration: &Declaration) -> Type {
         let length_name = format!("|{}|", declaration.name.name);
         self.tensor_type_of(&declaration.type_spec, &length_name)

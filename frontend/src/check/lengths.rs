@@ -1,4 +1,4 @@
-//! Lengths of packs and ranks of tensors as linear forms over names, as far as a definition determines them.
+//! Lengths of packs and ranks of tensors as linear forms over names, where a definition determines them.
 //!
 //! Two lengths differ for certain only if their difference is a constant other than zero; everything else is left to
 //! the composition, which has numbers.

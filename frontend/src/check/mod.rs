@@ -52,7 +52,7 @@ const STACK: usize = 64 << 20;
 
 /// Checks all definitions of all modules of a program (chapter 2, as far as it needs no invocation).
 ///
-/// Runs on a stack of its own, since expressions may nest deeper than a caller's thread has room for.
+/// Runs on a stack of its own: expressions may nest deeper than the stack of the caller's thread allows.
 pub fn check_program(program: &Program, sink: &mut Sink) {
     let found = std::thread::scope(|scope| {
         let check = || {

@@ -19,20 +19,20 @@ struct Node<'p> {
 pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
     let mut nodes = nodes(program);
     leave_circles(&mut nodes);
-    let mut told = vec![false; nodes.len()];
+    let mut reported = vec![false; nodes.len()];
     for start in 0..nodes.len() {
         let Some(circle) = circle(&nodes, start) else {
             continue;
         };
         if circle
             .iter()
-            .any(|(node, _)| told.get(*node) == Some(&true))
+            .any(|(node, _)| reported.get(*node) == Some(&true))
         {
             continue;
         }
         for (node, _) in &circle {
-            if let Some(told) = told.get_mut(*node) {
-                *told = true;
+            if let Some(reported) = reported.get_mut(*node) {
+                *reported = true;
             }
         }
         report(&nodes, &circle, sink);

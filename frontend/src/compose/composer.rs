@@ -6,12 +6,12 @@ use skript_semantics::{Numbers, Scalar};
 
 use super::ComposeOptions;
 
-use super::arguments::{Argument, ArgumentList};
-use super::holdings::Holdings;
-use super::quantize::Quantizer;
-use super::reach::Reached;
-use super::spellings::add_spellings;
 use crate::ast::{Definition, DefinitionKind, Path};
+use crate::compose::declarations::label_spellings::add_spellings;
+use crate::compose::declarations::total_size::TotalSize;
+use crate::compose::invocations::arguments::{Argument, ArgumentList};
+use crate::compose::invocations::invocation_count::InvocationCounts;
+use crate::compose::quantization::quantizers::Quantizer;
 use crate::diagnostics::codes::{
     BRANCH_RESULTS, ENDLESS_RECURSION, GRAPH_PARAMETER, GRAPH_UNKNOWN,
 };
@@ -25,7 +25,7 @@ use crate::model::{
 use crate::program::{Origin, Program};
 use crate::source::Span;
 
-/// Open invocations that a message tells of, from the place of the error outwards, and from the graph inwards.
+/// The most open invocations that a message lists, from the error outwards and from the graph inwards.
 const INNERMOST_NOTES: usize = 6;
 const OUTERMOST_NOTES: usize = 3;
 
@@ -71,7 +71,7 @@ pub struct InstanceInfo {
     pub captures: Vec<CaptureName>,
     /// Tensors beside the captures that have names outside (2.10), with labels: all of what is public, else constants.
     pub tensors: FxHashSet<String>,
-    /// Made of others by `@compose`.
+    /// Whether `@compose` defines the operator.
     pub is_composite: bool,
     /// Invocations below, those of shared instances as often as they are reached.
     pub invocations: usize,
@@ -87,7 +87,7 @@ pub struct Composer<'p, 's> {
     pub infos: Vec<InstanceInfo>,
     pub instances: FxHashMap<String, FunctionId>,
     pub invocations: usize,
-    pub holdings: Holdings,
+    pub total_size: TotalSize,
     definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
     frames: Vec<Frame>,
     /// Quantizers for the instance that is made next.
@@ -106,7 +106,7 @@ pub struct Composer<'p, 's> {
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
     pub shapes_decide: bool,
-    pub reached: Reached<'p>,
+    pub invocation_counts: InvocationCounts<'p>,
     /// Where not all can be composed: what is known of the graph's tensors.
     pub known: Option<&'s mut Vec<model::Value>>,
     /// Definitions by module and name, and whether they test what is the same tensor.
@@ -131,7 +131,7 @@ impl<'p, 's> Composer<'p, 's> {
             infos: Vec::new(),
             instances: FxHashMap::default(),
             invocations: 0,
-            holdings: Holdings::default(),
+            total_size: TotalSize::default(),
             definitions,
             frames: Vec::new(),
             passed_quantizers: Vec::new(),
@@ -143,7 +143,7 @@ impl<'p, 's> Composer<'p, 's> {
             defaults: Vec::new(),
             input_shapes: IndexMap::new(),
             shapes_decide: false,
-            reached: Reached::default(),
+            invocation_counts: InvocationCounts::default(),
             known: None,
             identity: FxHashMap::default(),
         }

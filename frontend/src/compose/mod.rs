@@ -4,53 +4,17 @@
 //! grows with the number of distinct instances and of invocations, not with their product.
 
 mod accesses;
-mod affine_extent;
-mod arguments;
-mod attribute_lengths;
-mod bind;
-mod body;
-mod bounds;
-mod branch_results;
-mod checks;
-mod coercion;
+mod blocks;
 mod composer;
-mod constant_elements;
-mod control;
-mod declare;
-mod default_input;
-mod deferred;
-mod dynamic_extent;
-mod dynamic_loop;
-mod formula;
-mod gathered;
-mod generics;
-mod handed_out;
-mod holdings;
-mod identity;
-mod input_shape;
-mod instantiate;
-mod invoke;
-mod known;
-mod looping;
-mod named_extents;
-mod narrow_ints;
-mod outputs;
-mod packed;
-mod quantize;
-mod reach;
-mod reduced;
-mod run_time_pack;
-mod slices;
-mod spellings;
-mod split;
-mod symbols;
-mod synthesis;
-mod taken_apart;
-mod turns;
-mod update;
-mod upper_bound;
-mod write_counter;
-mod written;
+mod control_flow;
+mod declarations;
+mod formulas;
+mod inferred_tensors;
+mod invocations;
+mod packs;
+mod quantization;
+mod shapes;
+mod synthesized_functions;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -60,10 +24,10 @@ mod tests;
 use indexmap::IndexMap;
 use skript_semantics::{Numbers, ScalarKind};
 
-pub use handed_out::misfits as handed_out_misfits;
-pub use known::known_tensors;
-pub use narrow_ints::too_narrow;
-pub use write_counter::write_counter;
+pub use formulas::write_counter::write_counter;
+pub use inferred_tensors::inferred_tensors;
+pub use quantization::constant_results::misfits as constant_result_misfits;
+pub use quantization::narrow_ints::too_narrow;
 
 use crate::diagnostics::codes::{CONSTANT_VALUE, INTERNAL};
 use crate::diagnostics::{Diagnostic, Sink};
@@ -121,10 +85,10 @@ pub fn compose(
         let misfits = model.misfits().into_iter();
         let misfits =
             misfits.map(|(span, message)| Diagnostic::error(&CONSTANT_VALUE, span, message));
-        let misfits = misfits.chain(narrow_ints::narrow_ints(model));
-        // What intrinsics give out is known above the frontend.
-        let handed_out = handed_out::misfits(model, &|_| None);
-        let misfits: Vec<_> = misfits.chain(handed_out).collect();
+        let misfits = misfits.chain(quantization::narrow_ints::narrow_ints(model));
+        // The ranges of results of intrinsics are known above the frontend.
+        let results = quantization::constant_results::misfits(model, &|_| None);
+        let misfits: Vec<_> = misfits.chain(results).collect();
         if !misfits.is_empty() {
             for misfit in misfits {
                 sink.report(misfit);

@@ -270,7 +270,7 @@ fn wide_documents_compose_fast() {
     assert!(started.elapsed().as_secs() < 120);
 }
 
-/// A chain of invocations that does not end is told by its ends.
+/// The notes of an endless chain of invocations list its first and last ones.
 #[test]
 fn s2_10_notes_of_deep_invocations_are_shortened() {
     let text = "operator f { @input { x: real[]; } @output { y: real[]; } @compose { y = g(x); } } \
@@ -623,7 +623,9 @@ fn s2_6_bounds_belong_to_names() {
     };
     assert_eq!(
         graph("x: real[2 * a + b|4]; w: real[a];").unwrap_err(),
-        ["nothing tells `a` of `2 * a + b`: a bound is one of a name"]
+        [
+            "nothing determines `a` in `2 * a + b`: an upper bound belongs to a name, not to an expression"
+        ]
     );
     assert!(graph("x: real[2 * a|4]; w: real[a];").is_ok());
     assert!(graph("x: real[2 * a]; w: real[a|2];").is_ok());
@@ -653,7 +655,7 @@ fn s2_6_outputs_hold_to_their_bounds() {
     }
 }
 
-/// A zero that is known while compiling divides no extent, be that known or not; one that only the run knows gives zero.
+/// Division of an extent by a static zero is an error; division by a zero known only at run time yields zero.
 #[test]
 fn s2_4_zero_divides_no_extent() {
     for shape in ["4", "s|4"] {

@@ -130,7 +130,7 @@ impl Diagnostic {
         self
     }
 
-    /// Where the user's own text is at fault: what a file of the library tells is about the innermost place outside of it.
+    /// The location in the user's own text: for a diagnostic in a library file, the innermost call outside of it.
     pub fn own_place(&self) -> Option<Span> {
         let labels = self.labels.iter().map(|label| label.span);
         let notes = self.notes.iter().filter_map(|note| note.span);

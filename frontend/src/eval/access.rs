@@ -20,7 +20,7 @@ enum Index {
     One(Atom),
     /// A pack that is not expanded: the access is a pack, too.
     Each(Vec<Atom>),
-    /// The same, of as many positions as only the run knows.
+    /// The same, with a number of positions known only at run time.
     Series(Rc<Series>),
     /// `:`.
     All(Span),
@@ -64,7 +64,7 @@ impl Evaluator<'_> {
         let indices: Vec<Atom> = indices.into_iter().filter_map(Index::single).collect();
         self.map(base, |this, item| match item {
             Atom::Tensor(_) | Atom::Item(_) => this.element_of(&item, &indices, span),
-            Atom::Chosen(chosen) => this.chosen_element(&chosen, &indices, span),
+            Atom::Selected(selected) => this.selected_element(&selected, &indices, span),
             Atom::Poison => Err(Stop::Poison),
             other => stop(
                 &UNEXPECTED_VALUE,

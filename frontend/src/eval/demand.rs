@@ -1,4 +1,4 @@
-//! What composition cannot know of positions, because only the run knows how long a pack or a tensor is (2.4, 2.12).
+//! Conditions on positions that are checked at run time, because the length of a pack or a tensor is dynamic (2.4, 2.12).
 
 use std::cell::RefCell;
 
@@ -13,35 +13,35 @@ use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, MessagePart};
 use crate::source::Span;
 
-/// A condition over run-time extents that every run must fulfil.
+/// A condition over dynamic extents that must hold at run time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     pub condition: Expr,
     pub message: Vec<MessagePart>,
-    /// What it is where no run can fulfil it.
+    /// The error if the condition is false for all values.
     pub code: &'static Code,
     pub span: Span,
 }
 
-/// What the run must test of the expressions that have been evaluated.
+/// The conditions of the expressions that have been evaluated.
 #[derive(Debug, Default)]
 pub struct Demands(RefCell<Vec<Demand>>);
 
-/// An index of a pack that rests on the indices of a formula: each step must find an item.
+/// An index of a pack that depends on the indices of a formula: it must be in range in each step.
 #[derive(Clone, Debug)]
 pub struct Position {
     pub index: Expr,
     /// Whether it counts from the end where it is below zero.
     pub from_end: bool,
-    /// How many places there are: as many as the pack has items, for ends of ranges one more.
+    /// The number of valid positions: the length of the pack, or one more for ends of ranges.
     pub places: Expr,
     pub length: Expr,
-    /// Conditions on extents under which it is not looked at.
+    /// Conditions on extents under which the index is not evaluated.
     pub unless: Vec<Expr>,
     pub span: Span,
 }
 
-/// How much has been demanded so far.
+/// The number of demands and positions recorded so far.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     demands: usize,

@@ -236,7 +236,7 @@ impl<'a> Evaluator<'a> {
                 span,
                 match other {
                     Value::Atom(Atom::Run(_)) => {
-                        "an int that is known while compiling is needed here, this one only the run knows".to_string()
+                        "expected an int that is known at compile time; this one is known only at run time".to_string()
                     }
                     other => format!("an int is needed here, this is {}", describe(&other)),
                 },
@@ -250,7 +250,7 @@ impl<'a> Evaluator<'a> {
                 &UNEXPECTED_VALUE,
                 name.span,
                 format!("`{}` has no value here", name.name),
-                "it must be told, or assigned, before it is used",
+                "give it a value, or assign it, before its use",
             );
         };
         if value.is_poisoned() {

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashSet;
 use skript_semantics::{ScalarKind, ScalarOp};
 
+use super::broadcast::stands_for_a_pack;
 use super::evaluator::{EvalResult, Evaluator, stop};
 use super::runtime;
-use super::spread::stands_for_a_pack;
 use super::value::{Atom, Pack, Value};
 use crate::ast::FoldOp;
 use crate::diagnostics::codes::{LIMIT_EXCEEDED, UNEXPECTED_VALUE};

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
+use super::broadcast::stands_for_a_pack;
+use super::dynamic_pack::PackSlice;
 use super::evaluator::{EvalResult, Evaluator, Stop, count, describe, stop};
-use super::row::Places;
 use super::runtime;
 use super::series::{Series, refused};
-use super::spread::stands_for_a_pack;
-use super::value::{Atom, Chosen, Pack, TensorRef, Value};
+use super::value::{Atom, Pack, Selected, TensorRef, Value};
 use crate::ast::{Expr, ExprKind, Subscript, UnaryOp};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
 use crate::model::check::is_shape_scalar;
@@ -38,11 +38,13 @@ impl Evaluator<'_> {
         let value = self.eval(base)?;
         match &value {
             Value::Null => Ok(Value::Null),
-            Value::Atom(Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_)) => {
+            Value::Atom(Atom::Tensor(_) | Atom::Item(_) | Atom::Selected(_)) => {
                 self.access(&value, subscripts, span)
             }
             Value::Atom(Atom::Series(series)) => self.series_item(series, subscripts, span),
-            Value::Atom(Atom::Row(row)) => self.row_index(row, subscripts, trailing_comma, span),
+            Value::Atom(Atom::DynamicPack(row)) => {
+                self.row_index(row, subscripts, trailing_comma, span)
+            }
             Value::Atom(Atom::Stack(stack)) => {
                 match subscripts {
                     [Subscript::Expr(_)] if !trailing_comma => {
@@ -120,7 +122,7 @@ impl Evaluator<'_> {
     pub(super) fn items_at(
         &mut self,
         stack: &TensorRef,
-        places: &Places,
+        places: &PackSlice,
         subscripts: &[Subscript],
         span: Span,
     ) -> EvalResult<Value> {
@@ -161,7 +163,7 @@ impl Evaluator<'_> {
         Ok(Some(Atom::Item(Rc::new((stack.clone(), index)))))
     }
 
-    /// An item of a pack of run-time length; formulas alone can choose one that the run knows.
+    /// An item of a pack of dynamic length; only formulas can select one by an index known at run time.
     fn stack_item(
         &mut self,
         stack: &TensorRef,
@@ -300,8 +302,8 @@ impl Evaluator<'_> {
                 },
             }));
         }
-        if let Some(chosen) = Chosen::of(&pack.items, index, false) {
-            return Ok(Atom::Chosen(Rc::new(chosen)));
+        if let Some(selected) = Selected::of(&pack.items, index, false) {
+            return Ok(Atom::Selected(Rc::new(selected)));
         }
         if let Some(variable) = variable.filter(|_| tensors()) {
             return Err(Stop::Unroll(variable));

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use skript_semantics::ScalarOp;
 
+use super::broadcast::stands_for_a_pack;
 use super::evaluator::{EvalResult, Evaluator, describe, stop};
 use super::position::int_of;
 use super::runtime;
 use super::series::{Series, binary, refused, series_of};
-use super::spread::stands_for_a_pack;
 use super::value::{Atom, Pack, Value};
 use crate::ast::{Expr as Text, Item};
 use crate::diagnostics::codes::{INDEX_OUT_OF_RANGE, PACK_LENGTHS_DIFFER, UNEXPECTED_VALUE};
@@ -101,9 +101,10 @@ impl Evaluator<'_> {
         match (self.eval(value)?, count) {
             (Value::Null, Some(0)) => Ok(Value::pack(Vec::new())),
             (Value::Null, _) => Ok(Value::Null),
-            (Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::Row(_))), None) => {
-                Ok(Value::Atom(pack))
-            }
+            (
+                Value::Atom(pack @ (Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_))),
+                None,
+            ) => Ok(Value::Atom(pack)),
             (Value::Atom(atom), Some(n)) => self.repeat(atom, n, span),
             (Value::Atom(atom), None) => stands_for_a_pack(&atom, span),
             (Value::Pack(pack), None) => Ok(Value::Pack(pack)),
@@ -116,13 +117,13 @@ impl Evaluator<'_> {
         }
     }
 
-    /// `value..(count)` with a count that only the run knows.
+    /// `value..(count)` with a dynamic count.
     fn expand_by(&mut self, value: &Text, count: Atom, span: Span) -> EvalResult<Value> {
         let length = match int_of(&count).filter(is_shape_scalar) {
             Some(length) => length,
             None => {
                 return refused(
-                    "how often an item is repeated is told by an int of extents",
+                    "the number of repetitions must be an int computed from extents",
                     span,
                 );
             }
@@ -204,7 +205,7 @@ impl Evaluator<'_> {
         Ok(Value::pack(items))
     }
 
-    /// A range of which only the run knows an end; `None` if both are known, or rest on data.
+    /// A range with a dynamic end; `None` if both ends are static or depend on data.
     fn run_time_range(
         &self,
         ends: &(Value, Value),
@@ -260,7 +261,7 @@ impl Evaluator<'_> {
             None => None,
         };
         for value in &values {
-            if let Value::Atom(Atom::Series(_) | Atom::Stack(_) | Atom::Row(_)) = value {
+            if let Value::Atom(Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_)) = value {
                 return refused("it is not zipped", span);
             }
             if let Value::Pack(pack) = value {

@@ -5,8 +5,9 @@
 
 pub mod access;
 pub mod affine;
-mod chosen;
+pub mod broadcast;
 pub mod demand;
+mod dynamic_pack;
 pub mod evaluator;
 pub mod fold;
 mod formula_state;
@@ -17,26 +18,18 @@ pub mod list;
 mod logic;
 mod position;
 pub mod ranges;
-mod row;
 pub mod runtime;
 pub mod scalar;
 pub mod scope;
+mod selection;
 pub mod series;
-mod series_beside;
-mod series_fold;
-mod series_items;
-mod series_parts;
 pub mod spelling;
-pub mod spread;
 pub mod value;
 
 pub use demand::{Demand, Demands, Position};
+pub use dynamic_pack::{DynamicPack, PackPart, PackSlice};
 pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
 pub use formula_state::Accessed;
-pub use row::{Places, Row, RowPart};
 pub use scope::Scope;
 pub use series::Series;
-pub use value::{Atom, Chosen, Guarded, Pack, TensorRef, Value};
-
-#[cfg(test)]
-mod tests;
+pub use value::{Atom, Guarded, Pack, Selected, TensorRef, Value};

@@ -107,9 +107,9 @@ impl Evaluator<'_> {
     /// The index if it is among so many places, else the nearest that is.
     pub(super) fn nearest(&self, index: Expr, places: &Expr) -> Expr {
         let last = runtime::plus(places, -1);
-        let room = binary(ScalarOp::Sub, last.clone(), index.clone());
+        let slack = binary(ScalarOp::Sub, last.clone(), index.clone());
         let (low, above) = self.with_known(|known| {
-            let above = room.is_none_or(|room| known.interval(&room).low < 0);
+            let above = slack.is_none_or(|slack| known.interval(&slack).low < 0);
             (known.interval(&index).low, above)
         });
         let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
@@ -141,7 +141,7 @@ mod tests {
     use crate::compose::testing::{assert_composes, assert_fires};
     use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
 
-    /// A formula over `a`, three ints on a line, `c`, three that are not, and `e`, extents of which only the run knows one.
+    /// A formula over `a`, three ints on a line, `c`, three that are not, and `e`, extents of which one is dynamic.
     fn reading(formula: &str) -> String {
         format!(
             "operator f {{ @attrib {{ a: int..; c: int..; }} @input {{ x: real[n]; }} @output {{ y: int[4]; }} \

@@ -147,10 +147,10 @@ impl<'a> Known<'a> {
 impl Known<'_> {
     /// Whether an index may be as large as the extent, or larger.
     pub fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
-        let room = Affine::of(&extent_expr(extent))
+        let slack = Affine::of(&extent_expr(extent))
             .plus(&Affine::of(index), -1)
             .plus(&Affine::constant(1), -1);
-        let low = self.interval(&room.into_expr()).low;
+        let low = self.interval(&slack.into_expr()).low;
         let high = self.interval(index).high;
         let fixed = extent.fixed().is_some_and(|n| high < signed(n));
         low < 0 && !fixed

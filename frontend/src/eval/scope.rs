@@ -19,7 +19,7 @@ impl Scope {
         }
     }
 
-    /// Tells how many items a pack is declared to have that is null.
+    /// Sets the declared length of a pack that is null.
     pub fn set_null_length(&mut self, name: impl Into<String>, length: Value) {
         self.null_lengths.insert(name.into(), length);
     }

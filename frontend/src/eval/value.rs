@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use skript_semantics::{Scalar, ScalarKind};
 
-use super::row::Row;
+use super::dynamic_pack::DynamicPack;
 use super::series::Series;
 use crate::model::print::infix;
 use crate::model::{self, AttributeValue, TensorType, ValueId};
@@ -24,14 +24,14 @@ pub enum Atom {
     Tensor(TensorRef),
     /// A pack of tensors of run-time length, in one tensor along its first dimension.
     Stack(TensorRef),
-    /// A pack of run-time length that has to be made of others.
-    Row(Rc<Row>),
+    /// A slice or concatenation of packs of dynamic length.
+    DynamicPack(Rc<DynamicPack>),
     /// An item of a [`Atom::Stack`] in a formula.
     Item(Rc<(TensorRef, Atom)>),
     /// A pack of scalars of run-time length.
     Series(Rc<Series>),
     /// A tensor of a pack, chosen at each step of a formula.
-    Chosen(Rc<Chosen>),
+    Selected(Rc<Selected>),
     /// What a failed invocation or declaration left; already reported.
     Poison,
 }
@@ -46,7 +46,7 @@ pub struct Guarded {
 
 /// One of several tensors of the same type, by an index that is known at run time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct Selected {
     pub tensors: Vec<TensorRef>,
     pub index: model::Expr,
 }
@@ -198,7 +198,7 @@ impl Value {
         self.attribute_with(&|_| None)
     }
 
-    /// The value as kept on an instance: `run_time` says what becomes of a scalar that only the run knows.
+    /// The value as kept on an instance; `run_time` converts scalars that are known only at run time.
     pub fn attribute_with(
         &self,
         run_time: &dyn Fn(&model::Expr) -> Option<AttributeValue>,
@@ -329,8 +329,8 @@ impl Atom {
             Atom::Str(_) => "str",
             Atom::Run(_) => "run-time value",
             Atom::Guarded(_) => "guarded index",
-            Atom::Tensor(_) | Atom::Item(_) | Atom::Chosen(_) => "tensor",
-            Atom::Stack(_) | Atom::Row(_) | Atom::Series(_) => "pack of run-time length",
+            Atom::Tensor(_) | Atom::Item(_) | Atom::Selected(_) => "tensor",
+            Atom::Stack(_) | Atom::DynamicPack(_) | Atom::Series(_) => "pack of run-time length",
             Atom::Poison => "invalid value",
         }
     }
@@ -360,7 +360,7 @@ impl Atom {
     }
 }
 
-/// What only the run knows as the language writes it, unless it reads tensors.
+/// The source text of a run-time scalar, unless it reads tensors.
 fn written(expr: &model::Expr) -> Option<String> {
     use model::Node;
     let operand = |expr: &model::Expr| {

@@ -5,9 +5,9 @@ use super::layout::Layout::{End, Group, Indent, Line, Space};
 use super::source::Source;
 use super::statement::Statement;
 use crate::ast::BlockKind;
-use crate::syntax::cut::BLOCKS;
 use crate::syntax::grammar::Rule;
 use crate::syntax::read;
+use crate::syntax::splitter::BLOCKS;
 use crate::syntax::token::{Bracket, Token, TokenKind};
 
 /// Walks over a file that the parser has no complaint about. `None` if the walk does not meet what the parser met.

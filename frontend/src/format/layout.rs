@@ -117,13 +117,13 @@ struct Work<'l> {
     broken: bool,
 }
 
-/// Columns up to the first place where the line may end, if they are known to be within `room`. `rest` is what follows,
+/// Columns up to the first place where the line may end, if they are known to be within `columns`. `rest` is what follows,
 /// last first.
-fn fits(first: &Layout, rest: &[Work], room: usize) -> bool {
+fn fits(first: &Layout, rest: &[Work], columns: usize) -> bool {
     let Some(width) = flat(first) else {
         return false;
     };
-    let Some(mut room) = room.checked_sub(width) else {
+    let Some(mut columns) = columns.checked_sub(width) else {
         return false;
     };
     let mut next: Vec<(&Layout, bool)> = Vec::new();
@@ -134,30 +134,30 @@ fn fits(first: &Layout, rest: &[Work], room: usize) -> bool {
                 Layout::Line | Layout::Soft if broken => return true,
                 Layout::End | Layout::Restart => return true,
                 Layout::Token { text, gap } => {
-                    let Some(less) = room.checked_sub(text.chars().count()) else {
+                    let Some(less) = columns.checked_sub(text.chars().count()) else {
                         return false;
                     };
-                    room = less;
+                    columns = less;
                     if !gap.comments.is_empty() {
                         return true;
                     }
                     continue;
                 }
                 Layout::Space | Layout::Line => {
-                    let Some(less) = room.checked_sub(1) else {
+                    let Some(less) = columns.checked_sub(1) else {
                         return false;
                     };
-                    room = less;
+                    columns = less;
                     continue;
                 }
                 Layout::Soft => continue,
                 // What follows directly stays on the line as a whole if it can.
                 Layout::Group(parts) | Layout::Either(parts, _) => match flat_all(parts) {
                     Some(width) => {
-                        let Some(less) = room.checked_sub(width) else {
+                        let Some(less) = columns.checked_sub(width) else {
                             return false;
                         };
-                        room = less;
+                        columns = less;
                         continue;
                     }
                     None => {
@@ -359,10 +359,10 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
         Layout::End => writer.new_line_below(own(work.indent, stack), work.indent, true),
         Layout::Restart => writer.new_line_below(own(work.base, stack), work.base, false),
         Layout::Group(parts) => {
-            let room = writer
+            let columns = writer
                 .width
                 .saturating_sub(writer.column + usize::from(writer.space));
-            let broken = writer.full || !fits(work.layout, stack, room);
+            let broken = writer.full || !fits(work.layout, stack, columns);
             let inner = Work { broken, ..work };
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
@@ -374,10 +374,10 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
         }
         Layout::Either(tight, loose) => {
-            let room = writer
+            let columns = writer
                 .width
                 .saturating_sub(writer.column + usize::from(writer.space));
-            let broken = work.broken && (writer.full || !fits(work.layout, stack, room));
+            let broken = work.broken && (writer.full || !fits(work.layout, stack, columns));
             let parts = if broken { loose } else { tight };
             let inner = Work { broken, ..work };
             stack.extend(parts.iter().rev().map(|p| within(p, inner)));
@@ -423,8 +423,8 @@ fn fill<'l>(writer: &mut Writer, parts: &'l [Layout], work: Work<'l>, stack: &mu
             // What follows this part up to the next break: its own end, or what stands behind the fill.
             let last = at + 1 == parts.len();
             let rest: &[Work] = if last { stack } else { &[] };
-            let room = writer.width.saturating_sub(writer.column + 1);
-            if writer.full || !fits(part, rest, room) {
+            let columns = writer.width.saturating_sub(writer.column + 1);
+            if writer.full || !fits(part, rest, columns) {
                 writer.new_line(work.indent, false);
             } else {
                 writer.space = true;

@@ -122,7 +122,7 @@ impl Statement<'_, '_> {
         }
     }
 
-    /// All parts in a row; `blanks` tells whether one stands before and behind a part.
+    /// All parts in a row; `blanks` states whether a blank precedes and follows a part.
     fn each(&self, inner: &[Pair], blanks: impl Fn(&Pair) -> (bool, bool)) -> Parts {
         let mut parts = Vec::new();
         for (at, pair) in inner.iter().enumerate() {

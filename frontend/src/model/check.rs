@@ -41,30 +41,30 @@ pub enum MessagePart {
     },
 }
 
-/// Different values and conditions of one message: compiled code has room for so many.
+/// The most distinct values and conditions in one message that compiled code stores.
 pub const MOST_VALUES: usize = 64;
 
 /// The message with an ellipsis in place of each value beyond the first [`MOST_VALUES`].
 pub fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
-    fn cut(message: Vec<MessagePart>, told: &mut Vec<Expr>) -> Vec<MessagePart> {
-        let fits = |expr: &Expr, told: &mut Vec<Expr>| {
-            let known = told.contains(expr);
-            if !known && told.len() < MOST_VALUES {
-                told.push(expr.clone());
+    fn cut(message: Vec<MessagePart>, values: &mut Vec<Expr>) -> Vec<MessagePart> {
+        let fits = |expr: &Expr, values: &mut Vec<Expr>| {
+            let known = values.contains(expr);
+            if !known && values.len() < MOST_VALUES {
+                values.push(expr.clone());
                 return true;
             }
             known
         };
         let parts = message.into_iter().map(|part| match part {
-            MessagePart::Value(expr) if fits(&expr, told) => MessagePart::Value(expr),
+            MessagePart::Value(expr) if fits(&expr, values) => MessagePart::Value(expr),
             MessagePart::Choice {
                 condition,
                 then,
                 otherwise,
-            } if fits(&condition, told) => MessagePart::Choice {
+            } if fits(&condition, values) => MessagePart::Choice {
                 condition,
-                then: cut(then, told),
-                otherwise: cut(otherwise, told),
+                then: cut(then, values),
+                otherwise: cut(otherwise, values),
             },
             text @ MessagePart::Text(_) => text,
             MessagePart::Value(_) | MessagePart::Choice { .. } => MessagePart::Text("…".into()),

@@ -1,6 +1,6 @@
 //! What a model costs: floating-point operations and parameters, from its formulas alone.
 
-use super::admitted::admitted;
+use super::domain_size::admitted;
 use super::{Arm, Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};
 use skript_semantics::ScalarKind;
 

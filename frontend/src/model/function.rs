@@ -40,7 +40,7 @@ pub struct Function {
     pub extents: Vec<String>,
     /// Tested in order when the inputs are there, before constants and body.
     pub checks: Vec<Check>,
-    /// Tested when the body is done: outputs whose extents only the run knows, against their declarations.
+    /// Tested after the body: outputs with dynamic extents, against their declarations.
     pub result_checks: Vec<Check>,
     /// Constants, defined before the body runs.
     pub constants: Vec<(ValueId, ConstantData)>,
@@ -55,8 +55,8 @@ pub struct Value {
     /// As written, if it has a name: `x`, `xs:1`.
     pub name: Option<String>,
     pub tensor: TensorType,
-    /// Of the work type instead of the machine type: an int that the text does not have, a number of steps or a position, and all
-    /// tensors of operators that compute in work types from inputs to outputs.
+    /// Whether the elements have the compute type instead of the storage type: iteration counts and indices that the compiler
+    /// adds, and all tensors of operators that compute in compute types from inputs to outputs.
     pub wide: bool,
     /// Where it was declared or produced.
     pub span: Span,
@@ -236,7 +236,7 @@ pub struct Loop {
     /// Compile-time bound on the iterations, if there is one.
     pub static_count: Option<u64>,
     /// The length of the packs that results are collected in, where only they bound the iterations: one more fails the run.
-    pub room: Option<u64>,
+    pub capacity: Option<u64>,
     /// How many steps a run lets the loop take, where nothing but its condition bounds them: one more fails the run.
     pub most_steps: Option<u64>,
     /// Rank-0 int tensor: the number of iterations.

@@ -4,17 +4,17 @@
 //! types and argument shapes share it. Its tensors are numbered locally. Formulas stand in normal form ([`formula`]).
 //! The evaluator and the emitter read this and nothing earlier.
 
-mod admitted;
 pub mod check;
+pub mod compute_types;
 pub mod constant;
 pub mod cost;
-pub mod expose;
+mod domain_size;
 pub mod extent;
 pub mod formula;
 pub mod function;
-pub mod misfit;
+pub mod intermediates;
 pub mod print;
-pub mod widen;
+pub mod storage_range;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
@@ -97,7 +97,7 @@ pub enum AttributeValue {
     Real(f64),
     Str(String),
     List(Vec<AttributeValue>),
-    /// Only a run knows it, and no expression over run-time extents says it.
+    /// Known only at run time, and not an expression over dynamic extents.
     Unknown,
     /// What the run-time extents of the function decide; a bool is 0 or 1.
     Run {

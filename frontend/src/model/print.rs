@@ -303,8 +303,8 @@ impl Printer<'_> {
         if let Some(count) = looping.static_count {
             let _ = write!(text, " at most {count}");
         }
-        if let Some(room) = looping.room {
-            let _ = write!(text, " room {room}");
+        if let Some(capacity) = looping.capacity {
+            let _ = write!(text, " capacity {capacity}");
         }
         if let Some(count) = looping.dynamic_count {
             let _ = write!(text, " times {}", self.name(count));

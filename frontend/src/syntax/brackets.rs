@@ -1,6 +1,6 @@
 //! Brackets of statements: what a brace opens, what a `;` within one means, and what is said of those that do not match.
 
-use super::cut::Cutter;
+use super::splitter::Splitter;
 use super::token::{Bracket, Token, TokenKind};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRACKET, SYNTAX};
@@ -8,7 +8,7 @@ use crate::diagnostics::codes::{BRACKET, SYNTAX};
 /// Tokens that are looked at: texts of nothing but brackets must not take the square of their length.
 const LONGEST: usize = 200;
 
-impl<'t> Cutter<'t, '_> {
+impl<'t> Splitter<'t, '_> {
     /// Whether a brace opens a block of statements; behind a name or `>` it opens attributes.
     pub(super) fn opens_block(&self, brace: &Token) -> bool {
         if brace.kind != TokenKind::Open(Bracket::Curly) {

@@ -9,11 +9,11 @@ mod advice;
 mod brackets;
 mod build;
 mod casts;
-pub(crate) mod cut;
 mod expectation;
 pub(crate) mod grammar;
 mod nesting;
 mod repair;
+pub(crate) mod splitter;
 mod statement;
 pub(crate) mod token;
 

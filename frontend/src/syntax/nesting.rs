@@ -1,5 +1,5 @@
-//! How deep the syntax tree of a statement can become, told from its tokens in one pass, so that neither the
-//! recursive parser nor anybody who walks the tree meets more levels than [`Limits`] say.
+//! An upper bound for the depth of a statement's syntax tree, computed from its tokens in one pass, so that neither the
+//! recursive parser nor a walk over the tree exceeds the depth in [`Limits`].
 
 use super::token::{Token, TokenKind};
 use crate::limits::Limits;

@@ -1,6 +1,6 @@
-//! A token that was lost, doubled or mistyped, told by what makes sense without it.
+//! Repairs of one token that was lost, doubled or mistyped.
 //!
-//! One brace more or less gives everything behind it another meaning. Where a region of a file (a definition, or what
+//! One brace more or less changes the meaning of everything after it. Where a region of a file (a definition, or what
 //! stands between two) has errors, the edits of one token that could explain them are tried, and the one that leaves the
 //! fewest is made: it is reported in place of the errors that it explains, and the region is read as it was meant.
 
@@ -9,8 +9,8 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::build::Builder;
-use super::cut::{BLOCKS, Cutter, DEFINITION_WORDS, begins_definition, from_import};
 use super::grammar::Rule;
+use super::splitter::{BLOCKS, DEFINITION_WORDS, Splitter, begins_definition, from_import};
 use super::token::{Bracket, Token, TokenKind, scan};
 use super::{MOST_ERRORS, SHALLOW, nesting, read};
 use crate::ast::Module;
@@ -86,9 +86,9 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let span = Span::new(module.file, offset(version.start), offset(version.end));
         let message = "this is a document of NNEF 1; SkriptND is the language of NNEF 2";
-        let told = Diagnostic::error(&SYNTAX, span, message)
+        let diagnostic = Diagnostic::error(&SYNTAX, span, message)
             .with_help("convert the model again, by a converter that writes SkriptND");
-        sink.report(told);
+        sink.report(diagnostic);
         module.unread = true;
         return;
     }
@@ -217,9 +217,9 @@ impl<'t> Reader<'t> {
         sink: &'c mut Sink,
         module: &Module,
         most_errors: usize,
-    ) -> Cutter<'c, 'c> {
+    ) -> Splitter<'c, 'c> {
         let behind = usize::from(self.region.end < self.tokens.len());
-        Cutter {
+        Splitter {
             text: self.text,
             tokens,
             region: tokens.len() - behind,
@@ -602,7 +602,7 @@ fn may_be_bracket(text: &str, tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// The signs, but for brackets, that may be meant by the one at an index, as what stands around it tells.
+/// The signs, except brackets, that may be meant by the one at an index, judged by the tokens around it.
 fn signs_in_place_of(text: &str, tokens: &[Token], at: usize, is_lone: bool) -> Vec<&'static str> {
     let Some(token) = tokens.get(at) else {
         return Vec::new();

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::build::{Builder, Splice};
-use super::cut::{Cutter, Deferred, End, Statement};
 use super::grammar::{Pair, Rule};
 use super::repair::Edit;
+use super::splitter::{Deferred, End, Splitter, Statement};
 use super::token::{Token, TokenKind};
 use super::{Failure, SHALLOW, STACK_PER_LEVEL, expectation, nesting, read, too_deep};
 use crate::ast::{BlockKind, Definition};
@@ -26,7 +26,7 @@ enum Attempt<T> {
     Refused,
 }
 
-impl<'t> Cutter<'t, '_> {
+impl<'t> Splitter<'t, '_> {
     pub(super) fn read_into(
         &mut self,
         definition: &mut Definition,

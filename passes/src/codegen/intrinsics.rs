@@ -125,7 +125,7 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
         .filter(|n| *n <= arrays.len())
         .ok_or_else(|| malformed("no segments"))?;
     let outputs = arrays.split_off(inputs);
-    let positions = op.attribute("told").ok();
+    let positions = op.attribute("dynamic_outputs").ok();
     let positions = positions.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
     let positions: Vec<i64> = positions.map_or_else(Vec::new, |t| {
         (0..t.len()).filter_map(|n| t.element(n).ok()).collect()
@@ -140,7 +140,7 @@ fn describe(op: OperationRef) -> Result<Description, PassError> {
         attributes: values.transpose()?.unwrap_or_default(),
         inputs: arrays,
         outputs,
-        told: positions
+        dynamic_outputs: positions
             .collect::<Option<_>>()
             .ok_or_else(|| malformed("no such outputs"))?,
         given: read_back::strings(op, "given"),

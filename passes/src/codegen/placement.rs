@@ -1,5 +1,10 @@
 //! Offsets for buffers with lifetimes: two that live at once never overlap.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "indices come from the list of buffers itself"
+)]
+
 /// A buffer to place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {

@@ -4,6 +4,11 @@
 //! Canonicalization drops values that one region does not need, so positions shift; bufferization compares loop-carried
 //! tensors by position. Values that the second region does not need are passed to it again, at their positions.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "a loop has as many results as carried values, by its verifier"
+)]
+
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::ops;

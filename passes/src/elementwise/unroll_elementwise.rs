@@ -6,6 +6,7 @@
 //!
 //! Guarantees: no elementwise operation on vectors is larger than `shape`.
 
+use crate::ir::last;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, vector};
 use melior::ir::attribute::ArrayAttribute;
@@ -50,7 +51,7 @@ fn shape(text: &str) -> Result<Vec<i64>, PassError> {
 /// The largest tile of a vector with these extents.
 fn tile(extents: &[i64], shape: &[i64]) -> Vec<i64> {
     let outer = extents.len().saturating_sub(shape.len());
-    let shape = &shape[shape.len() - (extents.len() - outer)..];
+    let shape = last(shape, extents.len() - outer);
     let limits = std::iter::repeat_n(&1, outer).chain(shape);
     extents.iter().zip(limits).map(|(e, l)| *e.min(l)).collect()
 }

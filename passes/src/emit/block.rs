@@ -59,7 +59,7 @@ fn emit_invoke<'c: 'a, 'a>(
         .model
         .function(invoke.callee)
         .ok_or(EmitError::Malformed("no such function"))?;
-    // What passes between an operator in work types and machine types around it is cast, and rounded on the way out.
+    // Values are cast where an operator in compute types is called from storage types; its results are rounded.
     let mut arguments = scope.all(&invoke.inputs)?;
     arguments.extend(scope.all(&invoke.captures)?);
     for (argument, id) in arguments.iter_mut().zip(function::arguments(callee)) {

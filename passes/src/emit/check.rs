@@ -97,17 +97,17 @@ fn worded<'c: 'a, 'a>(
     Ok((message, values.collect::<Result<_, _>>()?))
 }
 
-/// Writes the message, and what it tells.
+/// Writes the message, and collects the values in it.
 fn write<'m>(
     parts: &'m [MessagePart],
-    told: &mut Vec<&'m Expr>,
+    values: &mut Vec<&'m Expr>,
     message: &mut String,
 ) -> Result<(), EmitError> {
     for part in parts {
         match part {
             MessagePart::Text(text) => message.push_str(&text.replace('{', "{{")),
             MessagePart::Value(expr) => {
-                let place = place(expr, told)?;
+                let place = place(expr, values)?;
                 message.push_str(&match expr.kind {
                     ScalarKind::Bool => format!("{{{place}:bool}}"),
                     ScalarKind::Int => format!("{{{place}}}"),
@@ -119,10 +119,10 @@ fn write<'m>(
                 then,
                 otherwise,
             } => {
-                message.push_str(&format!("{{{}?}}", place(condition, told)?));
-                write(then, told, message)?;
+                message.push_str(&format!("{{{}?}}", place(condition, values)?));
+                write(then, values, message)?;
                 message.push_str("{|}");
-                write(otherwise, told, message)?;
+                write(otherwise, values, message)?;
                 message.push_str("{/}");
             }
         }
@@ -131,15 +131,15 @@ fn write<'m>(
 }
 
 /// Where a message finds a value.
-fn place<'m>(expr: &'m Expr, told: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
-    match told.iter().position(|known| *known == expr) {
+fn place<'m>(expr: &'m Expr, values: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
+    match values.iter().position(|known| *known == expr) {
         Some(place) => Ok(place),
-        None if told.len() == MOST_VALUES => {
-            Err(EmitError::Malformed("a check tells too many values"))
+        None if values.len() == MOST_VALUES => {
+            Err(EmitError::Malformed("a check reports too many values"))
         }
         None => {
-            told.push(expr);
-            Ok(told.len() - 1)
+            values.push(expr);
+            Ok(values.len() - 1)
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Extents that only a run knows: shape code, i64 values computed beside the tensors.
+//! Dynamic extents: shape code, i64 values computed beside the tensors.
 //!
-//! A tensor of the function that is bound to a value tells the symbols of its extents; every other extent is an expression
+//! A tensor of the function that is bound to a value defines the symbols of its extents; every other extent is an expression
 //! over symbols. Each is kept between zero and its bound, so that buffers have a largest size and no later access leaves
 //! them; where a value could be beyond its bound, a check comes before.
 
@@ -45,7 +45,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, result)?)
     }
 
-    /// The first elements along a dimension, as many as an integer says, which tells the extent of the result there.
+    /// The first elements along a dimension; an integer gives their number, which is the extent of the result.
     pub fn cut(
         &mut self,
         whole: ValueId,
@@ -67,7 +67,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         Ok(())
     }
 
-    /// Takes the run-time extents that a tensor's value has, where nobody has told them before.
+    /// Defines the symbols of a tensor's dynamic extents that are not defined yet.
     pub fn learn(&mut self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
         let tensor = self.tensor(id)?;
         for (dimension, extent) in (0i64..).zip(&tensor.shape) {

@@ -11,7 +11,7 @@ use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_frontend::model::{Accumulation, Expr, Extent, Formula, Init, Node, ValueId};
 use skript_semantics::Scalar;
 
-/// All formulas of a function. They compute its outputs in the work types; then these become what they are declared to be.
+/// All formulas of a function. They compute its outputs in the compute types, which are then cast to the declared types.
 pub(super) fn emit_all<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     formulas: &[Formula],

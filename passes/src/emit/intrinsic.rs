@@ -25,15 +25,15 @@ pub(super) fn emit<'c: 'a, 'a>(
         });
     }
     let mut outs = Vec::new();
-    let mut told = Vec::new();
+    let mut dynamic_outputs = Vec::new();
     for (position, id) in outputs.iter().enumerate() {
         if destination_is_told(scope, *id)? {
-            told.push((position, *id));
+            dynamic_outputs.push((position, *id));
         }
         outs.push(destination(scope, *id, at)?);
     }
     let word = types::word(context);
-    for (_, id) in &told {
+    for (_, id) in &dynamic_outputs {
         let rank = count(scope.tensor(*id)?.shape.len())?;
         let r#type = types::tensor(&[rank], word);
         outs.push((at.value(ops::tensor::EMPTY, &[], &[], r#type)?, r#type));
@@ -54,12 +54,12 @@ pub(super) fn emit<'c: 'a, 'a>(
     let values: Vec<_> = told_before
         .map(|(name, value)| (name.as_str(), attributes::attribute(context, value)))
         .collect();
-    let positions = told.iter().map(|(position, _)| count(*position));
+    let positions = dynamic_outputs.iter().map(|(position, _)| count(*position));
     let positions = positions.collect::<Result<Vec<_>, _>>()?;
     let mut entries = vec![
         ("operator_name", attributes::string(context, &function.name)),
         ("operator_attributes", dictionary(context, &values)),
-        ("told", attributes::i64s(context, &positions)),
+        ("dynamic_outputs", attributes::i64s(context, &positions)),
         ("given", ArrayAttribute::new(context, &names).into()),
         ("operandSegmentSizes", attributes::i32s(context, &segments)),
     ];
@@ -74,12 +74,15 @@ pub(super) fn emit<'c: 'a, 'a>(
         Vec::new(),
     )?;
     let results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
-    for ((_, id), extents) in told.iter().zip(results.iter().skip(outputs.len())) {
+    for ((_, id), extents) in dynamic_outputs
+        .iter()
+        .zip(results.iter().skip(outputs.len()))
+    {
         learn(scope, *id, *extents, at)?;
     }
     for (id, result) in outputs.iter().zip(&results) {
-        let is_told = told.iter().any(|(_, other)| other == id);
-        let value = if is_told {
+        let is_dynamic = dynamic_outputs.iter().any(|(_, other)| other == id);
+        let value = if is_dynamic {
             scope.filled(*id, *result, at)?
         } else {
             *result
@@ -89,7 +92,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The tensor that tells the kernel an attribute of which only the run knows the value, or some item.
+/// The tensor that passes the kernel an attribute with a value, or an item, that is known only at run time.
 fn given<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     value: &AttributeValue,
@@ -145,7 +148,7 @@ fn scalar<'c: 'a, 'a>(
     }
 }
 
-/// Whether some extent is an expression over symbols that nothing before the kernel tells.
+/// Whether some extent is an expression over symbols that nothing before the kernel defines.
 fn destination_is_told(scope: &Scope<'_, '_, '_, '_>, id: ValueId) -> Result<bool, EmitError> {
     Ok(scope.tensor(id)?.shape.iter().any(|e| !known(scope, e)))
 }

@@ -24,7 +24,7 @@ use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, Location, Module, Region, Type};
-use skript_frontend::model::widen::callees;
+use skript_frontend::model::compute_types::callees;
 use skript_frontend::model::{Function, FunctionId, Model, ValueId};
 use skript_frontend::source::{SourceMap, Span};
 use std::cell::RefCell;

@@ -65,11 +65,11 @@ pub(super) fn emit<'c: 'a, 'a>(
                 .map(|(item, stack)| Stacked::of_stack(scope, *item, *stack, at)),
         )
         .collect::<Result<Vec<_>, _>>()?;
-    let told = told_extents(scope, l)?;
+    let determined = determined_extents(scope, l)?;
     let stacked = l
         .scan_outputs
         .iter()
-        .map(|pack| Stacked::of(scope, l, pack, &told, at))
+        .map(|pack| Stacked::of(scope, l, pack, &determined, at))
         .collect::<Result<Vec<_>, _>>()?;
 
     let mut state = vec![at.index(0)?, at.constant(Scalar::Bool(true), flag)?];
@@ -81,7 +81,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     for stack in &stacked {
         state.push(stack.empty(at)?);
     }
-    for _ in &told {
+    for _ in &determined {
         state.push(at.index(0)?);
     }
     // What an iteration learns about extents is not known outside of it.
@@ -150,7 +150,14 @@ pub(super) fn emit<'c: 'a, 'a>(
         next.push(stack.insert(*item, *pack, number, &body)?);
     }
     let before = values.get(next.len()..).unwrap_or_default();
-    next.extend(tell(scope, l, &told, before, number, &body)?);
+    next.extend(determined_by_body(
+        scope,
+        l,
+        &determined,
+        before,
+        number,
+        &body,
+    )?);
     if let Some(test) = &l.after {
         for (carried, value) in l.carried.iter().zip(carried_new) {
             scope.set(carried.inner, *value);
@@ -177,14 +184,14 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     let (done, _) = number_and_flag(&finals)?;
     let last = finals.iter().skip(2 + l.carried.len() + stacked.len());
-    for (name, extent) in told.iter().zip(last) {
+    for (name, extent) in determined.iter().zip(last) {
         scope.symbols.insert(name.clone(), *extent);
     }
-    if let Some(room) = l.room {
-        let most = i64::try_from(room).map_err(|_| EmitError::Malformed("a huge extent"))?;
+    if let Some(capacity) = l.capacity {
+        let most = i64::try_from(capacity).map_err(|_| EmitError::Malformed("a huge extent"))?;
         let fits = extent::compare(ScalarOp::Le, done, at.index(most)?, at)?;
         let message = format!(
-            "the loop runs more often than the {room} times that its results have room for"
+            "the loop runs more than {capacity} iterations, the declared length of its results"
         );
         check::report(scope, fits, "SK9201", &message, &[], l.span, at)?;
     }
@@ -211,13 +218,13 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The run-time extents of collected results that the loop's body tells. They travel with the loop, zero before the first
-/// iteration: a pack of no items has items without elements.
-fn told_extents(scope: &Scope<'_, '_, '_, '_>, l: &Loop) -> Result<Vec<String>, EmitError> {
+/// The dynamic extents of collected results that the loop's body determines. They are loop-carried values, zero before the
+/// first iteration: an empty pack has items without elements.
+fn determined_extents(scope: &Scope<'_, '_, '_, '_>, l: &Loop) -> Result<Vec<String>, EmitError> {
     let mut names: Vec<String> = Vec::new();
     for pack in &l.scan_outputs {
         let id = first(pack)?;
-        // The number of iterations is told behind the loop.
+        // The number of iterations is defined after the loop.
         let dimensions = usize::from(is_one_tensor(l));
         for extent in scope.tensor(id)?.shape.iter().skip(dimensions) {
             let Extent::Dynamic { expr, .. } = extent else {
@@ -235,18 +242,18 @@ fn told_extents(scope: &Scope<'_, '_, '_, '_>, l: &Loop) -> Result<Vec<String>, 
 }
 
 /// Tests that all items of a pack have the extents of the first, for they are one tensor, and gives these extents.
-fn tell<'c: 'a, 'a>(
+fn determined_by_body<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     l: &Loop,
-    told: &[String],
+    determined: &[String],
     before: &[Value<'c, 'a>],
     number: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, EmitError> {
     let mut extents = Vec::new();
-    for (name, before) in told.iter().zip(before) {
+    for (name, before) in determined.iter().zip(before) {
         let extent = scope.symbols.get(name).copied();
-        let extent = extent.ok_or(EmitError::Malformed("a loop's body tells no extent"))?;
+        let extent = extent.ok_or(EmitError::Malformed("a loop's body defines no extent"))?;
         let is_first = extent::compare(ScalarOp::Eq, number, at.index(0)?, at)?;
         let same = extent::compare(ScalarOp::Eq, extent, *before, at)?;
         let agree = at.value(ops::arith::ORI, &[is_first, same], &[], same.r#type())?;
@@ -269,9 +276,9 @@ fn is_one_tensor(l: &Loop) -> bool {
 struct Stacked<'c, 'a> {
     r#type: Type<'c>,
     kind: ScalarKind,
-    /// The extents of an item that only a run knows.
+    /// The dynamic extents of an item.
     open: Vec<Value<'c, 'a>>,
-    /// Whether only the run knows the number of items.
+    /// Whether the number of items is dynamic.
     is_open: bool,
     /// Whether places are as large as the bounds of items, which fill their beginnings.
     is_padded: bool,
@@ -283,7 +290,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         scope: &Scope<'_, 'c, 'a, '_>,
         l: &Loop,
         pack: &[ValueId],
-        told: &[String],
+        determined: &[String],
         at: &Builder<'c, 'a>,
     ) -> Result<Self, EmitError> {
         let huge = |_| EmitError::Malformed("a huge extent");
@@ -291,7 +298,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         let tensor = scope.tensor(stack)?;
         let is_open = is_one_tensor(l);
         let (count, item) = match tensor.shape.split_first() {
-            _ if !is_open && told.is_empty() => return Self::of_items(scope, pack, at),
+            _ if !is_open && determined.is_empty() => return Self::of_items(scope, pack, at),
             _ if !is_open => {
                 pack_type(scope, pack)?;
                 (i64::try_from(pack.len()).map_err(huge)?, &tensor.shape[..])
@@ -309,13 +316,13 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
             extents.push(match extent {
                 Extent::Fixed(n) => i64::try_from(*n).map_err(huge)?,
                 Extent::Dynamic { expr, bound } => {
-                    let mut is_told = false;
+                    let mut is_determined = false;
                     expr.operations_with(&mut |name| {
-                        is_told |= told.iter().any(|t| t == name);
+                        is_determined |= determined.iter().any(|t| t == name);
                         0
                     });
-                    is_padded |= is_told;
-                    if is_told {
+                    is_padded |= is_determined;
+                    if is_determined {
                         i64::try_from(*bound).map_err(huge)?
                     } else {
                         open.push(scope.extent_value(extent, at)?);
@@ -488,7 +495,9 @@ fn stack_lengths<'c: 'a, 'a>(
 
 /// Places for results where only their pack bounds the loop: one more than it holds, to see that it is too small.
 fn slots(l: &Loop) -> Result<Option<i64>, EmitError> {
-    let slots = l.room.map(|room| i64::try_from(room).ok()?.checked_add(1));
+    let slots = l
+        .capacity
+        .map(|capacity| i64::try_from(capacity).ok()?.checked_add(1));
     match slots {
         Some(None) => Err(EmitError::Malformed("a huge extent")),
         Some(slots) => Ok(slots),

@@ -13,7 +13,7 @@ pub(super) struct Scope<'e, 'c, 'a, 'm> {
     values: HashMap<ValueId, Value<'c, 'a>>,
     /// Run-time extents by name, as indices.
     pub symbols: HashMap<String, Value<'c, 'a>>,
-    /// Outputs that formulas are still computing: their elements have the work type.
+    /// Outputs that formulas are still computing: their elements have the compute type.
     pub in_work: HashSet<ValueId>,
     /// The tensors that the function gives.
     pub outputs: HashSet<ValueId>,
@@ -61,7 +61,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
         self.value(id).map(|v| &v.tensor)
     }
 
-    /// The extents of a tensor's type: [`types::DYNAMIC`] where only a run knows.
+    /// The extents of a tensor's type: [`types::DYNAMIC`] for dynamic ones.
     pub fn extents(&self, id: ValueId) -> Result<Vec<i64>, EmitError> {
         self.tensor(id)?
             .shape

@@ -8,6 +8,7 @@ use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
 use crate::ir::{ValueKey, attributes, types};
 use crate::ir::{blocks, entry, nested, operations};
+use crate::ir::{first, last};
 use melior::ir::attribute::{
     ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
     StringAttribute,
@@ -174,13 +175,13 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         }
         match (operation_name(op).as_str(), operands.as_slice()) {
             (ops::skript::FORMULA, _) => {
-                let outs = &operands[operands.len() - results.len()..];
+                let outs = last(&operands, results.len());
                 self.join_each(&results, outs);
                 for block in blocks(op) {
                     let inner = arguments(block);
-                    self.join_each(&inner[inner.len() - outs.len()..], outs);
+                    self.join_each(last(&inner, outs.len()), outs);
                 }
-                for extent in &operands[..operands.len() - results.len()] {
+                for extent in first(&operands, operands.len().saturating_sub(results.len())) {
                     self.of_extent(*extent).ok_or_else(|| unbounded(op))?;
                 }
             }
@@ -255,7 +256,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
                 }
             }
             (ops::skript::INTRINSIC, _) => {
-                let outs = &operands[operands.len() - results.len()..];
+                let outs = last(&operands, results.len());
                 self.join_each(&results, outs);
             }
             _ => return Err(Refusal::at(op, NO_FORM)),

@@ -216,7 +216,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
                     (true, Some(first)) => operands.get(first..).unwrap_or(&[]),
                     _ if op::has_elementwise_trait(&op) => {
                         let tensor = operands.iter().position(|v| v.r#type().is_ranked_tensor());
-                        tensor.map(|n| &operands[n..=n]).unwrap_or(&[])
+                        tensor.and_then(|n| operands.get(n..=n)).unwrap_or(&[])
                     }
                     _ => &[],
                 };
@@ -448,7 +448,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             // An `scf.for` has its index first.
             let inner = arguments(*block);
             let first = inner.len().saturating_sub(handed.len());
-            for (argument, known) in inner[first..].iter().zip(&handed) {
+            for (argument, known) in inner.iter().skip(first).zip(&handed) {
                 self.know(*argument, known.clone());
             }
             self.block(*block);

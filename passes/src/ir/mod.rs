@@ -60,6 +60,18 @@ pub fn argument<'c, 'a>(value: Value<'c, 'a>) -> Option<BlockArgument<'c, 'a>> {
         .flatten()
 }
 
+/// The first `count` items; all if there are fewer.
+pub fn first<T>(items: &[T], count: usize) -> &[T] {
+    items.get(..count).unwrap_or(items)
+}
+
+/// The last `count` items; all if there are fewer.
+pub fn last<T>(items: &[T], count: usize) -> &[T] {
+    items
+        .get(items.len().saturating_sub(count)..)
+        .unwrap_or(items)
+}
+
 /// The values of a slice with the type that operand lists want.
 pub fn values<'c, 'a, T: Copy + Into<Value<'c, 'a>>>(items: &[T]) -> Vec<Value<'c, 'a>> {
     items.iter().map(|v| (*v).into()).collect()

@@ -1,5 +1,10 @@
 //! The text of a vectorized kernel: one function over flat arrays, with register tiles inside of loops.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
 use super::body::{Body, Operand, Step};
 use super::nest::Nest;
 use super::plan::{LaneMode, Plan};

@@ -1,5 +1,10 @@
 //! A perfect loop nest over contiguous arrays, with every access a linear form of the loop variables.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
 /// Whether the output's address depends on the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopKind {

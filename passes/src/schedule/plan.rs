@@ -1,5 +1,10 @@
 //! Plans the register tile of a nest: the loop along the lanes, and the loops that are unrolled around it.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
 use super::nest::{LoopKind, Nest};
 
 /// What the lanes of a vector are.

@@ -1,5 +1,10 @@
 //! Reads a bufferized `linalg.generic` as a loop nest with a payload, if a register tile can compute it.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
 use super::body::{Body, Combine, Operand, Step};
 use super::kernel::Signature;
 use super::nest::{Address, Loop, LoopKind, Nest};

@@ -106,7 +106,7 @@ fn schedule<'c, 'a>(
     let mut reduction = read(op)?;
     // Kernels require that the output does not alias an input.
     let arrays = reduction.signature.arrays.len();
-    let (output, inputs) = reduction.arguments[..arrays].split_last()?;
+    let (output, inputs) = reduction.arguments.get(..arrays)?.split_last()?;
     let root = root_of(*output);
     if inputs.iter().any(|i| root_of(*i) == root) {
         return None;

@@ -142,17 +142,19 @@ unsafe fn run(
         attributes.push((name.clone(), attribute(value)));
     }
     attributes.sort_by(|a, b| a.0.cmp(&b.0));
-    let plain = destinations.len().saturating_sub(description.told.len());
-    let is_told = |n: usize| {
+    let plain = destinations
+        .len()
+        .saturating_sub(description.dynamic_outputs.len());
+    let is_dynamic = |n: usize| {
         description
-            .told
+            .dynamic_outputs
             .iter()
             .any(|t| usize::try_from(*t) == Ok(n))
     };
     let outputs: Vec<Output> = (destinations.iter().take(plain).enumerate())
         .map(|(n, place)| Output {
             element: place.array.element,
-            shape: (!is_told(n)).then(|| shape(place.extents)),
+            shape: (!is_dynamic(n)).then(|| shape(place.extents)),
             bound: shape(place.extents),
         })
         .collect();
@@ -176,24 +178,28 @@ unsafe fn run(
         ));
     }
     for (n, (place, tensor)) in destinations.iter().zip(&results).enumerate() {
-        place.accept(n, tensor, is_told(n))?;
+        place.accept(n, tensor, is_dynamic(n))?;
         // SAFETY: the shape was compared with that of the destination.
         unsafe { place.write(tensor) };
     }
-    for (position, place) in description.told.iter().zip(destinations.iter().skip(plain)) {
+    for (position, place) in description
+        .dynamic_outputs
+        .iter()
+        .zip(destinations.iter().skip(plain))
+    {
         let tensor = usize::try_from(*position).ok().and_then(|n| results.get(n));
         let extents = tensor.map(Tensor::shape).unwrap_or_default();
         let extents: Vec<i64> = extents.iter().map(|e| e.cast_signed()).collect();
-        let told =
+        let actual =
             Tensor::from_i64(&[extents.len() as u64], &extents).map_err(|e| e.to_string())?;
-        place.accept(plain, &told, false)?;
+        place.accept(plain, &actual, false)?;
         // SAFETY: the shape was compared with that of the destination.
-        unsafe { place.write(&told) };
+        unsafe { place.write(&actual) };
     }
     Ok(())
 }
 
-/// The value of an attribute that a run tells: a single one, or a list.
+/// The value of an attribute passed at run time: a single one, or a list.
 fn attribute(value: &Tensor) -> Value {
     let item = |scalar: Scalar| match scalar {
         Scalar::Bool(b) => Value::Bool(b),
@@ -278,10 +284,10 @@ impl Place<'_> {
     }
 
     /// Whether a kernel's result fits.
-    fn accept(&self, number: usize, tensor: &Tensor, told: bool) -> Result<(), String> {
+    fn accept(&self, number: usize, tensor: &Tensor, is_dynamic: bool) -> Result<(), String> {
         let wanted = shape(self.extents);
         let fits = tensor.shape().len() == wanted.len()
-            && (tensor.shape().iter().zip(&wanted)).all(|(n, m)| n == m || told && n < m);
+            && (tensor.shape().iter().zip(&wanted)).all(|(n, m)| n == m || is_dynamic && n < m);
         if fits && tensor.element() == self.array.element {
             return Ok(());
         }
@@ -289,7 +295,7 @@ impl Place<'_> {
             "its kernel gives output {number} as {}{}, but {}{}{} is declared",
             tensor.element(),
             skript_tensor::shape::text(tensor.shape()),
-            if told { "at most " } else { "" },
+            if is_dynamic { "at most " } else { "" },
             self.array.element,
             skript_tensor::shape::text(&wanted)
         ))
@@ -331,13 +337,13 @@ mod tests {
             attributes: vec![],
             inputs: vec![array(ElementType::F32, 2)],
             outputs: vec![array(ElementType::I64, 2), array(ElementType::I64, 1)],
-            told: vec![0],
+            dynamic_outputs: vec![0],
             given: vec![],
         }
     }
 
     #[test]
-    fn strides_are_followed_and_extents_told() {
+    fn strides_are_followed_and_extents_returned() {
         // A transposed 2×3 input: columns lie one after the other.
         let mut x = [0f32, 0.0, 5.0, 0.0, 0.0, 7.0];
         let mut places = [-1i64; 12];
@@ -410,7 +416,7 @@ mod tests {
             ],
             inputs: vec![],
             outputs: vec![array(ElementType::F32, 1)],
-            told: vec![],
+            dynamic_outputs: vec![],
             given: vec![],
         };
         let words = [address(&mut first), 4, 1];
@@ -431,7 +437,7 @@ mod tests {
             ],
             inputs: vec![array(ElementType::F32, 1), array(ElementType::I64, 0)],
             outputs: vec![array(ElementType::F32, 1), array(ElementType::I64, 1)],
-            told: vec![],
+            dynamic_outputs: vec![],
             given: vec!["k".into()],
         };
         let (mut x, mut k) = ([1f32, 5.0, 3.0], [2i64]);

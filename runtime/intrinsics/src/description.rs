@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! u8 version (2), operator: string, u8 random, attributes: list of (name: string, value),
-//! inputs: list of arrays, outputs: list of arrays, told: list of u32, given: list of strings
+//! inputs: list of arrays, outputs: list of arrays, dynamic_outputs: list of u32, given: list of strings
 //! ```
 //! Integers are little endian, a string is a `u32` length and UTF-8, a list is a `u32` count and its items. An array is an
 //! element type by name (a string) and a `u32` rank. A value is a tag and what it needs: 0 null, 1 bool (u8), 2 int (i64),
@@ -33,7 +33,7 @@ pub struct Description {
     /// Outputs, then the arrays that receive extents.
     pub outputs: Vec<Array>,
     /// Outputs whose extents the kernel finds out, by position; their arrays stand in this order.
-    pub told: Vec<u32>,
+    pub dynamic_outputs: Vec<u32>,
     /// Attributes whose values are the last of the inputs.
     pub given: Vec<String>,
 }
@@ -55,8 +55,8 @@ impl Description {
                 count(array.rank, &mut bytes);
             }
         }
-        count(self.told.len(), &mut bytes);
-        for position in &self.told {
+        count(self.dynamic_outputs.len(), &mut bytes);
+        for position in &self.dynamic_outputs {
             bytes.extend(position.to_le_bytes());
         }
         count(self.given.len(), &mut bytes);
@@ -82,7 +82,7 @@ impl Description {
         };
         let inputs = reader.list(array)?;
         let outputs = reader.list(array)?;
-        let told = reader.list(Reader::u32)?;
+        let dynamic_outputs = reader.list(Reader::u32)?;
         let given = reader.list(Reader::string)?;
         reader.0.is_empty().then_some(Description {
             operator,
@@ -90,7 +90,7 @@ impl Description {
             attributes,
             inputs,
             outputs,
-            told,
+            dynamic_outputs,
             given,
         })
     }
@@ -211,7 +211,7 @@ mod tests {
             ],
             inputs: vec![array(ElementType::F32, 2)],
             outputs: vec![array(ElementType::I64, 2), array(ElementType::I64, 1)],
-            told: vec![0],
+            dynamic_outputs: vec![0],
             given: vec!["k".into()],
         }
     }

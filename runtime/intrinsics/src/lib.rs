@@ -2,16 +2,6 @@
 //! name.
 //!
 //! A kernel is plain Rust over tensors: it knows neither models nor MLIR, so that every engine can call it.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
-    )
-)]
-
 mod boxes;
 pub mod compiled;
 pub mod description;
@@ -159,7 +149,7 @@ pub enum Value {
     Real(f64),
     Str(String),
     List(Vec<Value>),
-    /// Extents that the model leaves open decide it, and nobody tells a kernel.
+    /// Depends on dynamic extents; no run-time value is passed to the kernel.
     Unknown,
 }
 
@@ -224,7 +214,7 @@ impl Call<'_> {
         };
         self.wrong(match is_unknown {
             true => format!(
-                "attribute {name} depends on extents that only a run knows: give it a value of its own, or fix the extents"
+                "attribute {name} depends on dynamic extents; pass it a value, or fix the extents"
             ),
             false => format!("attribute {name} is no {kind}"),
         })

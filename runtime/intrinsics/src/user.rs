@@ -141,7 +141,7 @@ struct CArray {
     rank: u32,
     extents: *mut i64,
     data: *mut c_void,
-    told: i32,
+    is_dynamic: i32,
 }
 
 #[repr(C)]
@@ -267,7 +267,7 @@ impl UserKernel {
                 rank: u32::try_from(extents.len()).unwrap_or(u32::MAX),
                 extents: extents.as_mut_ptr(),
                 data: tensor.bytes().as_ptr().cast_mut().cast(),
-                told: 0,
+                is_dynamic: 0,
             });
             input_extents.push(extents);
         }
@@ -282,7 +282,7 @@ impl UserKernel {
                 rank: u32::try_from(extents.len()).unwrap_or(u32::MAX),
                 extents: extents.as_mut_ptr(),
                 data: slot.bytes_mut()?.as_mut_ptr().cast(),
-                told: i32::from(output.shape.is_none()),
+                is_dynamic: i32::from(output.shape.is_none()),
             });
             slots.push(slot);
             output_extents.push(extents);
@@ -333,7 +333,7 @@ impl UserKernel {
         let fits = |(n, m): (&i64, &u64)| u64::try_from(*n).is_ok_and(|n| n <= *m);
         if !extents.iter().zip(slot.shape()).all(fits) {
             return Err(call.wrong(format!(
-                "`{}` tells extents {extents:?}, but {:?} is the largest",
+                "`{}` returns the extents {extents:?}, which exceed the upper bounds {:?}",
                 self.symbol,
                 slot.shape()
             )));

@@ -212,8 +212,9 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         Ok(())
     }
 
-    /// The tensors as they pass between an operator in work types and machine types around it: rounded, or exact in wider ones.
-    /// `wide`: of which of both each is to be; tensors without a counterpart stay as they are, for the count is tested later.
+    /// Casts tensors between an operator in compute types and its caller in storage types: rounded, or exact in wider types.
+    ///
+    /// `wide`: whether each becomes wide; tensors without a counterpart are unchanged, because the count is tested later.
     fn cast(
         &self,
         tensors: Vec<Arc<Tensor>>,

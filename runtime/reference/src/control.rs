@@ -89,8 +89,8 @@ impl<'m> Evaluator<'m, '_> {
             {
                 break;
             }
-            if let Some(room) = l.room.filter(|room| iteration >= *room) {
-                return Err(Failure::NoRoom(room).into());
+            if let Some(capacity) = l.capacity.filter(|capacity| iteration >= *capacity) {
+                return Err(Failure::CapacityExceeded(capacity).into());
             }
             match l.most_steps {
                 Some(steps) if iteration >= steps => return Err(Failure::Endless(steps).into()),

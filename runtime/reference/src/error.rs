@@ -69,8 +69,8 @@ pub enum Failure {
     TooManyPoints { extents: Vec<i64>, limit: u64 },
     #[error("the loop should run {count} times, but scans only {length} items")]
     ScanTooShort { count: i64, length: usize },
-    #[error("the loop runs more often than the {0} times that its results have room for")]
-    NoRoom(u64),
+    #[error("the loop runs more than {0} iterations, the declared length of its results")]
+    CapacityExceeded(u64),
     #[error("the number {number} of a step of the loop is no {int} number")]
     StepBeyond { int: IntType, number: i64 },
     #[error("item {item} of a pack has the extent {extent}, but the items before have {before}")]

@@ -22,7 +22,7 @@ use skript_semantics::{Scalar, ScalarKind};
 use skript_tensor::Tensor;
 use std::collections::HashMap;
 
-/// Runs a function's formulas in order; yields its outputs, rounded to the machine types. An output that no formula writes
+/// Runs a function's formulas in order; returns its outputs, rounded to the storage types. An output that no formula writes
 /// holds `T()`.
 pub(crate) fn run_all(
     frame: &Frame<'_>,

@@ -1,20 +1,10 @@
 //! The reference evaluator: computes a composed model by walking it, formula by formula, in the order of the text.
 //!
-//! Obvious rather than fast; the oracle that compiled code is compared with. Numbers: tensors hold the model's machine types; in
-//! formulas, int is i64 and wraps, and real is f32 (f64 where tensors hold that): every operation rounds to it, except that a sum
+//! Obvious rather than fast; the oracle that compiled code is compared with. Tensors have the model's storage types. In
+//! formulas, int is i64 and wraps, and real is f32 (f64 if tensors are f64): every operation rounds to it, except that a sum
 //! (`+=`) is accumulated in f64 and rounded once at the end, so that it is closer to the true sum than any order of f32
-//! additions. What an operator gives out is rounded to the machine types. Nothing depends on the machine: transcendental
+//! additions. Results of an operator are rounded to the storage types. Nothing depends on the machine: transcendental
 //! functions come from `skript-semantics`.
-#![cfg_attr(
-    not(test),
-    deny(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing
-    )
-)]
-
 mod block;
 mod check;
 mod control;
@@ -59,7 +49,7 @@ impl Default for Settings {
 /// What a model computes.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The entry's outputs in order, packs flattened, in the model's machine types.
+    /// The entry's outputs in order, packs flattened, in the model's storage types.
     pub outputs: Vec<Arc<Tensor>>,
     /// New values of variables (`@update`), to be kept by the caller.
     pub updates: Vec<(VariableId, Arc<Tensor>)>,
@@ -68,7 +58,7 @@ pub struct Outcome {
 /// Evaluates the model's entry.
 ///
 /// `inputs`: the entry's inputs in order, packs flattened, absent optional ones left out; `variables`: all of
-/// [`Model::variables`]. Both in the model's machine types and of the declared kind and shape.
+/// [`Model::variables`]. Both in the model's storage types and of the declared kind and shape.
 ///
 /// # Errors
 /// What the model's checks find, and [`Failure::Tensor`] if a mapped file changed meanwhile.

@@ -439,7 +439,7 @@ fn looped(static_count: Option<u64>, before: Option<Block>) -> Model {
         stack_scans: vec![],
         index: Some(ValueId(3)),
         static_count,
-        room: None,
+        capacity: None,
         most_steps: static_count.is_none().then_some(1000),
         dynamic_count: None,
         before,

@@ -1,5 +1,12 @@
 //! Operators of the standard library that the conformance suite does not cover: values worked out by hand.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use skript_frontend::check::check_program;
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::Sink;

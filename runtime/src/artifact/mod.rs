@@ -14,8 +14,8 @@
 //! A port is name: string, aliases: list of strings, element: u8, extents: list of (u8 0 fixed | 1 dynamic, u64), pack:
 //! u8 0, or 1 and (name: string, position: u32, length: u32). The same artifact always makes the same bytes.
 
+mod check_message;
 mod read;
-mod said;
 mod write;
 
 pub use read::ArtifactError;

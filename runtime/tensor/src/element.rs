@@ -55,7 +55,7 @@ impl ElementType {
         }
     }
 
-    /// How a kind is represented at run time, where reals and ints have these machine types; a bool is one byte.
+    /// The element type of a kind for these storage types of reals and ints; a bool is one byte.
     pub fn run_time(kind: ScalarKind, numbers: Numbers) -> ElementType {
         match (kind, numbers.real, numbers.int) {
             (ScalarKind::Real, RealType::F16, _) => ElementType::F16,

@@ -6,7 +6,7 @@ use crate::element::ElementType;
 use crate::error::{Admits, TensorError};
 use crate::map::MappedFile;
 use crate::npz::Npz;
-use crate::numbered::{numbered, numbered_in};
+use crate::numbered_files::{numbered, numbered_in};
 use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
 use crate::tensor::{self, Tensor};
@@ -155,7 +155,7 @@ impl Place {
         Ok(found.map(|tensor| (what.clone(), tensor)))
     }
 
-    /// The path tells which file is wrong, its name which variable.
+    /// The path identifies the file in an error, its name the variable.
     fn path_of(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
         Ok(match self {

@@ -240,7 +240,7 @@ LogicalResult constraints::isReducer(Operation *op, unsigned constraint, unsigne
   FailureOr<TypeRange> found = returned(op, constraint, region, name);
   if (failed(found))
     return failure();
-  // What is returned tells the elements of the results; the rest of the signature follows.
+  // The returned values determine the elements of the results; the rest of the signature follows.
   if (found->size() == scalars.size())
     for (auto [n, type] : llvm::enumerate(*found))
       if (type != scalars[n] && isa<RankedTensorType>(type) && cast<RankedTensorType>(type).getRank() == 0 &&

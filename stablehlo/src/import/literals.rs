@@ -1,19 +1,19 @@
-//! Elements of constants that are none of their type, wherever the text has them: in an operation, pretty or generic, behind
-//! an alias, in a `sparse<…>`. MLIR's reader keeps of integers their bits only, and takes pairs for what they are not, so they
-//! are told before it reads.
+//! Elements of constants that do not match their type, wherever the text has them: in an operation, pretty or generic, in an
+//! alias, in a `sparse<…>`. MLIR's parser keeps only the bits of integers, and accepts pairs for other types, so these elements
+//! are reported before it parses.
 
 use super::operations;
 use super::program::Refusal;
 use skript_dialect::stray_element;
 use std::ffi::CString;
 
-/// So many are told at once.
-const TOLD: usize = 20;
+/// The most that are reported at once.
+const MOST_REPORTED: usize = 20;
 
 /// The first such element of each constant.
 pub fn stray(text: &str) -> Vec<Refusal> {
     let Ok(whole) = CString::new(text) else {
-        // A NUL has been told.
+        // A NUL has been reported.
         return Vec::new();
     };
     let literals = operations::literals(text).into_iter();
@@ -21,14 +21,14 @@ pub fn stray(text: &str) -> Vec<Refusal> {
         let (offset, message) = stray_element(&whole.as_c_str()[at..])?;
         Some(Refusal::malformed_at(text, at + offset, message))
     });
-    found.take(TOLD).collect()
+    found.take(MOST_REPORTED).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(usize, usize)> {
+    fn positions(text: &str) -> Vec<(usize, usize)> {
         let places = stray(text).into_iter().filter_map(|refusal| refusal.place);
         places.collect()
     }
@@ -53,10 +53,10 @@ mod tests {
             ("dense<[ // (\n (1.0, 2.0)]> : tensor<1xf32>", (2, 2)),
             ("sparse<[[0]], [(1, 2)]> : tensor<2x2xi32>", (1, 16)),
         ] {
-            assert_eq!(told(text), [place], "{text}");
+            assert_eq!(positions(text), [place], "{text}");
         }
         let several = "dense<[300, 300]> : tensor<2xi8> dense<-1> : tensor<ui8>";
-        assert_eq!(told(several), [(1, 8), (1, 40)]);
+        assert_eq!(positions(several), [(1, 8), (1, 40)]);
     }
 
     /// Near misses: what fits, bits, other elements, no tensors, strings, remarks, what does not end.
@@ -77,7 +77,7 @@ mod tests {
             "sparse<> : tensor<2xi8>",
             "@dense %sparse dense",
         ] {
-            assert_eq!(told(text), [], "{text}");
+            assert_eq!(positions(text), [], "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where operations begin in a text of MLIR: told from its tokens, wherever lines end and whatever dialects are known.
+//! Where operations begin in a text of MLIR: found from its tokens, independent of line breaks and of the known dialects.
 //!
 //! A generic operation is a string in front of `(`. A pretty one is a word with a dot that stands where an operation may
 //! begin; words with dots are also names in lists of attributes, and the operation that a reduction applies.

@@ -68,7 +68,7 @@ fn packed(line: String) -> String {
     }
 }
 
-/// The digits of bools, eight in a byte, where they have a byte each, as the type `behind` them tells.
+/// The digits of bools, eight per byte, if they have one byte each according to the type `behind` them.
 fn bits(digits: &str, behind: &str) -> Option<String> {
     let r#type = behind.strip_prefix('>')?.trim_start().strip_prefix(':')?;
     let (shape, _) = r#type

@@ -176,7 +176,7 @@ pub fn grouped(named: impl Iterator<Item = (String, (usize, usize))>) -> Vec<Pla
     found
 }
 
-/// So many lines are told of each operation.
+/// The most lines that are listed for each operation.
 const SHOWN: usize = 8;
 
 /// All operations and their places in one sentence.

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import scipy.special
 
-from cases import BOTH, Case, Machine, f32, random
+from cases import BOTH, Case, StorageTypes, f32, random
 
 T = {"rtol": 5e-5, "atol": 1e-5}
 SPECIALS = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5], dtype=np.float32)
@@ -197,7 +197,7 @@ def mixtures():
     condition = draw.bool(DEEP)
     yield Case("math.select", [condition, x, y], np.where(condition, x, y), label="rank 8")
     for name, fold in (("sum_n", np.sum), ("min_n", np.min), ("max_n", np.max), ("prod_n", np.prod)):
-        pack = [Machine.round(x + shift) for shift in (0, 1, -2)]
+        pack = [StorageTypes.round(x + shift) for shift in (0, 1, -2)]
         yield Case("math." + name, [pack], f32(fold(np.stack(pack).astype(np.float64), 0)), label="rank 8", **T)
 
 

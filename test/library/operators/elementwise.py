@@ -2,7 +2,7 @@
 import numpy as np
 from scipy import special
 
-from cases import BOTH, Case, Machine, f32, random
+from cases import BOTH, Case, StorageTypes, f32, random
 
 SHAPES = [(), (1,), (0,), (7,), (2, 3), (1, 5, 1), (2, 0, 3), (3, 1, 2, 2), (2, 1, 3, 1, 2), (1, 2, 1, 2, 1, 2, 1, 2)]
 INF = np.inf
@@ -162,12 +162,12 @@ def casts():
                                else x.astype(dtype), types="<%s>" % target, edition=edition)
     x = np.array([np.nan, 2.9, -2.9, -0.5, 0.0, -0.0, 1e-45], dtype=np.float32)
     yield Case("layout.cast", [x], np.array([0, 2, -2, 0, 0, 0, 0]), types="<int>", label="specials")
-    yield Case("layout.cast", [x], Machine.round(x) != 0, types="<bool>", label="specials")
-    most = np.iinfo(Machine.FILES[Machine.int])
+    yield Case("layout.cast", [x], StorageTypes.round(x) != 0, types="<bool>", label="specials")
+    most = np.iinfo(StorageTypes.FILES[StorageTypes.int])
     x = np.array([INF, -INF, 3e38, -3e38], dtype=np.float32)
     yield Case("layout.cast", [x], np.array([most.max, most.min, most.max, most.min]), types="<int>", label="saturates")
     x = np.array([INF, -INF, 130.0, -130.0, 127.5, -128.5, 65504.0, -40000.0, np.nan], dtype=np.float32)
-    y = np.array([most.max, most.min, *(int(min(max(int(v), most.min), most.max)) for v in Machine.round(x[2:8])), 0])
+    y = np.array([most.max, most.min, *(int(min(max(int(v), most.min), most.max)) for v in StorageTypes.round(x[2:8])), 0])
     yield Case("layout.cast", [x], y, types="<int>", label="narrow")
 
 

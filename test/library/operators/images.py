@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from cases import BOTH, Case, Machine, f32, points, random
+from cases import BOTH, Case, StorageTypes, f32, points, random
 
 T = {"rtol": 2e-5, "atol": 2e-5}
 TRANSFORMS = (None, "SYMMETRIC", "ASYMMETRIC", "ALIGNED")
@@ -142,7 +142,7 @@ def regions():
                 x = draw.real((b, c) + spatial)
                 begin = draw.real((n, d), 0, 1.5)
                 end = begin + np.array([draw.real((n,), 1.5, e - 1.6) for e in spatial]).T.reshape(n, d)
-                rois = Machine.round(np.concatenate([begin, end], axis=1))
+                rois = StorageTypes.round(np.concatenate([begin, end], axis=1))
                 rois = np.floor(rois) if whole else rois
                 index = draw.int((n,), 0, b)
                 for name, reduce in [("max_roi_pool", np.max), ("avg_roi_pool", np.mean)]:
@@ -202,7 +202,7 @@ def sampling():
                 for aligned in (None, True):
                     for edition in BOTH:
                         x = draw.real((n, c) + spatial)
-                        grid = Machine.round(draw.real((n,) + places + (len(spatial),), -1.3, 1.3) * 64 // 1 / 64 + 1 / 512)
+                        grid = StorageTypes.round(draw.real((n,) + places + (len(spatial),), -1.3, 1.3) * 64 // 1 / 64 + 1 / 512)
                         y = sampled(x, grid, mode or "LINEAR", padding, bool(aligned))
                         yield Case("image.grid_sample", [x, grid], f32(y), {"mode": mode, "padding": padding, "aligned": aligned}, edition=edition, rtol=1e-4, atol=5e-5)
 

@@ -1,7 +1,7 @@
 """Gathering, scattering, searching and grids: loops and numpy's indexing."""
 import numpy as np
 
-from cases import BOTH, Case, Machine, points, random
+from cases import BOTH, Case, StorageTypes, points, random
 
 
 def gathering():
@@ -65,7 +65,7 @@ def searching():
                 x = np.asarray(draw.of(kind, shape) * draw.bool(shape)).astype({"real": np.float32, "int": np.int64, "bool": bool}[kind])
                 yield Case("layout.nonzero", [x], np.stack(np.nonzero(x)).astype(np.int64), edition=edition,
                            declared={"y0": "int[%d,~|%d]" % (len(shape), int(np.prod(shape)))})
-    x = np.array([0.0, -0.0, np.nan, np.inf, 1e-7 if Machine.real == "f16" else 1e-38], dtype=np.float32)
+    x = np.array([0.0, -0.0, np.nan, np.inf, 1e-7 if StorageTypes.real == "f16" else 1e-38], dtype=np.float32)
     yield Case("layout.nonzero", [x], np.array([[2, 3, 4]]), declared={"y0": "int[1,~|5]"}, label="specials")
     draw = random("algo.top_k")
     for shape, axis, k in [((5,), None, 3), ((5,), 0, 1), ((5,), -1, 5), ((5,), 0, 9), ((4, 3), None, 2), ((4, 3), 1, 1), ((4, 3), -1, 2), ((2, 5, 3), 1, 3), ((1, 1), 0, 1)]:

@@ -4,7 +4,7 @@ What an operator computes on the way must be neither rounded to a narrow type no
 computed in f64 from inputs that the type holds; results may differ by the one rounding of the outputs and by what f32 loses."""
 import numpy as np
 
-from cases import BOTH, Case, Machine, f32, random
+from cases import BOTH, Case, StorageTypes, f32, random
 
 T = {"rtol": 5e-5, "atol": 0}
 
@@ -13,18 +13,18 @@ def inputs(shape):
     draw = random("magnitudes %s" % (shape,))
     signs = np.where(draw.bool(shape), 1.0, -1.0)
     yield "large", draw.real(shape, 3e4, 6e4)
-    yield "large, of both signs", Machine.round(signs * draw.real(shape, 3e4, 6e4))
+    yield "large, of both signs", StorageTypes.round(signs * draw.real(shape, 3e4, 6e4))
     yield "small", draw.real(shape, 5e-5, 2e-4)
-    yield "small, of both signs", Machine.round(signs * draw.real(shape, 5e-5, 2e-4))
+    yield "small, of both signs", StorageTypes.round(signs * draw.real(shape, 5e-5, 2e-4))
 
 
 def activations():
     """Near the places where 1 + eˣ and eˣ − 1 would lose their digits."""
-    x = Machine.round(-np.geomspace(1e-4, 4.0, 50))
+    x = StorageTypes.round(-np.geomspace(1e-4, 4.0, 50))
     less = np.expm1(x.astype(np.float64))
     yield "nn.elu", [x], f32(0.5 * less), {"alpha": 0.5}
     yield "nn.selu", [x], f32(1.05070102 * 1.67326319 * less), {}
-    x = Machine.round(np.linspace(-8.0, 8.0, 50))
+    x = StorageTypes.round(np.linspace(-8.0, 8.0, 50))
     yield "nn.softplus", [x], f32(np.logaddexp(0.0, x.astype(np.float64))), {}
 
 
@@ -67,7 +67,7 @@ def cases():
         # Differences of elements from their mean are as exact as f32 keeps the mean.
         y = (wide - wide.mean(-1, keepdims=True)) / np.sqrt(wide.var(-1, keepdims=True) + 1e-12)
         yield Case("nn.mean_variance_norm", [x], f32(y), {"epsilon": 1e-12}, label=label, rtol=2e-4, atol=2e-5)
-        mean, variance = (Machine.round(v.mean((0, 2))) for v in (wide, np.abs(wide)))
+        mean, variance = (StorageTypes.round(v.mean((0, 2))) for v in (wide, np.abs(wide)))
         column = (1, -1, 1)
         y = (wide - mean.reshape(column)) / np.sqrt(variance.astype(np.float64).reshape(column) + 1e-5)
         yield Case("nn.batch_norm", [x, mean, variance], f32(y), label=label, rtol=5e-5, atol=1e-9)

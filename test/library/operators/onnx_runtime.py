@@ -18,7 +18,7 @@ onnxruntime.set_default_logger_severity(4)
 def node(op, inputs, results=1, **attributes):
     """Results of one ONNX operation; `None` among the inputs is one that is left out, `None` attributes are defaults."""
     names = ["" if x is None else "x%d" % n for n, x in enumerate(inputs)]
-    # ONNX is asked in f32 whatever the machine types are.
+    # ONNX computes in f32, independent of the storage types.
     given = {n: x.astype(np.float32) if x.dtype == np.float64 else x for n, x in zip(names, inputs) if x is not None}
     outputs = ["y%d" % n for n in range(results)]
     attributes = {k: v for k, v in attributes.items() if v is not None}

@@ -1,7 +1,7 @@
 """Reductions, positions of extrema and running sums: numpy's."""
 import numpy as np
 
-from cases import BOTH, Case, Machine, f32, random
+from cases import BOTH, Case, StorageTypes, f32, random
 
 # shape, axes (None: all)
 PLACES = [((), None), ((1,), None), ((5,), None), ((5,), [0]), ((5,), [-1]), ((2, 3), None), ((2, 3), [0]), ((2, 3), [1]),
@@ -103,7 +103,7 @@ def statistics():
                 mean = reduced(np.mean, x, axes, bool(squeeze))
                 variance = reduced(np.var, x, axes, bool(squeeze))
                 yield Case("math.moments", [x], [mean, variance], {"axes": axes, "squeeze": squeeze}, edition=edition, atol=1e-5)
-    x = Machine.round(10000.0 + draw.real((4, 50), 0, 1))
+    x = StorageTypes.round(10000.0 + draw.real((4, 50), 0, 1))
     yield Case("math.moments", [x], [reduced(np.mean, x, [1], False), reduced(np.var, x, [1], False)], {"axes": [1]}, rtol=2e-2,
                label="far from zero")
 

@@ -17,8 +17,8 @@ def window(extent, size, stride, dilation, padding, align, ceil):
         before = -(-total // 2) if align == "LOWER" else total // 2
     else:
         before, total = padding[0], padding[0] + padding[1]
-    room = extent + total - reach
-    return (-(-room // stride) if ceil else room // stride) + 1, before
+    rest = extent + total - reach
+    return (-(-rest // stride) if ceil else rest // stride) + 1, before
 
 
 def settled(values, count, default):

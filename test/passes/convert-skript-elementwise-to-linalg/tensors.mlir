@@ -12,7 +12,7 @@ func.func @sum(%x: tensor<4x?xf32>, %y: tensor<4x?xf32>) -> tensor<4x?xf32> {
   return %0 : tensor<4x?xf32>
 }
 
-// One op for floats and ints: its element type tells.
+// One op for floats and ints; its element type selects the lowering.
 // CHECK-LABEL: func.func @rfc_17
 // CHECK:         linalg.generic
 // CHECK:           skript.add %{{.*}}, %{{.*}} : f32

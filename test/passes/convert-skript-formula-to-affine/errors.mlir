@@ -58,7 +58,7 @@ func.func @tile(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 
-// Places that are taken apart by an extent that only the run knows.
+// Indices that are divided by a dynamic extent.
 func.func @turned(%x: tensor<?xf32>, %n: index, %init: tensor<12xf32>) -> tensor<12xf32> {
   // expected-error @+1 {{cannot become affine loops: it has subscripts that divide by a value known only at run time, which affine maps do not support; lower it to scf}}
   %y = skript.formula assign (%i) in (12) outs(%acc = %init : tensor<12xf32>) do {

@@ -44,12 +44,12 @@ func.func @part(%x: tensor<?xf32>, %n: index, %init: tensor<?xf32>) -> tensor<?x
   return %y : tensor<?xf32>
 }
 
-// A border along what is known, of as many as a run has.
+// A border of dynamic size along a static dimension.
 // CHECK-LABEL: func.func @border
 // CHECK-SAME:    (%[[X:.+]]: tensor<?x8xf32>)
 // CHECK:         %[[N:.+]] = tensor.dim %[[X]]
-// CHECK:         %[[ROOM:.+]] = tensor.empty(%[[N]]) : tensor<?x10xf32>
-// CHECK:         %[[FULL:.+]] = linalg.fill {{.*}} outs(%[[ROOM]] : tensor<?x10xf32>)
+// CHECK:         %[[EMPTY:.+]] = tensor.empty(%[[N]]) : tensor<?x10xf32>
+// CHECK:         %[[FULL:.+]] = linalg.fill {{.*}} outs(%[[EMPTY]] : tensor<?x10xf32>)
 // CHECK:         %[[WIDE:.+]] = tensor.insert_slice %[[X]] into %[[FULL]][0, 1] [%[[N]], 8] [1, 1]
 // CHECK:         linalg.generic {{.*}} ins(%[[WIDE]], %{{.+}} : tensor<?x10xf32>, tensor<3xf32>)
 // CHECK-NOT:       skript.select
@@ -79,7 +79,7 @@ func.func @border(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   return %y : tensor<?x8xf32>
 }
 
-// Loops that no tensor tells are told by one that is never read.
+// A loop whose extent no tensor has gets an operand that is never read.
 // CHECK-LABEL: func.func @copies
 // CHECK:         %[[SHAPE:.+]] = tensor.empty(%{{.+}}) : tensor<?xf32>
 // CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]{{.*}} ins(%{{.+}}, %[[SHAPE]] :
@@ -93,13 +93,13 @@ func.func @copies(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// A window along an extent that only the run knows: with its border the tensor is as long as the loops reach.
+// A window along a dynamic dimension: with its border the tensor is as long as the loops reach.
 // CHECK-LABEL: func.func @window
 // CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>)
 // CHECK:         %[[N:.+]] = tensor.dim %[[X]]
 // CHECK:         %[[LONG:.+]] = skript.add %[[N]], %c2
-// CHECK:         %[[ROOM:.+]] = tensor.empty(%[[LONG]])
-// CHECK:         %[[FULL:.+]] = linalg.fill {{.*}} outs(%[[ROOM]] : tensor<?xf32>)
+// CHECK:         %[[EMPTY:.+]] = tensor.empty(%[[LONG]])
+// CHECK:         %[[FULL:.+]] = linalg.fill {{.*}} outs(%[[EMPTY]] : tensor<?xf32>)
 // CHECK:         %[[PART:.+]] = tensor.extract_slice %[[X]][0]
 // CHECK:         %[[WIDE:.+]] = tensor.insert_slice %[[PART]] into %[[FULL]][1]
 // CHECK:         linalg.generic {{.*}} ins(%[[WIDE]], %{{.+}} : tensor<?xf32>, tensor<3xf32>)
@@ -222,7 +222,7 @@ func.func @diagonal(%x: tensor<?x?xf32>, %n: index, %m: index) -> tensor<1xf32> 
   return %y : tensor<1xf32>
 }
 
-// A table of which only the run knows how long it is; a branch that may not read it stays one, with what divides in it.
+// A table of dynamic length; a branch that may not read it remains a branch, with the divisions in it.
 // CHECK-LABEL: func.func @table
 // CHECK-SAME:    (%[[X:.+]]: tensor<?xf32>, %[[N:.+]]: index)
 // CHECK:         linalg.generic
@@ -251,7 +251,7 @@ func.func @table(%x: tensor<?xf32>, %n: index) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// Another shape of the same elements is a reshape, along what only the run knows and between.
+// Another shape of the same elements is a reshape, along dynamic dimensions and between them.
 // CHECK-LABEL: func.func @shaped
 // CHECK-SAME:    (%[[X:.+]]: tensor<?x1x6x?xf32>)
 // CHECK:         tensor.expand_shape %[[X]] {{\[\[}}0], [1], [2, 3], [4]] {{.*}} into tensor<?x1x2x3x?xf32>
@@ -273,7 +273,7 @@ func.func @shaped(%x: tensor<?x1x6x?xf32>) -> tensor<?x1x2x3x?xf32> {
   return %y : tensor<?x1x2x3x?xf32>
 }
 
-// Two extents that only the run knows change places: no reshape.
+// Two dynamic dimensions are exchanged: no reshape.
 // CHECK-LABEL: func.func @turned
 // CHECK-NOT:     _shape
 // CHECK:         linalg.generic
@@ -336,8 +336,8 @@ func.func @apart(%x: tensor<?xf32>) -> tensor<?xf32> {
 }
 
 // CHECK-LABEL: func.func @groups
-// CHECK:         %[[ROOM:.+]] = tensor.empty(%{{.+}}) : tensor<?x4xf32>
-// CHECK:         %[[Y:.+]] = linalg.generic {{.*}} outs(%[[ROOM]] : tensor<?x4xf32>)
+// CHECK:         %[[EMPTY:.+]] = tensor.empty(%{{.+}}) : tensor<?x4xf32>
+// CHECK:         %[[Y:.+]] = linalg.generic {{.*}} outs(%[[EMPTY]] : tensor<?x4xf32>)
 // CHECK:         tensor.collapse_shape %{{.+}} {{\[\[}}0, 1]]
 // CHECK-NOT:     tensor.insert_slice
 // CHECK:         return

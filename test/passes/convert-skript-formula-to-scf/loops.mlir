@@ -64,7 +64,7 @@ func.func @filled(%v: f32) -> tensor<4xf32> {
   return %t : tensor<4xf32>
 }
 
-// An element that is read outside of formulas, at an index that only a run knows.
+// An element that is read outside of formulas, at a dynamic index.
 // CHECK-LABEL: func.func @element
 // CHECK-SAME:    %[[X:.+]]: tensor<4x?xf32>, %[[I:.+]]: index
 // CHECK:         %[[TWO:.+]] = arith.constant 2 : index

@@ -34,7 +34,7 @@ func.func @running(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %y : tensor<8xf32>
 }
 
-// What a formula is does not depend on extents: those that only a run knows are as good.
+// The structure of a formula does not depend on extents, static or dynamic.
 // CHECK-LABEL: func.func @open_matmul
 // CHECK:         structure = "contraction"
 func.func @open_matmul(%A: tensor<?x?xf32>, %B: tensor<?x?xf32>, %m: index, %n: index, %k: index, %init: tensor<?x?xf32>) -> tensor<?x?xf32> {

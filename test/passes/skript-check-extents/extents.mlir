@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-check-extents | FileCheck %s
 
-// Each dimension that only a run knows is held against the first tensor's, or against what a type says.
+// Each dynamic dimension is compared with that of the first tensor, or with the extent in a type.
 // CHECK-LABEL: func.func @open
 // CHECK-SAME:    %[[A:.+]]: tensor<?x4xf32>, %[[B:.+]]: tensor<?x?xf32>
 // CHECK:         %[[FIRST:.+]] = tensor.dim %[[A]], %{{.+}} : tensor<?x4xf32>

@@ -87,7 +87,7 @@ func.func @kept(%a: tensor<4xf32>, %p: i1) -> (tensor<8xf32>, tensor<4xf32>, ten
     : tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// Extents that only a run knows are covered by a formula that runs over the same values, whatever the order of its indices.
+// A formula that runs over the same dynamic extents covers them, in any order of its indices.
 // CHECK-LABEL: func.func @open
 // CHECK-SAME:    %[[N:[a-z0-9]+]]: index, %[[M:[a-z0-9]+]]: index)
 // CHECK:         %[[EMPTY:.+]] = tensor.empty(%[[N]], %[[M]]) : tensor<?x3x?xf32>

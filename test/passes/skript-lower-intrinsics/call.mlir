@@ -20,9 +20,9 @@
 func.func @strided(%x: memref<3x2xf32, strided<[1, 3], offset: 4>>, %out: memref<2x6xi64>, %extents: memref<2xi64>)
     attributes {skript.entry} {
   skript.intrinsic "layout.nonzero" ins(%x : memref<3x2xf32, strided<[1, 3], offset: 4>>)
-      outs(%out, %extents : memref<2x6xi64>, memref<2xi64>) {told = array<i64: 0>}
+      outs(%out, %extents : memref<2x6xi64>, memref<2xi64>) {dynamic_outputs = array<i64: 0>}
   skript.intrinsic "layout.nonzero" ins(%x : memref<3x2xf32, strided<[1, 3], offset: 4>>)
-      outs(%out, %extents : memref<2x6xi64>, memref<2xi64>) {told = array<i64: 0>}
+      outs(%out, %extents : memref<2x6xi64>, memref<2xi64>) {dynamic_outputs = array<i64: 0>}
   return
 }
 // CHECK: memref.global "private" constant @skript.call.0 : memref<[[LENGTH]]xi8>

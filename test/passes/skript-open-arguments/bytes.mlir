@@ -21,8 +21,8 @@ func.func @fixed(%x: memref<2x3x4xf32> {llvm.noalias}, %e: memref<3x0xi64>, %n: 
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME:    %[[X:[^:]+]]: memref<96xi8>
 // CHECK-SAME:    %[[EXTENTS:[^:]+]]: memref<2xi64>
-// CHECK:         %[[TOLD:.+]] = memref.load %[[EXTENTS]][%{{.+}}] : memref<2xi64>
-// CHECK:         %[[EXTENT:.+]] = arith.index_cast %[[TOLD]]
+// CHECK:         %[[LOADED:.+]] = memref.load %[[EXTENTS]][%{{.+}}] : memref<2xi64>
+// CHECK:         %[[EXTENT:.+]] = arith.index_cast %[[LOADED]]
 // CHECK:         %[[BOUND:.+]] = arith.constant 8 : index
 // CHECK:         %[[ROWS:.+]] = arith.minui %[[EXTENT]], %[[BOUND]]
 // CHECK:         memref.view %[[X]][%{{.+}}][%[[ROWS]]] : memref<96xi8> to memref<?x3xf32>

@@ -1,6 +1,6 @@
 // RUN: skript-opt %s --skript-pad-extents --verify-roundtrip | FileCheck %s
 
-// An intrinsic is told how much of its inputs is filled.
+// An intrinsic receives the filled extents of its inputs.
 // CHECK-LABEL: func.func @largest(
 // CHECK-SAME:    %[[X:.+]]: tensor<3x6xf32>, %[[N:.+]]: i32
 // CHECK:         %[[FILLED:.+]] = tensor.from_elements %{{.+}} : tensor<i64>

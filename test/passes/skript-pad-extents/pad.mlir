@@ -78,7 +78,7 @@ func.func @model(%x: tensor<?x2xf32> {skript.bounds = array<i64: 6, 2>, skript.n
   } else {
     scf.yield %x : tensor<?x2xf32>
   }
-  // CHECK: %[[TOLD:.+]] = arith.index_cast %[[IF]]#1 : index to i32
-  // CHECK: return %[[S]], %[[IF]]#0, %[[TOLD]]
+  // CHECK: %[[LENGTH:.+]] = arith.index_cast %[[IF]]#1 : index to i32
+  // CHECK: return %[[S]], %[[IF]]#0, %[[LENGTH]]
   return %s, %z : tensor<2xf32>, tensor<?x2xf32>
 }

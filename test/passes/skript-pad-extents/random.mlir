@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --skript-pad-extents --verify-roundtrip | FileCheck %s
 
-// An intrinsic is told how much of its results is filled, too, which are numbered behind the inputs: random numbers are counted
-// over what is.
+// An intrinsic receives the filled extents of its results, too, numbered after the inputs: random numbers are counted over
+// the filled elements.
 // CHECK-LABEL: func.func @drawn(
 // CHECK-SAME:    %{{.+}}: tensor<4x2xf32>, %[[N:.+]]: i32
 // CHECK:         %[[FILLED:.+]] = tensor.from_elements %{{.+}} : tensor<i64>

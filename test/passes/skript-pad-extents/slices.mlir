@@ -16,8 +16,8 @@ func.func @packs(%x: tensor<?xf32> {skript.bounds = array<i64: 4>}, %whole: tens
   // CHECK:   skript.yield %[[V]] at [%{{.+}}, %[[I]]]
   %in = tensor.insert_slice %x into %whole[%k, 0] [1, %m] [1, 1] : tensor<?xf32> into tensor<3x8xf32>
   // CHECK: %[[OUT:.+]] = tensor.extract_slice %[[IN]][0, 0] [3, 4] [1, 1] : tensor<3x8xf32> to tensor<3x4xf32>
-  // CHECK: %[[TOLD:.+]] = arith.index_cast %[[M]] : index to i32
-  // CHECK: return %[[IN]], %[[OUT]], %[[TOLD]]
+  // CHECK: %[[LENGTH:.+]] = arith.index_cast %[[M]] : index to i32
+  // CHECK: return %[[IN]], %[[OUT]], %[[LENGTH]]
   %out = tensor.extract_slice %in[0, 0] [3, %m] [1, 1] : tensor<3x8xf32> to tensor<3x?xf32>
   return %in, %out : tensor<3x8xf32>, tensor<3x?xf32>
 }

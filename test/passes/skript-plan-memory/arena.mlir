@@ -41,7 +41,7 @@ func.func @loop(%x: memref<16xf32>, %y: memref<16xf32>) attributes {skript.entry
 
 // -----
 
-// A buffer whose extent only a run knows has a place for its bound, and is as large as its extent says.
+// A buffer with a dynamic extent has a slot for its upper bound, and the size of its extent.
 // CHECK-LABEL: func.func @bounded
 // CHECK-SAME:    %[[ARENA:[^:]+]]: memref<128xi8>
 // CHECK:         %[[ROWS:.+]] = arith.minsi

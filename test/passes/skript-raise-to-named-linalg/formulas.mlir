@@ -237,7 +237,7 @@ func.func private @skript.check.0(i1)
 
 // -----
 
-// Pooling with an open batch has its name: the window is told all the same.
+// Pooling with a dynamic batch becomes a named operation: its window is static.
 // CHECK-LABEL: func.func @batch
 // CHECK-SAME:    (%[[X:.+]]: tensor<?x3x8x8xf32>)
 // CHECK:         %[[WINDOW:.+]] = tensor.empty() : tensor<2x2xf32>

@@ -26,7 +26,7 @@ func.func @matmul(%a: tensor<4x6xbf16>, %b: tensor<6x5xbf16>) -> tensor<4x5xbf16
   return %c : tensor<4x5xbf16>
 }
 
-// Only destinations that round become wide; a guard is copied, and an extent that a run knows is handed on.
+// Only destinations that round become wide; a guard is copied, and a dynamic extent is passed on.
 // CHECK-LABEL: func.func @pair
 // CHECK-SAME:    %{{.+}}: tensor<?xf16>, %[[P:.+]]: tensor<?xf16>, %[[Q:.+]]: tensor<f32>
 // CHECK:         %[[WIDE:.+]] = skript.cast %[[P]] : tensor<?xf16> to tensor<?xf32>

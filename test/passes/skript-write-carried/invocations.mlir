@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --skript-write-carried | FileCheck %s
 // RUN: skript-opt %s --skript-bufferize -o /dev/null
 
-// What a function of this module makes of its arguments it does not write into them: bufferization is told so.
+// A function of this module does not write its results into its arguments: their attributes state that to bufferization.
 // CHECK:         func.func private @own(%{{.*}}: tensor<4xf32> {bufferization.writable = false}, %{{.*}}: index)
 func.func private @own(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   return %x : tensor<4xf32>

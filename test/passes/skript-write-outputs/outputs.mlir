@@ -15,15 +15,15 @@ func.func @two(%x: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4x
 
 // -----
 
-// A result whose extents only a run knows gets a slot for its bound, and an argument for its extents.
+// A result with dynamic extents gets a slot for its upper bound, and an argument for its extents.
 // CHECK-LABEL: func.func @dynamic
 // CHECK-SAME:    %[[X:[^:]+]]: tensor<?x3xf32>
 // CHECK-SAME:    %[[SLOT:[^:]+]]: memref<96xi8> {llvm.noalias}
 // CHECK-SAME:    %{{[^:]+}}: memref<2xi64> {skript.extents = 0 : i64}
-// CHECK-SAME:    %[[TOLD:[^:]+]]: memref<2xi64> {llvm.noalias}
+// CHECK-SAME:    %[[EXTENTS:[^:]+]]: memref<2xi64> {llvm.noalias}
 // CHECK:         %[[ROWS:.+]] = tensor.dim %[[X]]
-// CHECK:         memref.store %{{.+}}, %[[TOLD]]
-// CHECK:         memref.store %{{.+}}, %[[TOLD]]
+// CHECK:         memref.store %{{.+}}, %[[EXTENTS]]
+// CHECK:         memref.store %{{.+}}, %[[EXTENTS]]
 // CHECK:         %[[VIEW:.+]] = memref.view %[[SLOT]][%{{.+}}][%[[ROWS]]] : memref<96xi8> to memref<?x3xf32>
 // CHECK:         bufferization.materialize_in_destination %[[X]] in restrict writable %[[VIEW]]
 func.func @dynamic(%x: tensor<?x3xf32> {bufferization.writable = false, skript.bounds = array<i64: 8, 3>})

@@ -46,7 +46,7 @@ func.func @inner(%x: tensor<2x?xf32> {skript.bounds = array<i64: 2, 8>}, %w: ten
 
 // -----
 
-// A batch whose extent a run knows leaves a convolution one.
+// With a dynamic batch, a convolution remains one.
 // CHECK: func.func public @main(
 // CHECK: stablehlo.convolution
 func.func @batch(%x: tensor<?x1x8xf32> {skript.bounds = array<i64: 4, 1, 8>}, %w: tensor<1x1x3xf32>) -> tensor<?x1x8xf32> attributes {skript.entry} {
@@ -78,7 +78,7 @@ func.func @batch(%x: tensor<?x1x8xf32> {skript.bounds = array<i64: 4, 1, 8>}, %w
 
 // -----
 
-// A window that slides along an extent that a run knows reads the elements that count, and zeros behind them.
+// A window that slides along a dynamic dimension reads the valid elements, and zeros after them.
 // CHECK: func.func public @main(
 // CHECK-SAME: %[[X:[^ ]+]]: tensor<1x8xf32>, %[[W:[^ ]+]]: tensor<3xf32>
 // CHECK: %[[F:.+]] = stablehlo.select %{{.+}}, %[[X]], %{{.+}} : tensor<1x8xi1>, tensor<1x8xf32>

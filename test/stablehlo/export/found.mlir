@@ -16,7 +16,7 @@
 func.func @places(%x: tensor<2x3xf32>) -> (tensor<2x6xi64>, tensor<2xi64>) attributes {skript.entry} {
   %o = tensor.empty() : tensor<2x6xi64>
   %e = tensor.empty() : tensor<2xi64>
-  %r:2 = skript.intrinsic "layout.nonzero" ins(%x : tensor<2x3xf32>) outs(%o, %e : tensor<2x6xi64>, tensor<2xi64>) {told = array<i64: 0>} -> tensor<2x6xi64>, tensor<2xi64>
+  %r:2 = skript.intrinsic "layout.nonzero" ins(%x : tensor<2x3xf32>) outs(%o, %e : tensor<2x6xi64>, tensor<2xi64>) {dynamic_outputs = array<i64: 0>} -> tensor<2x6xi64>, tensor<2xi64>
   return %r#0, %r#1 : tensor<2x6xi64>, tensor<2xi64>
 }
 
@@ -33,7 +33,7 @@ func.func @boxes(%boxes: tensor<1x5x4xf32>, %scores: tensor<1x2x5xf32>) -> (tens
   %o = tensor.empty() : tensor<12x3xi64>
   %e = tensor.empty() : tensor<2xi64>
   %r:2 = skript.intrinsic "algo.nonmax_suppress" ins(%boxes, %scores : tensor<1x5x4xf32>, tensor<1x2x5xf32>) outs(%o, %e : tensor<12x3xi64>, tensor<2xi64>) {
-    operator_attributes = {box_format = "CORNERS", iou_threshold = 0.5 : f64, max_outputs_per_class = 6 : i64, score_threshold = unit}, told = array<i64: 0>
+    operator_attributes = {box_format = "CORNERS", iou_threshold = 0.5 : f64, max_outputs_per_class = 6 : i64, score_threshold = unit}, dynamic_outputs = array<i64: 0>
   } -> tensor<12x3xi64>, tensor<2xi64>
   return %r#0, %r#1 : tensor<12x3xi64>, tensor<2xi64>
 }

@@ -1,12 +1,12 @@
 //! Who computes: one place that knows all engines.
 
 mod calls;
+mod compile_error;
 pub mod compiled;
 mod reference;
-mod refused;
 
+pub use compile_error::{not_exported, refused};
 pub use reference::Reference;
-pub use refused::{not_exported, refused};
 
 use std::sync::Arc;
 use std::time::Duration;

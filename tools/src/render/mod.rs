@@ -131,15 +131,15 @@ help: give 2
         let mut sources = SourceMap::default();
         let library = sources.add_library(0, "<stdlib>/layout.sknd", "axis < rank: 'axis';\n");
         let main = sources.add("main.sknd", "z = b;\ny = concat([x]);\n");
-        let told = Diagnostic::error(&SYNTAX, Span::new(library, 0, 11), "'axis'")
+        let diagnostic = Diagnostic::error(&SYNTAX, Span::new(library, 0, 11), "'axis'")
             .with_note(Some(Span::new(main, 11, 17)), "in operator `concat`");
         assert_eq!(
-            short::render(&told, &sources),
+            short::render(&diagnostic, &sources),
             "main.sknd:2:5: error[SK0201]: 'axis'\n<stdlib>/layout.sknd:1:1: note: found here\n\
              main.sknd:2:5: note: in operator `concat`\n"
         );
         let mut sink = Sink::default();
-        sink.report(told);
+        sink.report(diagnostic);
         sink.report(Diagnostic::error(&SYNTAX, Span::new(main, 4, 5), "`b`"));
         let order: Vec<String> = sink.into_sorted().into_iter().map(|d| d.message).collect();
         assert_eq!(order, ["`b`", "'axis'"]);

@@ -13,7 +13,7 @@ use crate::console::{Console, Status};
 use crate::session::say;
 
 /// Each line of the file is a JSON list of arguments, which follow those of the command line itself; for each a line
-/// `{"exit": N, "stderr": "…"}` is printed. The status tells only whether the file could be read.
+/// `{"exit": N, "stderr": "…"}` is printed. The exit status states only whether the file could be read.
 pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console) -> Status {
     let Some(path) = &arguments.batch else {
         return Status::Done;

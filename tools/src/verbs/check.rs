@@ -45,8 +45,8 @@ fn check(arguments: &CheckArguments, session: &mut Session, graph: &str, console
     let open = session.open_packs(graph);
     if let (true, [first, ..]) = (missing.is_empty(), &*open) {
         let text = format!(
-            "note: shapes of graph `{graph}` are not checked, for nothing tells how many tensors the pack `{first}` has; say it \
-             with --input-shape {first}=…;…, one shape for each\n"
+            "note: shapes of graph `{graph}` are not checked, because the length of the pack `{first}` is unknown; pass \
+             --input-shape {first}=…;…, one shape for each tensor\n"
         );
         console.write(&text);
         return;

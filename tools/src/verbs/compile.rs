@@ -1,9 +1,9 @@
 //! `skript compile`: a model as a file of code, or as text after a stage on the way.
 
-mod own_kernels;
 mod program;
 mod shared_object;
 mod stablehlo;
+mod user_kernels;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

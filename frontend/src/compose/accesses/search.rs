@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::walk::Condition;
-use crate::compose::dynamic_extent::extent_of;
+use crate::compose::shapes::dynamic_extent::extent_of;
 use crate::eval::affine::Affine;
 use crate::eval::ranges::extent_expr;
 use crate::eval::runtime;

@@ -45,7 +45,7 @@ mod tests {
         }
     }
 
-    /// A length without a name in the document is told by its pack.
+    /// The message names the pack of a length that has no name in the document.
     #[test]
     fn lengths_are_told_by_their_packs() {
         let document = in_document(

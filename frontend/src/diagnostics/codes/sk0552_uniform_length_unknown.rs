@@ -5,7 +5,7 @@ pub static UNIFORM_LENGTH_UNKNOWN: Code = Code {
     id: "SK0552",
     title: "a single value stands for a pack whose length is unknown",
     explanation: "A single value is repeated to the length of the pack, which some attribute or input must determine (2.6.1).\n\
-        \n    a: int..(q) = 0;   # nothing else tells q\n    # rather\n    a: int..(q) = [0, 0];\n",
+        \n    a: int..(q) = 0;   # nothing else determines q\n    # rather\n    a: int..(q) = [0, 0];\n",
 };
 
 pub(super) use UNIFORM_LENGTH_UNKNOWN as CODE_ENTRY;

@@ -1,12 +1,12 @@
 use crate::diagnostics::Code;
 
-/// Positions and extents that are values need a machine type that holds them.
+/// An index or extent that becomes a value must fit the storage type of ints.
 pub static MACHINE_INT: Code = Code {
     id: "SK3004",
-    title: "an int does not fit the machine type of the run",
-    explanation: "`--int=i8|i16|i32|i64` says what ints are in a run. Positions and extents that an operator gives out are known\n\
-        while compiling, or bounded, and must fit; ints that rest on the elements of tensors wrap.\n\
-        \n    at[k,] = i, i < 300 | x[i,] > 0.0;    # with --int=i8, which ends at 127\n",
+    title: "an int does not fit the storage type",
+    explanation: "`--int=i8|i16|i32|i64` selects the storage type of ints. Indices and extents that an operator returns are known\n\
+        at compile time, or bounded, and must fit; ints that depend on elements of tensors wrap.\n\
+        \n    at[k,] = i, i < 300 | x[i,] > 0.0;    # with --int=i8, whose maximum is 127\n",
 };
 
 pub(super) use MACHINE_INT as CODE_ENTRY;

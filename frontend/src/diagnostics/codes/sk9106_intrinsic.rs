@@ -4,9 +4,9 @@ use crate::diagnostics::Code;
 pub static INTRINSIC: Code = Code {
     id: "SK9106",
     title: "a kernel cannot be bound to an operator",
-    explanation: r#"`--intrinsic NAME=SYMBOL@LIBRARY` gives the operator of this qualified name (`main.sorted`), which has no body, the function
-SYMBOL of a shared library as its kernel. docs/intrinsics.md tells what the function must be. Standard operators keep their
-kernels, and a name has one kernel in a process.
+    explanation: r#"`--intrinsic NAME=SYMBOL@LIBRARY` binds the function SYMBOL of a shared library as the kernel of the operator with this
+qualified name (`main.sorted`), which has no body. docs/intrinsics.md describes the function's signature. Operators of the
+standard library keep their kernels, and a name has one kernel per process.
 "#,
 };
 

@@ -1,6 +1,6 @@
 use crate::diagnostics::Code;
 
-/// An assertion about extents that only a run knows (2.8, 3.1).
+/// An assertion about dynamic extents (2.8, 3.1).
 pub static ASSERTION_AT_RUN_TIME: Code = Code {
     id: "SK9203",
     title: "an assertion does not hold for the extents of this run",

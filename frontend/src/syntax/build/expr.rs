@@ -487,10 +487,10 @@ impl Builder<'_> {
                 let argument = argument.unwrap_or_else(|| self.error_expr(span));
                 if let Some(second) = arguments.next() {
                     let message = format!("`` `{}` `` takes one argument", name.name);
-                    let told = Diagnostic::error(&SYNTAX, second.span, message);
-                    // There is no such function, which has been told.
+                    let diagnostic = Diagnostic::error(&SYNTAX, second.span, message);
+                    // An unknown function has been reported.
                     if BUILTINS.contains(&name.name.as_str()) {
-                        self.sink.report(told);
+                        self.sink.report(diagnostic);
                     }
                 }
                 ExprKind::Builtin {

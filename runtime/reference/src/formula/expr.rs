@@ -21,7 +21,7 @@ pub(super) struct Point<'a> {
     pub numbers: Numbers,
 }
 
-/// Elements that are only read, in the work types.
+/// Elements that are only read, in the compute types.
 pub(super) enum Source<'a> {
     Real(Cow<'a, [f32]>),
     Double(&'a [f64]),

@@ -5,7 +5,7 @@ use skript_frontend::model::Accumulation;
 use skript_semantics::{Numbers, Scalar, ScalarKind, real};
 use skript_tensor::{ElementType, Tensor, TensorError, shape};
 
-/// Reals are f64 so that sums are exact enough until [`Elements::round`]; all other real values here are of the work type.
+/// Reals are f64 so that sums are exact enough until [`Elements::round`]; all other real values here have the compute type.
 pub(super) enum Elements {
     Real(Vec<f64>),
     Int(Vec<i64>),
@@ -88,7 +88,7 @@ impl Elements {
         }
     }
 
-    /// Rounds reals to the work type: the end of a sum.
+    /// Rounds reals to the compute type, after a sum.
     pub fn round(&mut self, numbers: Numbers) {
         if let Elements::Real(v) = self {
             for x in v {

@@ -3,6 +3,13 @@
 //!
 //! What a definition alone shows is in `frontend/src/check/checklist`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 mod blocks;
 mod composition;
 mod control;

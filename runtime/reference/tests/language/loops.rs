@@ -77,7 +77,7 @@ fn full_slices_stand_on_left_sides() {
     );
 }
 
-/// What a run-time count collects has room in the pack that is written for it, and every run tests the length.
+/// The results of a loop with a dynamic count fit the pack with a declared length; the length is checked at run time.
 #[test]
 fn s2_10_1_a_written_length_bounds_what_a_run_time_count_collects() {
     let graph = "graph G { @input { n: int[]; x: real[2]; } @output { y: real[2]; ys: real[2]..(3); } \
@@ -103,7 +103,7 @@ fn s2_10_1_a_written_length_bounds_what_a_run_time_count_collects() {
     );
 }
 
-/// Where a tensor stands, one is made of a number that only the run knows.
+/// A scalar known only at run time becomes a tensor where a tensor is expected.
 #[test]
 fn s2_10_1_run_time_extents_start_what_loops_carry() {
     let graph = "operator up { @input { i: int[]; } @output { y: int[]; } @lower { y[] = i[] + 1; } } \
@@ -181,7 +181,7 @@ fn s2_10_1_packs_of_run_time_length_are_results() {
     assert_eq!(results(graph, &inputs(false)), [[8.0], [6.0]]);
 }
 
-/// Tensors are taken apart along a dimension that only the run knows, changed one by one and put together.
+/// Tensors are split along a dynamic dimension, changed one by one and concatenated.
 #[test]
 fn s2_12_formulas_write_packs_of_run_time_length() {
     let graph = "operator cut { @input { x: real[n,m]; } @output { ys: real[m]..(n); sums: real[]..(n); } \

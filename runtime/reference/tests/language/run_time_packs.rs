@@ -1,4 +1,4 @@
-//! Packs whose length only the run knows (2.4, 2.6): ranges, lists, items and quantizers of them.
+//! Packs of dynamic length (2.4, 2.6): ranges, lists, items and quantizers of them.
 
 use crate::run::{elements, model_with, outputs, reals, run};
 use skript_frontend::compose::ComposeOptions;

@@ -57,7 +57,7 @@ fn s2_11_operators_with_formulas_update_their_variables() {
     );
 }
 
-/// The formulas' function needs the run-time extent that only an attribute tells.
+/// The formulas' function needs a dynamic extent that only an attribute determines.
 #[test]
 fn s2_11_formulas_with_updates_over_run_time_extents() {
     let graph = "operator mean { @attrib { size: int; } @input { x: real[m]; } @output { y: real[]; } \

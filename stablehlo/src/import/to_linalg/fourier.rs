@@ -71,7 +71,7 @@ pub fn transform<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>
 
 /// One dimension on its way.
 struct Dimension {
-    /// Tells names of tables apart.
+    /// Makes the names of tables unique.
     number: usize,
     dimension: usize,
     length: i64,

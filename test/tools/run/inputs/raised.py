@@ -55,7 +55,7 @@ def shape(extents, subscripts, guarded=0):
 def document():
     text, call, ports = "", "", ""
     for number, (extents, *words, value) in enumerate(VARIANTS):
-        # A comma behind a lone subscript tells it from the item of a pack.
+        # A comma after a lone subscript distinguishes it from the item of a pack.
         y, a, b = (", ".join(w.split()) + ("" if " " in w else ",") for w in words)
         sizes = [", ".join(map(str, shape(extents, w))) for w in words]
         value = re.sub(r"\bA0\b", "1.0", value)

@@ -8,7 +8,7 @@ use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::{Body, Model};
 use skript_runtime::shared_object::{LIBRARY, header, tables};
 
-use super::own_kernels::Own;
+use super::user_kernels::Own;
 use super::{graph, named, write};
 use crate::command_line::{CompileArguments, EmitName};
 use crate::engine::compiled::compile;

@@ -39,12 +39,12 @@ def gives(graph, expected, output="y", **given):
 
 
 def refuses(graph, text, **given):
-    told = set()
+    messages = set()
     for engine in engines:
         done = run(graph, engine, given)
         assert done.returncode == 1 and text in done.stderr, (graph, engine, shapes, done.stderr)
-        told.add(done.stderr)
-    assert len(told) == 1, told
+        messages.add(done.stderr)
+    assert len(messages) == 1, messages
 
 
 for shapes in ([], ["x=3"]):

@@ -1,4 +1,4 @@
-"""outputs.py FOLDER: folds over parts of packs and over places of tensors that only the run knows, against numpy."""
+"""outputs.py FOLDER: folds over parts of packs and over dynamic ranges of tensors, against numpy."""
 import os
 import subprocess
 import sys

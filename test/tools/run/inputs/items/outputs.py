@@ -1,4 +1,4 @@
-"""outputs.py FOLDER: writes packs of S tensors of W elements. outputs.py FOLDER A B...: what graphs give in FOLDER/A/told/S.W ..."""
+"""outputs.py FOLDER: writes packs of S tensors of W elements. outputs.py FOLDER A B...: what graphs give in FOLDER/A/extents_of/S.W ..."""
 import sys
 
 import numpy
@@ -12,7 +12,7 @@ if not runs:
     sys.exit()
 
 
-def told(t, pack):
+def extents_of(t, pack):
     """Of the list of extents, as it is written out."""
     m = pack.shape[1]
     sums = [sum(t[: i + 1]) for i in range(len(t))]
@@ -44,12 +44,12 @@ def same(run, graph, size, expected):
         numpy.testing.assert_array_equal(numpy.load("%s/%s/%s/%d.%d/%s.npy" % (folder, run, graph, *size, name)), value)
 
 
-numpy.testing.assert_array_equal(told([3, 3], packs[2, 3])["facts"], [6, 9, 3, 3, 2, 9, 1, 0, 1, 1, 1, 20])
+numpy.testing.assert_array_equal(extents_of([3, 3], packs[2, 3])["facts"], [6, 9, 3, 3, 2, 9, 1, 0, 1, 1, 1, 20])
 for run in runs:
     for size, pack in packs.items():
         t = [size[1]] * size[0]
-        expected = told(t, pack)
-        same(run, "Told", size, {**expected, "joined": expected["scaled"].reshape(-1)})
+        expected = extents_of(t, pack)
+        same(run, "Extents", size, {**expected, "joined": expected["scaled"].reshape(-1)})
         if size[1] == 3:
             same(run, "Three", size, expected)
         if size[0] > 0:

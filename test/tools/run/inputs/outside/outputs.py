@@ -59,7 +59,7 @@ def main():
     for engine in rest:
         for number, (graph, _, expected) in enumerate(RUNS):
             path = "%s/%s/%d/y.npy" % (folder, engine, number)
-            # What wraps is not affine, and told so.
+            # A subscript that wraps around is not affine, and is reported.
             if engine == "affine" and not os.path.exists(path) and graph in ("Apart", "Wraps"):
                 continue
             found = numpy.load(path)

@@ -26,7 +26,7 @@ def lengthened(length):
     return length if isinstance(length, str) else numpy.arange(length)
 
 
-# By graph and size: the result, or what the run says.
+# By graph and size: the result, or the message.
 cases = {}
 for s, xs in items.items():
     packs = {"Third": xs[2] if s > 2 else short % s, "ThirdExtent": numpy.int64([2]) if s > 2 else short % s}

@@ -1,0 +1,554 @@
+//! Proof that accesses stay in their tensors; what cannot be proven is clamped (reads) or guarded (writes). A read of a
+//! tensor without elements gives the kind's default. What no data decide is examined besides (see [`crate::compose::accesses`]).
+
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use crate::compose::accesses::index_range::Loops;
+use crate::compose::accesses::step_conditions::record;
+use crate::compose::accesses::{Spans, Tests, examine};
+use crate::compose::formulas::write_partition::accesses;
+use crate::compose::packs::packed_assignment::PackExtents;
+use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
+use crate::eval::affine::Affine;
+use crate::eval::evaluator::{EvalResult, literal_bool};
+use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, extent_expr, implied};
+use crate::eval::{Demand, Position, runtime};
+use crate::model::{
+    Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
+};
+
+/// What runs test of a formula.
+pub struct Secured {
+    /// When the function begins.
+    pub demands: Vec<Demand>,
+    /// In front of the formula. Their targets are still to be given tensors.
+    pub searches: Vec<Formula>,
+}
+
+/// Makes every access of the formula in bounds (the invariant of [`crate::model::formula`]).
+///
+/// Gives what the run must test, besides the lengths `beside`: that indices which no data decide stay in their tensors, and
+/// that the `positions` of items are there. A formula that `counts` what it writes rests on a tensor that nothing else has:
+/// conditions that read it are not tested in front.
+pub fn secure(
+    formula: &mut Formula,
+    function: &Function,
+    (beside, positions): (&[PackExtents], &[Position]),
+    spans: &Spans,
+    counts: bool,
+) -> EvalResult<Secured> {
+    let values = &function.values;
+    let mut tested = Vec::new();
+    for check in &function.checks {
+        collect_facts(&check.condition, true, &mut tested);
+    }
+    for (length, other, _) in beside {
+        let equal = runtime::compare(ScalarOp::Eq, extent_expr(length), extent_expr(other));
+        collect_facts(&equal, true, &mut tested);
+    }
+    let written = formula.clone();
+    let is_proven = make_safe(formula, values);
+    let Tests {
+        mut demands,
+        mut searches,
+        inside,
+    } = match is_proven {
+        true => Tests::default(),
+        false => examine(&written, values, &tested, spans)?,
+    };
+    if counts {
+        let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
+        let outputs: Vec<ValueId> = outputs.copied().collect();
+        searches.retain(|s| {
+            accesses(s)
+                .iter()
+                .all(|(tensor, _)| !outputs.contains(tensor))
+        });
+    } else if !inside.is_empty() {
+        *formula = written.clone();
+        record(formula, values, inside);
+        make_safe(formula, values);
+    }
+    for search in &mut searches {
+        make_safe(search, values);
+    }
+    // A formula without steps looks at no item.
+    let empty = written.indices.iter().any(|i| i.extent.bound() == 0);
+    if written.predicate.is_none() && !empty {
+        let work = Work::default();
+        let loops = Loops {
+            indices: &written.indices,
+            facts: &tested,
+            work: &work,
+        };
+        for demand in positions.iter().filter_map(|p| item(&loops, p)) {
+            if !demands.contains(&demand) {
+                demands.push(demand);
+            }
+        }
+    }
+    Ok(Secured { demands, searches })
+}
+
+/// Clamps and guards what is not proven; whether that is nothing but what data decide.
+fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
+    let indices = std::mem::take(&mut formula.indices);
+    let mut locals: Vec<FormulaLocal> = Vec::new();
+    let mut pass = Pass {
+        values,
+        indices: &indices,
+        predicate: formula.predicate.clone(),
+        always: Vec::new(),
+        work: Work::default(),
+        is_proven: true,
+    };
+    let mut facts = box_facts(&indices);
+    pass.always = facts.clone();
+    if let Some(predicate) = &formula.predicate {
+        collect_facts(predicate, true, &mut facts);
+    }
+    let used = locals_below(formula.predicate.as_ref(), &formula.locals);
+    for (position, local) in std::mem::take(&mut formula.locals).into_iter().enumerate() {
+        // The predicate's own locals are evaluated before it holds.
+        let always = pass.always.clone();
+        let (known, predicate): (&[Affine], _) = if used.contains(&position) {
+            (&always, None)
+        } else {
+            (&facts, formula.predicate.clone())
+        };
+        pass.predicate = predicate;
+        let value = pass.expr(local.value, &locals, known);
+        locals.push(FormulaLocal {
+            name: local.name,
+            value,
+        });
+    }
+    if let Some(predicate) = formula.predicate.take() {
+        // The predicate proves nothing about itself.
+        let implying = predicate.clone();
+        pass.predicate = None;
+        formula.predicate = Some(pass.condition(predicate, &locals));
+        pass.predicate = Some(implying);
+    }
+    let mut guards = Vec::new();
+    for target in &mut formula.targets {
+        let value = std::mem::replace(&mut target.value, Expr::int(0));
+        target.value = pass.expr(value, &locals, &facts);
+        let shape = pass.shape(target.output);
+        let mut subscripts = Vec::with_capacity(shape.len());
+        for (subscript, extent) in std::mem::take(&mut target.subscripts)
+            .into_iter()
+            .zip(shape)
+        {
+            let subscript = pass.expr(subscript, &locals, &facts);
+            let known = pass.known(&locals, &facts);
+            let low = known.interval(&subscript).low;
+            let above = known.may_reach(&subscript, &extent);
+            pass.is_proven &= low >= 0 && !above;
+            if low < 0 {
+                guards.push(runtime::compare(
+                    ScalarOp::Ge,
+                    subscript.clone(),
+                    Expr::int(0),
+                ));
+            }
+            if above {
+                let size = extent_expr(&extent);
+                guards.push(runtime::compare(ScalarOp::Lt, subscript.clone(), size));
+            }
+            subscripts.push(subscript);
+        }
+        target.subscripts = subscripts;
+    }
+    for guard in guards {
+        formula.predicate = Some(match formula.predicate.take() {
+            Some(predicate) if runtime::reads(&guard) => runtime::and(predicate, guard),
+            Some(predicate) => runtime::and(guard, predicate),
+            None => guard,
+        });
+    }
+    if formula
+        .predicate
+        .as_ref()
+        .is_some_and(|p| runtime::bool_literal(p) == Some(true))
+    {
+        formula.predicate = None;
+    }
+    let is_proven = pass.is_proven;
+    formula.indices = indices;
+    formula.locals = locals;
+    drop_unused_units(formula);
+    is_proven
+}
+
+/// Removes indices of extent 1 that nothing uses.
+fn drop_unused_units(formula: &mut Formula) {
+    let mut used = vec![false; formula.indices.len()];
+    let mut visit = |expr: &Expr| {
+        let mut open = vec![expr];
+        while let Some(expr) = open.pop() {
+            if let Node::Index(position) = expr.node
+                && let Some(slot) = used.get_mut(position)
+            {
+                *slot = true;
+            }
+            open.extend(expr.children());
+        }
+    };
+    for local in &formula.locals {
+        visit(&local.value);
+    }
+    formula.predicate.iter().for_each(&mut visit);
+    for target in &formula.targets {
+        visit(&target.value);
+        target.subscripts.iter().for_each(&mut visit);
+    }
+    for finding in &formula.findings {
+        values(&finding.message).for_each(&mut visit);
+    }
+    let mut positions = Vec::with_capacity(used.len());
+    let mut kept = Vec::new();
+    for (index, used) in std::mem::take(&mut formula.indices).into_iter().zip(used) {
+        positions.push(kept.len());
+        if used || index.extent != Extent::Fixed(1) {
+            kept.push(index);
+        }
+    }
+    if kept.len() < positions.len() {
+        for local in &mut formula.locals {
+            renumber(&mut local.value, &positions);
+        }
+        if let Some(predicate) = &mut formula.predicate {
+            renumber(predicate, &positions);
+        }
+        for target in &mut formula.targets {
+            renumber(&mut target.value, &positions);
+            for subscript in &mut target.subscripts {
+                renumber(subscript, &positions);
+            }
+        }
+        for finding in &mut formula.findings {
+            for part in &mut finding.message {
+                if let MessagePart::Value(value) = part {
+                    renumber(value, &positions);
+                }
+            }
+        }
+    }
+    formula.indices = kept;
+}
+
+/// The values of a message.
+fn values(message: &[MessagePart]) -> impl Iterator<Item = &Expr> {
+    message.iter().filter_map(|part| match part {
+        MessagePart::Value(value) => Some(value),
+        _ => None,
+    })
+}
+
+fn renumber(expr: &mut Expr, positions: &[usize]) {
+    match &mut expr.node {
+        Node::Index(position) => {
+            if let Some(new) = positions.get(*position) {
+                *position = *new;
+            }
+        }
+        Node::Literal(_) | Node::Local(_) | Node::Extent(_) => {}
+        Node::Access { subscripts, .. } => {
+            for subscript in subscripts {
+                renumber(subscript, positions);
+            }
+        }
+        Node::Table { index, .. } => renumber(index, positions),
+        Node::Apply { operands, .. } => {
+            for operand in operands {
+                renumber(operand, positions);
+            }
+        }
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            renumber(condition, positions);
+            renumber(then, positions);
+            renumber(otherwise, positions);
+        }
+    }
+}
+
+struct Pass<'a> {
+    values: &'a [Value],
+    indices: &'a [FormulaIndex],
+    predicate: Option<Expr>,
+    /// What the loops themselves say.
+    always: Vec<Affine>,
+    work: Work,
+    /// Whether everything so far stays in its tensor as it is written.
+    is_proven: bool,
+}
+
+impl<'a> Pass<'a> {
+    fn shape(&self, tensor: ValueId) -> Vec<Extent> {
+        self.values
+            .get(tensor.0 as usize)
+            .map(|v| v.tensor.shape.clone())
+            .unwrap_or_default()
+    }
+
+    /// The predicate itself: each conjunct is evaluated where those before it hold.
+    fn condition(&mut self, predicate: Expr, locals: &[FormulaLocal]) -> Expr {
+        let always = self.always.clone();
+        self.expr(predicate, locals, &always)
+    }
+
+    fn expr(&mut self, expr: Expr, locals: &[FormulaLocal], facts: &[Affine]) -> Expr {
+        let kind = expr.kind;
+        let node = match expr.node {
+            Node::Access { tensor, subscripts } => {
+                return self.access(kind, tensor, subscripts, locals, facts);
+            }
+            Node::Table { items, index } => {
+                let index = self.expr(*index, locals, facts);
+                let size = i128::try_from(items.len()).unwrap_or(i128::MAX);
+                let index = self.clamped(
+                    index,
+                    &Extent::Fixed(u64::try_from(size).unwrap_or(0)),
+                    locals,
+                    facts,
+                );
+                Node::Table {
+                    items,
+                    index: Box::new(index),
+                }
+            }
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let original = *condition;
+                let condition = self.expr(original.clone(), locals, facts);
+                match runtime::bool_literal(&condition) {
+                    Some(true) => return self.expr(*then, locals, facts),
+                    Some(false) => return self.expr(*otherwise, locals, facts),
+                    None => {}
+                }
+                let mut when_true = facts.to_vec();
+                let mut when_false = facts.to_vec();
+                collect_facts(&condition, true, &mut when_true);
+                collect_facts(&condition, false, &mut when_false);
+                if let Some(predicate) = &self.predicate {
+                    implied(predicate, &original, &mut when_true, &mut when_false);
+                }
+                let then = self.expr(*then, locals, &when_true);
+                let otherwise = self.expr(*otherwise, locals, &when_false);
+                return runtime::select(condition, then, otherwise);
+            }
+            Node::Apply { op, operands } => {
+                let mut secured = Vec::with_capacity(operands.len());
+                for operand in operands {
+                    secured.push(self.expr(operand, locals, facts));
+                }
+                return self.simplified(kind, op, secured, locals, facts);
+            }
+            leaf @ (Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_)) => leaf,
+        };
+        Expr { kind, node }
+    }
+
+    /// Comparisons that the ranges decide, choices that they make, indices that are always zero.
+    fn simplified(
+        &self,
+        kind: ScalarKind,
+        op: ScalarOp,
+        operands: Vec<Expr>,
+        locals: &[FormulaLocal],
+        facts: &[Affine],
+    ) -> Expr {
+        match (op, operands.as_slice()) {
+            (ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg, _)
+                if kind == ScalarKind::Int =>
+            {
+                let mut sum = Affine::of(&Expr::apply(kind, op, operands));
+                sum.terms.retain(|(term, _)| !self.is_unit(term));
+                return sum.into_expr();
+            }
+            (
+                ScalarOp::Lt
+                | ScalarOp::Le
+                | ScalarOp::Gt
+                | ScalarOp::Ge
+                | ScalarOp::Eq
+                | ScalarOp::Ne,
+                [a, b],
+            ) if a.kind == ScalarKind::Int => {
+                let difference = Affine::of(a).plus(&Affine::of(b), -1).into_expr();
+                let Interval { low, high } = self.known(locals, facts).interval(&difference);
+                let decided = match op {
+                    ScalarOp::Lt if high < 0 => Some(true),
+                    ScalarOp::Lt if low >= 0 => Some(false),
+                    ScalarOp::Le if high <= 0 => Some(true),
+                    ScalarOp::Le if low > 0 => Some(false),
+                    ScalarOp::Gt if low > 0 => Some(true),
+                    ScalarOp::Gt if high <= 0 => Some(false),
+                    ScalarOp::Ge if low >= 0 => Some(true),
+                    ScalarOp::Ge if high < 0 => Some(false),
+                    ScalarOp::Eq if low > 0 || high < 0 => Some(false),
+                    ScalarOp::Ne if low > 0 || high < 0 => Some(true),
+                    _ => None,
+                };
+                if let Some(value) = decided
+                    // A difference that wraps around does not determine the order.
+                    && self.orders(a, b, locals, facts)
+                {
+                    return literal_bool(value);
+                }
+            }
+            // Both sides are computed as they are written: what is lazy is a choice.
+            (ScalarOp::And | ScalarOp::Or, _) => return runtime::simplified(op, kind, operands),
+            (ScalarOp::Not, [a]) => {
+                if let Some(value) = runtime::bool_literal(a) {
+                    return literal_bool(!value);
+                }
+            }
+            (ScalarOp::Select, [c, a, b]) => match runtime::bool_literal(c) {
+                Some(true) => return a.clone(),
+                Some(false) => return b.clone(),
+                None => {}
+            },
+            _ => {}
+        }
+        Expr::apply(kind, op, operands)
+    }
+
+    /// Whether both sides stay far enough from the ends of i64 for their difference to be exact.
+    fn orders(&self, a: &Expr, b: &Expr, locals: &[FormulaLocal], facts: &[Affine]) -> bool {
+        let small = |e: &Expr| {
+            let Interval { low, high } = self.known(locals, facts).interval(e);
+            low > i64::MIN / 4 && high < i64::MAX / 4
+        };
+        small(a) && small(b)
+    }
+
+    fn is_unit(&self, expr: &Expr) -> bool {
+        match expr.node {
+            Node::Index(position) => self
+                .indices
+                .get(position)
+                .is_some_and(|i| i.extent == Extent::Fixed(1)),
+            _ => false,
+        }
+    }
+
+    fn access(
+        &mut self,
+        kind: ScalarKind,
+        tensor: ValueId,
+        subscripts: Vec<Expr>,
+        locals: &[FormulaLocal],
+        facts: &[Affine],
+    ) -> Expr {
+        let shape = self.shape(tensor);
+        if shape.iter().any(|e| e.bound() == 0) {
+            self.is_proven = false;
+            // An empty tensor has no element to read; the value stands for one that never counts.
+            return Expr::literal(kind.default_value());
+        }
+        let mut secured = Vec::with_capacity(subscripts.len());
+        let mut has_elements = Expr::literal(Scalar::Bool(true));
+        for (subscript, extent) in subscripts.into_iter().zip(shape) {
+            let subscript = self.expr(subscript, locals, facts);
+            let clamped = self.clamped(subscript.clone(), &extent, locals, facts);
+            if clamped != subscript {
+                self.is_proven = false;
+                let known = self.known(locals, facts);
+                if known.may_reach(&Expr::int(0), &extent) {
+                    // The dimension may be empty at run time: then there is no nearest element.
+                    let some = runtime::compare(ScalarOp::Gt, extent_expr(&extent), Expr::int(0));
+                    has_elements = runtime::and(has_elements, some);
+                }
+            }
+            secured.push(clamped);
+        }
+        let access = Expr {
+            kind,
+            node: Node::Access {
+                tensor,
+                subscripts: secured,
+            },
+        };
+        let nothing = Expr::literal(kind.default_value());
+        runtime::select(has_elements, access, nothing)
+    }
+
+    fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {
+        Known::new((self.indices, locals), facts, &self.work)
+    }
+
+    /// The index if it is in range, else the nearest that is.
+    fn clamped(
+        &self,
+        index: Expr,
+        extent: &Extent,
+        locals: &[FormulaLocal],
+        facts: &[Affine],
+    ) -> Expr {
+        let known = self.known(locals, facts);
+        let low = known.interval(&index).low;
+        let above = known.may_reach(&index, extent);
+        let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
+        let mut index = index;
+        if above {
+            let last = Affine::of(&extent_expr(extent)).plus(&Affine::constant(1), -1);
+            index = int(ScalarOp::Min, index, last.into_expr());
+        }
+        if low < 0 {
+            index = int(ScalarOp::Max, index, Expr::int(0));
+        }
+        index
+    }
+}
+
+/// That every step finds its item; `None` if no condition over extents says so.
+fn item(loops: &Loops, position: &Position) -> Option<Demand> {
+    let (low, high) = loops.exact(&position.index)?;
+    let first = match position.from_end {
+        true => Affine::of(&low)
+            .plus(&Affine::of(&position.length), 1)
+            .into_expr(),
+        false => low.clone(),
+    };
+    let within = Demand::within(&first, &high, &position.places);
+    let demand = Demand {
+        condition: loops.in_some_step(within),
+        message: vec![
+            MessagePart::Text("an index runs from ".to_string()),
+            MessagePart::Value(low),
+            MessagePart::Text(" to ".to_string()),
+            MessagePart::Value(high),
+            MessagePart::Text(": the pack has ".to_string()),
+            MessagePart::Value(position.length.clone()),
+            MessagePart::Text(" items".to_string()),
+        ],
+        code: &INDEX_OUT_OF_RANGE,
+        span: position.span,
+    };
+    Some(demand.unless(&position.unless))
+}
+
+/// Positions of the locals that an expression rests on, those of locals included.
+fn locals_below(expr: Option<&Expr>, locals: &[FormulaLocal]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut open: Vec<&Expr> = expr.into_iter().collect();
+    while let Some(expr) = open.pop() {
+        if let Node::Local(position) = expr.node
+            && !found.contains(&position)
+        {
+            found.push(position);
+            open.extend(locals.get(position).map(|local| &local.value));
+        }
+        open.extend(expr.children());
+    }
+    found
+}

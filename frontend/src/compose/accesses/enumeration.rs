@@ -1,0 +1,125 @@
+//! The steps of a formula one by one, where everything that decides an index is known while compiling.
+
+use std::cell::Cell;
+
+use skript_semantics::{Scalar, ScalarKind};
+
+use super::walk::Condition;
+use crate::model::{Expr, Formula};
+
+/// Expressions that may be evaluated for the accesses of one formula.
+const MOST_EVALUATIONS: usize = 1 << 22;
+
+/// What is left for one formula.
+pub(super) struct Points(Cell<usize>);
+
+impl Default for Points {
+    fn default() -> Self {
+        Points(Cell::new(MOST_EVALUATIONS))
+    }
+}
+
+/// Whether a step leaves a tensor.
+pub(super) enum Verdict {
+    Inside,
+    /// The index in the first such step, and the values of all indices that it rests on.
+    Outside(i64, Vec<(usize, i64)>),
+}
+
+/// The question about one access.
+pub(super) struct Question<'a> {
+    pub formula: &'a Formula,
+    pub subscript: &'a Expr,
+    pub size: i64,
+    /// What has to hold where the access is evaluated.
+    pub path: &'a [Condition<'a>],
+    /// The indices that the subscript rests on.
+    pub own: &'a [usize],
+    /// Those that only the path rests on.
+    pub others: &'a [usize],
+}
+
+impl Points {
+    /// `None` if that takes too long or depends on values known only at run time.
+    pub fn decide(&self, question: &Question) -> Option<Verdict> {
+        let Question { formula, own, .. } = question;
+        let size = question.subscript.size();
+        let mut at = start(formula, own)?;
+        loop {
+            self.spend(size)?;
+            let index = formula.value_at(question.subscript, &|p| value(&at, p))?;
+            let Scalar::Int(index) = index else {
+                return None;
+            };
+            if (index < 0 || index >= question.size) && self.is_reached(question, &mut at)? {
+                return Some(Verdict::Outside(index, at));
+            }
+            if !next(formula, &mut at, 0)? {
+                return Some(Verdict::Inside);
+            }
+        }
+    }
+
+    /// Whether some step with these values of the subscript's indices evaluates the access; its indices are added.
+    fn is_reached(&self, question: &Question, at: &mut Vec<(usize, i64)>) -> Option<bool> {
+        let Question { formula, path, .. } = question;
+        let own = at.len();
+        at.extend(start(formula, question.others)?);
+        loop {
+            let mut holds = true;
+            for condition in *path {
+                self.spend(condition.expr.size())?;
+                let value = formula.value_at(condition.expr, &|p| value(at, p))?;
+                if value != Scalar::Bool(condition.holds) {
+                    holds = false;
+                    break;
+                }
+            }
+            if holds {
+                return Some(true);
+            }
+            if !next(formula, at, own)? {
+                at.truncate(own);
+                return Some(false);
+            }
+        }
+    }
+
+    fn spend(&self, evaluations: usize) -> Option<()> {
+        self.0.set(self.0.get().checked_sub(evaluations)?);
+        Some(())
+    }
+}
+
+/// The first step; `None` if there is none, or if the run decides how many there are.
+fn start(formula: &Formula, indices: &[usize]) -> Option<Vec<(usize, i64)>> {
+    let first = indices.iter().map(|index| {
+        let extent = formula.indices.get(*index)?.extent.fixed()?;
+        (extent > 0).then_some((*index, 0))
+    });
+    first.collect()
+}
+
+/// The next step of the loops behind the first `outer` ones, if there is one.
+fn next(formula: &Formula, at: &mut [(usize, i64)], outer: usize) -> Option<bool> {
+    for (index, value) in at.iter_mut().skip(outer).rev() {
+        let extent = formula.indices.get(*index)?.extent.fixed()?;
+        *value += 1;
+        if i64::try_from(extent).is_ok_and(|extent| *value < extent) {
+            return Some(true);
+        }
+        *value = 0;
+    }
+    Some(false)
+}
+
+fn value(at: &[(usize, i64)], index: usize) -> Option<i64> {
+    at.iter()
+        .find(|(i, _)| *i == index)
+        .map(|(_, value)| *value)
+}
+
+/// Whether reals decide the value: the run may compute them with fewer digits.
+pub(super) fn rests_on_reals(expr: &Expr) -> bool {
+    expr.kind == ScalarKind::Real || expr.children().into_iter().any(rests_on_reals)
+}

@@ -1,0 +1,430 @@
+//! The smallest and the largest value of an index over the loops of a formula, as expressions over run-time extents.
+
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use crate::eval::affine::Affine;
+use crate::eval::ranges::{Interval, Known, Work, extent_expr};
+use crate::eval::runtime;
+use crate::model::check::is_shape_scalar;
+use crate::model::{Expr, Extent, FormulaIndex, Node};
+
+/// An inclusive range between ints over run-time extents.
+pub type Ends = (Expr, Expr);
+
+/// Levels of choices and products that are looked into.
+const DEPTH: usize = 16;
+/// How large the expression of an end may become.
+const MOST_NODES: usize = 256;
+
+/// The loops of a formula, where each of them takes a step.
+pub struct Loops<'a> {
+    pub indices: &'a [FormulaIndex],
+    /// Sums of extents that are not negative.
+    pub facts: &'a [Affine],
+    pub work: &'a Work,
+}
+
+/// A sum of indices, each with a factor over extents, and of what rests on extents alone.
+struct Linear {
+    terms: Vec<(usize, Expr)>,
+    rest: Affine,
+}
+
+/// A bound of an index that conditions around it set.
+struct Limit<'e> {
+    index: &'e Expr,
+    at_least: Option<Expr>,
+    at_most: Option<Expr>,
+}
+
+/// What ends rest on.
+#[derive(Default)]
+struct Around<'e> {
+    limits: Vec<Limit<'e>>,
+    /// Divisors that must be positive.
+    positive: Vec<Expr>,
+}
+
+impl Loops<'_> {
+    /// Ends that some steps reach: of an index that is a sum of quotients and of what is linear in the indices of the loops.
+    pub fn exact(&self, index: &Expr) -> Option<Ends> {
+        self.invocation_counts(index, DEPTH)
+    }
+
+    fn invocation_counts(&self, index: &Expr, depth: usize) -> Option<Ends> {
+        if let Some(ends) = self.linear(index) {
+            return Some(ends);
+        }
+        let depth = depth.checked_sub(1)?;
+        if let Node::Apply {
+            op: op @ (ScalarOp::Div | ScalarOp::CeilDiv),
+            operands,
+        } = &index.node
+            && let [a, b] = operands.as_slice()
+            && self.is_positive(b)
+        {
+            // The larger what is divided, the larger the quotient.
+            let (low, high) = self.invocation_counts(a, depth)?;
+            return Some((divided(*op, low, b), divided(*op, high, b)));
+        }
+        let sum = Affine::of(index);
+        let (plain, others): (Vec<_>, Vec<_>) = sum
+            .terms
+            .iter()
+            .cloned()
+            .partition(|(term, _)| linear(term, DEPTH).is_some());
+        // Terms that share no index reach their ends together.
+        let mut seen = Vec::new();
+        let plain = Affine {
+            constant: sum.constant,
+            terms: plain,
+        };
+        let plain = plain.into_expr();
+        for part in others.iter().map(|(term, _)| term).chain([&plain]) {
+            let own = indices(part);
+            if own.iter().any(|index| seen.contains(index)) {
+                return None;
+            }
+            seen.extend(own);
+        }
+        let (low, high) = self.linear(&plain)?;
+        let (mut low, mut high) = (Affine::of(&low), Affine::of(&high));
+        for (term, factor) in &others {
+            if term == index {
+                return None;
+            }
+            let (least, most) = self.invocation_counts(term, depth)?;
+            let (first, last) = match *factor < 0 {
+                true => (most, least),
+                false => (least, most),
+            };
+            low = low.plus(&Affine::of(&first), *factor);
+            high = high.plus(&Affine::of(&last), *factor);
+        }
+        Some((low.into_expr(), high.into_expr()))
+    }
+
+    fn linear(&self, index: &Expr) -> Option<Ends> {
+        let linear = linear(index, DEPTH)?;
+        let mut low = linear.rest.clone();
+        let mut high = linear.rest;
+        for (position, factor) in linear.terms {
+            let extent = extent_expr(&self.indices.get(position)?.extent);
+            let last = Affine::of(&extent).plus(&Affine::constant(1), -1);
+            let reach = product(&factor, &last.into_expr());
+            let zero = Expr::int(0);
+            // The sign of a factor over extents may be known to the run only.
+            let (least, most) = match self.known().interval(&factor) {
+                Interval { low: 0.., .. } => (zero, reach),
+                Interval { high: ..=0, .. } => (reach, zero),
+                _ => (self.least(&reach, &zero), self.most(&reach, &zero)),
+            };
+            low = low.plus(&Affine::of(&least), 1);
+            high = high.plus(&Affine::of(&most), 1);
+        }
+        Some((low.into_expr(), high.into_expr()))
+    }
+
+    /// Ends that an index does not leave, and may not reach, where these ints over extents are positive.
+    pub(super) fn around(&self, index: &Expr) -> Option<(Ends, Vec<Expr>)> {
+        let mut around = Around::default();
+        let (low, high) = self.inside(index, &mut around, DEPTH)?;
+        let is_small = low.size() + high.size() <= MOST_NODES;
+        is_small.then_some(((low, high), around.positive))
+    }
+
+    fn inside<'e>(&self, index: &'e Expr, around: &mut Around<'e>, depth: usize) -> Option<Ends> {
+        let depth = depth.checked_sub(1)?;
+        let (mut low, mut high) = match self.exact(index) {
+            Some(ends) => ends,
+            None => self.sum(index, around, depth)?,
+        };
+        for limit in around.limits.iter().filter(|l| l.index == index) {
+            if let Some(at_least) = &limit.at_least {
+                low = self.most(&low, at_least);
+            }
+            if let Some(at_most) = &limit.at_most {
+                high = self.least(&high, at_most);
+            }
+        }
+        Some((low, high))
+    }
+
+    fn sum<'e>(&self, index: &'e Expr, around: &mut Around<'e>, depth: usize) -> Option<Ends> {
+        if let Some(ends) = self.term(index, around, depth) {
+            return Some(ends);
+        }
+        let sum = Affine::of(index);
+        let mut low = Affine::constant(sum.constant);
+        let mut high = low.clone();
+        for (term, factor) in &sum.terms {
+            // A term that is the whole index has been looked at.
+            if term == index {
+                return None;
+            }
+            // Limits are those of the whole index.
+            let mut own = Around::default();
+            let (least, most) = self.inside(term, &mut own, depth)?;
+            around.positive.append(&mut own.positive);
+            let (first, last) = if *factor < 0 {
+                (most, least)
+            } else {
+                (least, most)
+            };
+            low = low.plus(&Affine::of(&first), *factor);
+            high = high.plus(&Affine::of(&last), *factor);
+        }
+        Some((low.into_expr(), high.into_expr()))
+    }
+
+    fn term<'e>(&self, index: &'e Expr, around: &mut Around<'e>, depth: usize) -> Option<Ends> {
+        match &index.node {
+            Node::Table { items, .. } => {
+                let ints = items.iter().map(|item| match item {
+                    Scalar::Int(item) => Some(*item),
+                    _ => None,
+                });
+                let ints: Vec<i64> = ints.collect::<Option<_>>()?;
+                let (low, high) = (ints.iter().min()?, ints.iter().max()?);
+                Some((Expr::int(*low), Expr::int(*high)))
+            }
+            Node::Select {
+                condition,
+                then,
+                otherwise,
+            } => self.either((condition, then, otherwise), around, depth),
+            Node::Apply { op, operands } => match (op, operands.as_slice()) {
+                (ScalarOp::Select, [condition, then, otherwise]) => {
+                    self.either((condition, then, otherwise), around, depth)
+                }
+                (ScalarOp::Min, [a, b]) => {
+                    let (a, b) = (
+                        self.inside(a, around, depth)?,
+                        self.inside(b, around, depth)?,
+                    );
+                    Some((self.least(&a.0, &b.0), self.least(&a.1, &b.1)))
+                }
+                (ScalarOp::Max, [a, b]) => {
+                    let (a, b) = (
+                        self.inside(a, around, depth)?,
+                        self.inside(b, around, depth)?,
+                    );
+                    Some((self.most(&a.0, &b.0), self.most(&a.1, &b.1)))
+                }
+                (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) if is_shape_scalar(b) => {
+                    self.is_positive_in(b, around);
+                    let (low, high) = self.inside(a, around, depth)?;
+                    Some((divided(*op, low, b), divided(*op, high, b)))
+                }
+                (ScalarOp::Mod, [a, b]) if is_shape_scalar(b) => {
+                    self.is_positive_in(b, around);
+                    let last = Affine::of(b).plus(&Affine::constant(1), -1).into_expr();
+                    let high = match self.inside(a, around, depth) {
+                        Some((low, high)) if self.known().interval(&low).low >= 0 => {
+                            self.least(&high, &last)
+                        }
+                        _ => last,
+                    };
+                    Some((Expr::int(0), high))
+                }
+                (ScalarOp::Mul, [a, b]) => {
+                    let (a, b) = (
+                        self.inside(a, around, depth)?,
+                        self.inside(b, around, depth)?,
+                    );
+                    let corners = [
+                        product(&a.0, &b.0),
+                        product(&a.0, &b.1),
+                        product(&a.1, &b.0),
+                        product(&a.1, &b.1),
+                    ];
+                    let [first, rest @ ..] = &corners;
+                    let low = rest.iter().fold(first.clone(), |e, c| self.least(&e, c));
+                    let high = rest.iter().fold(first.clone(), |e, c| self.most(&e, c));
+                    Some((low, high))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Of a choice: the ends of both sides, each as the condition limits it.
+    fn either<'e>(
+        &self,
+        (condition, then, otherwise): (&'e Expr, &'e Expr, &'e Expr),
+        around: &mut Around<'e>,
+        depth: usize,
+    ) -> Option<Ends> {
+        let mut side = |expr: &'e Expr, holds: bool| {
+            let outside = around.limits.len();
+            around.limits.extend(limit(condition, holds));
+            let ends = self.inside(expr, around, depth);
+            around.limits.truncate(outside);
+            ends
+        };
+        let (a, b) = (side(then, true)?, side(otherwise, false)?);
+        Some((self.least(&a.0, &b.0), self.most(&a.1, &b.1)))
+    }
+
+    /// The condition, unless there are no steps.
+    pub fn in_some_step(&self, condition: Expr) -> Expr {
+        let mut dynamic: Vec<&Extent> = Vec::new();
+        let extents = self.indices.iter().map(|index| &index.extent);
+        for extent in extents.filter(|e| e.fixed().is_none()) {
+            if !dynamic.contains(&extent) {
+                dynamic.push(extent);
+            }
+        }
+        dynamic.into_iter().fold(condition, |all, extent| {
+            let none = runtime::compare(ScalarOp::Le, extent_expr(extent), Expr::int(0));
+            match (runtime::bool_literal(&all), runtime::bool_literal(&none)) {
+                (Some(true), _) | (_, Some(false)) => all,
+                _ => Expr::apply(ScalarKind::Bool, ScalarOp::Or, vec![none, all]),
+            }
+        })
+    }
+
+    /// Counts on it that a divisor is positive.
+    fn is_positive_in(&self, divisor: &Expr, around: &mut Around) {
+        if !self.is_positive(divisor) {
+            around.positive.push(divisor.clone());
+        }
+    }
+
+    fn is_positive(&self, expr: &Expr) -> bool {
+        is_shape_scalar(expr) && self.known().interval(expr).low > 0
+    }
+
+    fn least(&self, a: &Expr, b: &Expr) -> Expr {
+        self.one_of(ScalarOp::Min, a, b)
+    }
+
+    fn most(&self, a: &Expr, b: &Expr) -> Expr {
+        self.one_of(ScalarOp::Max, a, b)
+    }
+
+    fn one_of(&self, op: ScalarOp, a: &Expr, b: &Expr) -> Expr {
+        let difference = Affine::of(a).plus(&Affine::of(b), -1).into_expr();
+        let Interval { low, high } = self.known().interval(&difference);
+        match op {
+            ScalarOp::Min if high <= 0 => a.clone(),
+            ScalarOp::Min if low >= 0 => b.clone(),
+            ScalarOp::Max if low >= 0 => a.clone(),
+            ScalarOp::Max if high <= 0 => b.clone(),
+            _ => int(op, a.clone(), b.clone()),
+        }
+    }
+
+    /// What is known of extents.
+    pub(super) fn known(&self) -> Known<'_> {
+        Known::new((&[], &[]), self.facts, self.work)
+    }
+}
+
+/// What a comparison with something over extents says of the int on its left.
+fn limit<'e>(condition: &'e Expr, holds: bool) -> Option<Limit<'e>> {
+    let Node::Apply { op, operands } = &condition.node else {
+        return None;
+    };
+    let [index, end] = operands.as_slice() else {
+        return None;
+    };
+    if index.kind != ScalarKind::Int || !is_shape_scalar(end) {
+        return None;
+    }
+    let beside = |n| Affine::of(end).plus(&Affine::constant(n), 1).into_expr();
+    let (at_least, at_most) = match (op, holds) {
+        (ScalarOp::Lt, true) | (ScalarOp::Ge, false) => (None, Some(beside(-1))),
+        (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => (Some(beside(0)), None),
+        (ScalarOp::Le, true) | (ScalarOp::Gt, false) => (None, Some(beside(0))),
+        (ScalarOp::Gt, true) | (ScalarOp::Le, false) => (Some(beside(1)), None),
+        _ => return None,
+    };
+    Some(Limit {
+        index,
+        at_least,
+        at_most,
+    })
+}
+
+fn linear(expr: &Expr, depth: usize) -> Option<Linear> {
+    let depth = depth.checked_sub(1)?;
+    let sum = Affine::of(expr);
+    let mut found = Linear {
+        terms: Vec::new(),
+        rest: Affine::constant(sum.constant),
+    };
+    for (term, factor) in &sum.terms {
+        if let Node::Index(position) = term.node {
+            found.add(position, &Expr::int(*factor));
+        } else if is_shape_scalar(term) {
+            found.rest = found.rest.plus(&Affine::of(term), *factor);
+        } else if let Node::Apply {
+            op: ScalarOp::Mul,
+            operands,
+        } = &term.node
+            && let [a, b] = operands.as_slice()
+        {
+            let (scale, other) = match (is_shape_scalar(a), is_shape_scalar(b)) {
+                (true, _) => (a, b),
+                (_, true) => (b, a),
+                _ => return None,
+            };
+            let scale = product(scale, &Expr::int(*factor));
+            let scaled = linear(other, depth)?;
+            for (position, own) in &scaled.terms {
+                found.add(*position, &product(&scale, own));
+            }
+            let rest = product(&scale, &scaled.rest.into_expr());
+            found.rest = found.rest.plus(&Affine::of(&rest), 1);
+        } else {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+impl Linear {
+    fn add(&mut self, index: usize, factor: &Expr) {
+        match self.terms.iter_mut().find(|(own, _)| *own == index) {
+            Some((_, known)) => {
+                *known = Affine::of(known).plus(&Affine::of(factor), 1).into_expr();
+            }
+            None => self.terms.push((index, factor.clone())),
+        }
+    }
+}
+
+/// The quotient of an end.
+fn divided(op: ScalarOp, end: Expr, divisor: &Expr) -> Expr {
+    match (&end.node, &divisor.node) {
+        (Node::Literal(a), Node::Literal(b)) => Expr::literal(op.eval(&[*a, *b])),
+        _ => int(op, end, divisor.clone()),
+    }
+}
+
+/// The indices below.
+fn indices(expr: &Expr) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        if let Node::Index(index) = expr.node {
+            found.push(index);
+        }
+        open.extend(expr.children());
+    }
+    found
+}
+
+fn product(a: &Expr, b: &Expr) -> Expr {
+    match (&a.node, &b.node) {
+        (Node::Literal(Scalar::Int(factor)), _) => Affine::of(b).times(*factor).into_expr(),
+        (_, Node::Literal(Scalar::Int(factor))) => Affine::of(a).times(*factor).into_expr(),
+        _ => int(ScalarOp::Mul, a.clone(), b.clone()),
+    }
+}
+
+fn int(op: ScalarOp, a: Expr, b: Expr) -> Expr {
+    Expr::apply(ScalarKind::Int, op, vec![a, b])
+}

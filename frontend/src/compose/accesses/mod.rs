@@ -1,0 +1,498 @@
+//! Accesses that are not proven to stay in their tensors (2.12).
+//!
+//! What data decide of an index follows the documented rule: a read takes the nearest element, a write is dropped. Where extents,
+//! attributes and the loops decide, leaving the tensor is an error: of composition if all of that is known, else of the run.
+//! A run tests a condition over extents when the function begins, if one is exact. If it is not, because an index is not
+//! linear or a condition decides whether the access is evaluated, a formula in front looks for the step that leaves.
+
+pub mod bounds;
+mod dependence;
+mod enumeration;
+pub mod index_range;
+mod remapping;
+mod search;
+pub mod step_conditions;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use self::dependence::{Dependence, Local, inlined, locals, rests};
+use self::enumeration::{Points, Question, Verdict, rests_on_reals};
+use self::index_range::Loops;
+use self::remapping::remapped;
+use self::search::Search;
+use self::step_conditions::{Inside, reads_own};
+use self::walk::{Access, Condition};
+use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, LIMIT_EXCEEDED};
+use crate::eval::affine::Affine;
+use crate::eval::evaluator::{EvalResult, literal_bool, stop};
+use crate::eval::ranges::{Known, Work, box_facts, collect_facts, decided, extent_expr, implied};
+use crate::eval::{Accessed, Demand, runtime};
+use crate::model::{Expr, Extent, Formula, MessagePart, Value, ValueId};
+use crate::source::Span;
+
+/// What runs test of the accesses of a formula.
+#[derive(Default)]
+pub struct Tests {
+    /// When the function begins.
+    pub demands: Vec<Demand>,
+    /// In front of the formula. Their targets are still to be given tensors.
+    pub searches: Vec<Formula>,
+    /// In the steps of the formula.
+    pub inside: Vec<Inside>,
+}
+
+/// Where the accesses of a formula stand.
+pub struct Spans<'a> {
+    pub accessed: &'a [Accessed],
+    pub target: Span,
+    pub value: Span,
+}
+
+/// Examines a formula whose accesses are as they are written.
+///
+/// `tested`: sums of extents that run-time checks have proven not negative.
+///
+/// # Errors
+/// An access that leaves its tensor in some step.
+pub fn examine(
+    formula: &Formula,
+    values: &[Value],
+    tested: &[Affine],
+    spans: &Spans,
+) -> EvalResult<Tests> {
+    if formula.indices.iter().any(|i| i.extent.bound() == 0) {
+        // Nothing runs over an empty domain, so nothing can leave its tensor.
+        return Ok(Tests::default());
+    }
+    let (Some(accesses), Some(locals)) = (walk::accesses(formula), locals(formula)) else {
+        return stop(
+            &LIMIT_EXCEEDED,
+            formula.span,
+            "the local values of this formula use each other too often for its accesses to be examined",
+        );
+    };
+    let work = Work::default();
+    let mut examination = Examination {
+        formula,
+        values,
+        spans,
+        loops: Loops {
+            indices: &formula.indices,
+            facts: tested,
+            work: &work,
+        },
+        locals,
+        points: Points::default(),
+        tests: Tests::default(),
+    };
+    for access in &accesses {
+        examination.access(access)?;
+    }
+    Ok(examination.tests)
+}
+
+struct Examination<'a> {
+    formula: &'a Formula,
+    values: &'a [Value],
+    spans: &'a Spans<'a>,
+    loops: Loops<'a>,
+    locals: Vec<Local>,
+    points: Points,
+    tests: Tests,
+}
+
+/// What has to hold where an access is evaluated.
+#[derive(Default)]
+struct Path<'a> {
+    /// Conditions over extents, as what must hold.
+    extents: Vec<Expr>,
+    /// Conditions on indices.
+    indices: Vec<Condition<'a>>,
+    /// All but those over extents, in order.
+    steps: Vec<Condition<'a>>,
+    /// The indices that these rest on.
+    rests: BTreeSet<usize>,
+}
+
+impl<'a> Examination<'a> {
+    fn access(&mut self, access: &Access<'a>) -> EvalResult<()> {
+        let Some(subscript) = access.subscripts.get(access.dimension) else {
+            return Ok(());
+        };
+        let own = rests(subscript, &self.locals);
+        let Some(extent) = self.extent(access).filter(|_| !own.data) else {
+            return Ok(());
+        };
+        let subscript = &inlined(subscript, &self.locals);
+        if self.is_inside(access, subscript, &extent) {
+            return Ok(());
+        }
+        let path = self.path(access);
+        if path.steps.is_empty()
+            && let Some(demands) = self.at_entry(access, subscript, &extent)
+        {
+            self.demand(demands, &path);
+            return Ok(());
+        }
+        match self.decided(subscript, &extent, (&own, &path)) {
+            Some(Verdict::Inside) => return Ok(()),
+            Some(Verdict::Outside(index, at))
+                if path.indices.len() == path.steps.len() && !rests_on_reals(subscript) =>
+            {
+                let demand = self.leaves(access, &extent, index, &at);
+                self.demand(vec![demand], &path);
+                return Ok(());
+            }
+            _ => {}
+        }
+        self.search(access, subscript, (&extent, &own, &path))
+    }
+
+    fn extent(&self, access: &Access) -> Option<Extent> {
+        let value = self.values.get(access.tensor.0 as usize)?;
+        value.tensor.shape.get(access.dimension).cloned()
+    }
+
+    /// `` `x` ``, or what an access is without a name.
+    fn name(&self, tensor: ValueId) -> String {
+        let value = self.values.get(tensor.0 as usize);
+        let name = value.and_then(|v| v.name.as_ref());
+        name.map_or("a tensor".to_string(), |name| format!("`{name}`"))
+    }
+
+    fn span(&self, access: &Access) -> Span {
+        let mut accessed = self.spans.accessed.iter();
+        match accessed.find(|a| a.tensor == access.tensor && a.subscripts == access.subscripts) {
+            _ if access.is_write => self.spans.target,
+            Some(accessed) => accessed.span,
+            None => self.spans.value,
+        }
+    }
+
+    /// Whether ranges show that an index stays in its tensor.
+    fn is_inside(&self, access: &Access, subscript: &Expr, extent: &Extent) -> bool {
+        let mut facts = box_facts(&self.formula.indices);
+        facts.extend(self.loops.facts.iter().cloned());
+        for condition in &access.path {
+            collect_facts(condition.expr, condition.holds, &mut facts);
+            let (mut when_true, mut when_false) = (Vec::new(), Vec::new());
+            for other in access.path.iter().filter(|c| c.holds) {
+                implied(other.expr, condition.expr, &mut when_true, &mut when_false);
+            }
+            facts.append(match condition.holds {
+                true => &mut when_true,
+                false => &mut when_false,
+            });
+        }
+        let indices = (self.formula.indices.as_slice(), [].as_slice());
+        let known = Known::new(indices, &facts, self.loops.work);
+        let own = known.interval(subscript);
+        // Facts that contradict each other: the access is not evaluated.
+        own.is_empty() || (own.low >= 0 && !known.may_reach(subscript, extent))
+    }
+
+    fn path(&self, access: &Access<'a>) -> Path<'a> {
+        let mut path = Path::default();
+        for condition in &access.path {
+            let rests = rests(condition.expr, &self.locals);
+            if !rests.data && rests.indices.is_empty() {
+                let expr = inlined(condition.expr, &self.locals);
+                path.extents.push(match condition.holds {
+                    true => expr,
+                    false => negated(expr),
+                });
+                continue;
+            }
+            if !rests.data {
+                path.indices.push(*condition);
+            }
+            path.steps.push(*condition);
+            path.rests.extend(&rests.indices);
+        }
+        path
+    }
+
+    /// What extents must be for an index that each step looks at; `None` if no condition over extents is exact.
+    fn at_entry(&self, access: &Access, subscript: &Expr, extent: &Extent) -> Option<Vec<Demand>> {
+        let (name, span) = (self.name(access.tensor), self.span(access));
+        if let Some(demands) = remapped(&self.loops, subscript, (extent, &name), span) {
+            return Some(demands);
+        }
+        let (low, high) = self.loops.exact(subscript)?;
+        let known = self.loops.known();
+        if known.interval(&low).low >= 0 && !known.may_reach(&high, extent) {
+            return Some(Vec::new());
+        }
+        let size = extent_expr(extent);
+        let text = |text: &str| MessagePart::Text(text.to_string());
+        let within = Demand::within(&low, &high, &size);
+        let mut message = vec![text(&format!("an index of {name} "))];
+        if low == high {
+            message.extend([text("is "), MessagePart::Value(low)]);
+        } else {
+            message.extend([text("runs from "), MessagePart::Value(low)]);
+            message.extend([text(" to "), MessagePart::Value(high)]);
+        }
+        message.extend([text(", the tensor's extent is "), MessagePart::Value(size)]);
+        message.push(text("; guard it with `| |`"));
+        Some(vec![Demand {
+            condition: self.loops.in_some_step(within),
+            message,
+            code: &ACCESS_OUT_OF_RANGE,
+            span,
+        }])
+    }
+
+    /// Demands something where the conditions over extents hold.
+    fn demand(&mut self, demands: Vec<Demand>, path: &Path) {
+        let otherwise: Vec<Expr> = path.extents.iter().cloned().map(negated).collect();
+        for demand in demands {
+            let demand = demand.unless(&otherwise);
+            if !self.tests.demands.contains(&demand) {
+                self.tests.demands.push(demand);
+            }
+        }
+    }
+
+    /// What the steps do, one by one; conditions that data decide may be either way.
+    fn decided(
+        &self,
+        subscript: &Expr,
+        extent: &Extent,
+        (own, path): (&Dependence, &Path),
+    ) -> Option<Verdict> {
+        let size = i64::try_from(extent.fixed()?).ok()?;
+        let conditions = path.indices.iter().map(|c| rests(c.expr, &self.locals));
+        let others: BTreeSet<usize> = conditions.flat_map(|r| r.indices).collect();
+        let own: Vec<usize> = own.indices.iter().copied().collect();
+        let others: Vec<usize> = others.into_iter().filter(|i| !own.contains(i)).collect();
+        self.points.decide(&Question {
+            formula: self.formula,
+            subscript,
+            size,
+            path: &path.indices,
+            own: &own,
+            others: &others,
+        })
+    }
+
+    /// That no step of a certain kind is taken.
+    fn leaves(&self, access: &Access, extent: &Extent, index: i64, at: &[(usize, i64)]) -> Demand {
+        let steps = at.iter().filter_map(|(index, value)| {
+            let name = &self.formula.indices.get(*index)?.name;
+            Some(format!("{name} = {value}"))
+        });
+        let steps = steps.collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "an index of {} is {index} where {steps}, the tensor's extent is {extent}; guard it with `| |`",
+            self.name(access.tensor)
+        );
+        Demand {
+            condition: self.loops.in_some_step(literal_bool(false)),
+            message: vec![MessagePart::Text(message)],
+            code: &ACCESS_OUT_OF_RANGE,
+            span: self.span(access),
+        }
+    }
+
+    /// Looks for a step that leaves, in front of the formula.
+    fn search(
+        &mut self,
+        access: &Access<'a>,
+        subscript: &Expr,
+        (extent, own, path): (&Extent, &Dependence, &Path<'a>),
+    ) -> EvalResult<()> {
+        let size = extent_expr(extent);
+        let indices: Vec<usize> = own.indices.union(&path.rests).copied().collect();
+        let mut open = path.extents.clone();
+        // Loops that the search leaves out take a step.
+        for (position, index) in self.formula.indices.iter().enumerate() {
+            if !indices.contains(&position) && index.extent.fixed().is_none() {
+                let some = runtime::compare(ScalarOp::Gt, extent_expr(&index.extent), Expr::int(0));
+                open.push(some);
+            }
+        }
+        if let Some(((low, high), positive)) = self.loops.around(subscript) {
+            let known = self.loops.known();
+            let is_within = known.interval(&low).low >= 0 && !known.may_reach(&high, extent);
+            if is_within && positive.is_empty() {
+                return Ok(());
+            }
+            let positive = positive
+                .into_iter()
+                .map(|d| runtime::compare(ScalarOp::Gt, d, Expr::int(0)));
+            let within = Demand::within(&low, &high, &size);
+            open.push(negated(positive.fold(within, runtime::and)));
+        }
+        let open = open.into_iter().reduce(runtime::and);
+        let open = open.unwrap_or_else(|| literal_bool(true));
+        let open = match decided(&open) {
+            Some(false) => return Ok(()),
+            Some(true) => literal_bool(true),
+            None => open,
+        };
+        let search = Search {
+            formula: self.formula,
+            subscript,
+            size: &size,
+            path: &path.steps,
+            indices: &indices,
+            open,
+            name: &self.name(access.tensor),
+            span: self.span(access),
+        };
+        if path.steps.iter().any(|c| reads_own(self.formula, c.expr)) {
+            let leaves = path
+                .extents
+                .iter()
+                .cloned()
+                .fold(search.leaves(), runtime::and);
+            if let Some(message) = search.message() {
+                self.tests.inside.push(Inside {
+                    leaves,
+                    message,
+                    span: search.span,
+                });
+            }
+            return Ok(());
+        }
+        match search.formula() {
+            Some(formula) => self.tests.searches.push(formula),
+            None => {
+                return stop(
+                    &LIMIT_EXCEEDED,
+                    self.span(access),
+                    "the extents of this formula are too large for its accesses to be tested",
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+fn negated(condition: Expr) -> Expr {
+    match runtime::bool_literal(&condition) {
+        Some(value) => literal_bool(!value),
+        None => Expr::apply(ScalarKind::Bool, ScalarOp::Not, vec![condition]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, composed};
+    use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
+    use crate::model::{Body, CheckKind};
+
+    /// An operator with one formula, of a tensor with this shape.
+    fn document(formula: &str, shape: &str) -> String {
+        format!(
+            "operator f {{ @input {{ x: real[n]; at: int[3]; }} @output {{ y: real[3]; }} @lower {{ {formula}; }} }} \
+             graph G {{ @input {{ x: real[{shape}]; at: int[3]; }} @output {{ y: real[3]; }} \
+             @compose {{ y = f(x, at); }} }}"
+        )
+    }
+
+    /// How many checks and searches the operator has.
+    fn tests(formula: &str) -> (usize, usize) {
+        let model = composed(&document(formula, "s|9"))
+            .unwrap_or_else(|found| panic!("{formula}: {found:?}"));
+        let mut count = (0, 0);
+        for function in &model.functions {
+            let checks = function.checks.iter();
+            count.0 += checks.filter(|c| c.kind == CheckKind::Access).count();
+            if let Body::Formulas(formulas) = &function.body {
+                count.1 += formulas.iter().filter(|f| !f.findings.is_empty()).count();
+            }
+        }
+        count
+    }
+
+    #[test]
+    fn s2_12_accesses_that_leave_known_tensors_are_refused() {
+        for leaves in [
+            "y[i,] = x[n * i,], i < 3",
+            "y[i,] = x[n - i * i,], i < 3",
+            "y[i,] = x[i * i,], i < 3",
+            "y[i * i,] = x[i,], i < 3",
+            "y[i,] = x[i + 1,], i < 3 | i % 2 == 0",
+            "y[i,] = i < 3 ? x[i + 1,] : 0.0, i < 3",
+            "y[i,] = i == 0 || x[i + 1,] > 0.0 ? 1.0 : 0.0, i < 3",
+            "y[i,] = x[(i + 2) / 2 * 2,], i < 3 | i > 1",
+            "v = x[i + 1,], y[i,] = i > 1 ? v : 0.0, i < 3",
+            "v = i * i, y[i,] = x[v,], i < 3",
+            "y[i,] = 0.0, i < 3 | x[i + 1,] > 0.0",
+            "y[i,] = x[i + at[i + 1,],], i < 3",
+            "y[i,] = x[0,], i < 3 | at[2 * i,] > 0",
+        ] {
+            assert_fires(&ACCESS_OUT_OF_RANGE, &document(leaves, "3"));
+        }
+        assert_fires(&ACCESS_OUT_OF_RANGE, &document("y[0,] = x[n - 1,]", "0"));
+        // Whatever n is.
+        let never = document("y[i,] = x[n * i,], i < 3", "s|9");
+        assert_fires(&ACCESS_OUT_OF_RANGE, &never);
+    }
+
+    #[test]
+    fn s2_12_accesses_that_are_not_evaluated_are_not_examined() {
+        for inside in [
+            "y[i,] = i < n - 1 ? x[i + 1,] : 0.0, i < 3",
+            "y[i,] = i > 1 || x[i + 1,] > 0.0 ? 1.0 : 0.0, i < 3",
+            "y[i,] = x[i + 1,], i < 3 | i % 2 == 1",
+            "y[i,] = x[i * i,], i < 3 | i < 2",
+            "y[i,] = i < 2 && x[i * i,] > 0.0 ? 1.0 : 0.0, i < 3",
+            "v = x[i + 1,], y[i,] = i < 2 ? v : 0.0, i < 3",
+            "y[i,] = x[|i * i|,], i < 3",
+            "y[i,] = x[|i * i <> 0 : n - 1|,], i < 3",
+            "y[i,] = x[i + 7,], i < n - 3",
+            // Data decide.
+            "y[i,] = x[at[i,],], i < 3",
+            "y[i,] = x[at[i,] > 0 ? i + 1 : 0,], i < 3",
+            "y[at[i,],] = x[i,], i < 3",
+            "v = at[i,] + 1, y[i,] = x[v * v,], i < 3",
+        ] {
+            assert_composes(&document(inside, "3"));
+        }
+        assert_composes(&document("y[i,] += x[i,], i < n", "0"));
+    }
+
+    #[test]
+    fn s2_12_runs_test_what_extents_decide() {
+        for (formula, expected) in [
+            // Linear: when the function begins.
+            ("y[0,] = x[n - 1,]", (1, 0)),
+            ("y[i,] = x[n * i - i,], i < 3", (1, 0)),
+            ("y[i,] = x[n - i - 1,], i < 3", (1, 0)),
+            ("y[i,] = x[i / 2,], i < 3", (1, 0)),
+            ("y[i,] = n > 3 ? x[i + 1,] : 0.0, i < 3", (0, 0)),
+            ("y[i,] = n > 2 ? x[i + 1,] : 0.0, i < 3", (1, 0)),
+            // Not linear, or where a condition holds: in the steps.
+            ("y[i,] = x[n - i * i,], i < 3", (0, 1)),
+            ("y[i,] = x[i + 1,], i < 3 | i % 2 == 0", (0, 1)),
+            ("y[i,] = at[i,] > 0 ? x[i + 1,] : 0.0, i < 3", (0, 1)),
+            ("y[i,] = at[i,] > 0 ? x[i,] : 0.0, i < 3", (0, 1)),
+            ("y[i,] = 0.0, i < 3 | at[i,] > 0 && x[i,] > 0.0", (0, 1)),
+            // Proven, or a matter of data.
+            ("y[0,] += x[i,], i < n", (0, 0)),
+            ("y[i,] = x[|n - i * i|,], i < 3", (0, 0)),
+            ("y[i,] = i < n ? x[i,] : 0.0, i < 3", (0, 0)),
+            ("y[i,] = x[at[i,],], i < 3", (0, 0)),
+        ] {
+            assert_eq!(tests(formula), expected, "{formula}");
+        }
+    }
+
+    #[test]
+    fn s2_12_data_may_let_a_known_tensor_be_left() {
+        let text = document("y[i,] = at[i,] > 0 ? x[i + 1,] : 0.0, i < 3", "3");
+        let model = composed(&text).unwrap();
+        let searches = model.functions.iter().filter_map(|f| match &f.body {
+            Body::Formulas(formulas) => Some(formulas),
+            _ => None,
+        });
+        let searches = searches.flatten().filter(|f| !f.findings.is_empty());
+        assert_eq!(searches.count(), 1);
+    }
+}

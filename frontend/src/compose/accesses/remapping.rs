@@ -1,0 +1,223 @@
+//! `|e <> a : b|` (2.12): where `a` and `b` lead is inside of the tensor. What surely leads outside is refused, and a run tests
+//! what rests on its extents.
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use super::index_range::Loops;
+use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
+use crate::eval::affine::Affine;
+use crate::eval::ranges::{Known, extent_expr};
+use crate::eval::{Demand, runtime};
+use crate::model::check::is_shape_scalar;
+use crate::model::{Expr, Extent, MessagePart, Node};
+use crate::source::Span;
+
+/// On which side an index leaves its tensor.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Below,
+    Beyond,
+}
+
+/// What each run must test of a guarded index with replacements, where every step looks at it; `None` if that is no such
+/// index, or if extents do not decide how far the replacements lead.
+pub(super) fn remapped(
+    loops: &Loops,
+    subscript: &Expr,
+    (extent, name): (&Extent, &str),
+    span: Span,
+) -> Option<Vec<Demand>> {
+    let size = extent_expr(extent);
+    let (index, replacements) = remaps(subscript, &size)?;
+    let (least, most) = loops.exact(index)?;
+    let mut demands = Vec::new();
+    for (side, replacement) in replacements {
+        // How far the index is outside: by one at least, by so much at most.
+        let outside = match side {
+            Side::Below => Affine::constant(-1).plus(&Affine::of(&least), -1),
+            Side::Beyond => Affine::of(&most).plus(&Affine::of(&size), -1),
+        };
+        let mut facts = loops.facts.to_vec();
+        facts.push(outside.clone());
+        facts.extend(loops.indices.iter().map(|index| {
+            let extent = Affine::of(&extent_expr(&index.extent));
+            extent.plus(&Affine::constant(1), -1)
+        }));
+        let known = Known::new((&[], &[]), &facts, loops.work);
+        // What the index is there: from the end of its loops to the border of the tensor.
+        let (first, last) = match side {
+            Side::Below if known.interval(&most).low >= -1 => (least.clone(), Expr::int(-1)),
+            Side::Below => (least.clone(), int(ScalarOp::Min, &most, &Expr::int(-1))),
+            Side::Beyond if !known.may_reach(&least, extent) => (size.clone(), most.clone()),
+            Side::Beyond => (int(ScalarOp::Max, &least, &size), most.clone()),
+        };
+        let (low, high) = between(index, replacement, side, (&first, &last))?;
+        if known.interval(&low).low >= 0 && !known.may_reach(&high, extent) {
+            continue;
+        }
+        let never = runtime::compare(ScalarOp::Lt, outside.into_expr(), Expr::int(0));
+        let within = Demand::within(&low, &high, &size);
+        let holds = runtime::simplified(ScalarOp::Or, ScalarKind::Bool, vec![never, within]);
+        let side = match side {
+            Side::Below => "below zero",
+            Side::Beyond => "beyond the end",
+        };
+        let text = |text: &str| MessagePart::Text(text.to_string());
+        let mut message = vec![text(&format!("an index of {name} {side} is replaced by "))];
+        message.push(MessagePart::Value(low.clone()));
+        if low != high {
+            message.push(text(" to "));
+            message.push(MessagePart::Value(high));
+        }
+        message.push(text(", the tensor's extent is "));
+        message.push(MessagePart::Value(size.clone()));
+        demands.push(Demand {
+            condition: loops.in_some_step(holds),
+            message,
+            code: &ACCESS_OUT_OF_RANGE,
+            span,
+        });
+    }
+    Some(demands)
+}
+
+/// The index of a remap, and what replaces it on either side.
+fn remaps<'e>(subscript: &'e Expr, size: &Expr) -> Option<(&'e Expr, Vec<(Side, &'e Expr)>)> {
+    let mut index = subscript;
+    let mut choices = Vec::new();
+    while let Some((condition, then, otherwise)) = choice(index) {
+        choices.push((condition, then));
+        index = otherwise;
+    }
+    let side = |condition: &Expr| match &condition.node {
+        Node::Apply { op, operands } => match (op, operands.as_slice()) {
+            (ScalarOp::Lt, [e, zero]) if e == index && *zero == Expr::int(0) => Some(Side::Below),
+            (ScalarOp::Ge, [e, end]) if e == index && end == size => Some(Side::Beyond),
+            _ => None,
+        },
+        _ => None,
+    };
+    let choices = choices.into_iter();
+    let replaced = choices.map(|(condition, replacement)| Some((side(condition)?, replacement)));
+    let replaced: Vec<_> = replaced.collect::<Option<_>>()?;
+    (!replaced.is_empty()).then_some((index, replaced))
+}
+
+fn choice(expr: &Expr) -> Option<(&Expr, &Expr, &Expr)> {
+    match &expr.node {
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => Some((condition, then, otherwise)),
+        Node::Apply {
+            op: ScalarOp::Select,
+            operands,
+        } => match operands.as_slice() {
+            [condition, then, otherwise] => Some((condition, then, otherwise)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The smallest and the largest value of a replacement that is a multiple of the index, and an extent beside it, for an index
+/// from `first` to `last`.
+fn between(
+    index: &Expr,
+    replacement: &Expr,
+    side: Side,
+    (first, last): (&Expr, &Expr),
+) -> Option<(Expr, Expr)> {
+    let (index, replacement) = (Affine::of(index), Affine::of(replacement));
+    let is_index = |term: &Expr| matches!(term.node, Node::Index(_));
+    let factor = match replacement.terms.iter().find(|(term, _)| is_index(term)) {
+        None => 0,
+        Some((term, own)) => {
+            let (_, of_index) = index.terms.iter().find(|(other, _)| other == term)?;
+            let whole = own.checked_rem(*of_index) == Some(0);
+            whole.then(|| own / of_index)?
+        }
+    };
+    let rest = replacement.plus(&index, factor.checked_neg()?);
+    if !rest.terms.iter().all(|(term, _)| is_shape_scalar(term)) {
+        return None;
+    }
+    // An index that makes longer steps may never stand at the border itself.
+    let mut loops = index.terms.iter().filter(|(term, _)| is_index(term));
+    let dense = loops.all(|(_, step)| step.unsigned_abs() == 1);
+    let (first, last) = match side {
+        _ if dense => (first, last),
+        Side::Below => (first, first),
+        Side::Beyond => (last, last),
+    };
+    let at = |place: &Expr| {
+        let sum = rest.clone().plus(&Affine::of(place), factor);
+        sum.into_expr()
+    };
+    Some(match factor < 0 {
+        true => (at(last), at(first)),
+        false => (at(first), at(last)),
+    })
+}
+
+fn int(op: ScalarOp, a: &Expr, b: &Expr) -> Expr {
+    Expr::apply(ScalarKind::Int, op, vec![a.clone(), b.clone()])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, composed};
+    use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
+
+    fn document(subscript: &str, shape: &str) -> String {
+        format!(
+            "operator f {{ @input {{ x: real[n]; }} @output {{ y: real[n + 4]; }} @lower {{ y[i,] = x[{subscript},], i < n + 4; }} }} \
+             graph G {{ @input {{ x: real[{shape}]; }} @output {{ y: real[~]; }} @compose {{ y = f(x); }} }}"
+        )
+    }
+
+    #[test]
+    fn s2_12_replacements_that_leave_the_tensor_are_refused() {
+        for inside in [
+            "|i - 2 <> 0 : n - 1|",
+            "|i - 2 <> 2 - i : 2 * n - i|",
+            "|i - 2 <> 1 - i : 2 * n - i + 1|",
+            // Neither end is reached.
+            "|i / 2 <> n : 0|",
+            "|i / 2 <> -1 : 0|",
+            // Every other index: -4, -2, 0, 2, …
+            "|2 * i - 4 <> 2 * i + 2 : 0|",
+        ] {
+            assert_composes(&document(inside, "5"));
+        }
+        for outside in [
+            "|i - 2 <> n : 0|",
+            "|i - 2 <> 0 : n|",
+            "|i - 2 <> -1 : 0|",
+            "|i - 2 <> 0 : i|",
+            "|i - 2 <> 2 - i : 2 * n - i + 2|",
+            "|i - 2 <> i - 2 : 0|",
+        ] {
+            assert_fires(&ACCESS_OUT_OF_RANGE, &document(outside, "5"));
+        }
+        // Mirrored over more than there is.
+        assert_fires(
+            &ACCESS_OUT_OF_RANGE,
+            &document("|i - 2 <> 2 - i : 2 * n - i|", "2"),
+        );
+    }
+
+    #[test]
+    fn s2_12_replacements_are_tested_by_runs() {
+        let checks = |subscript: &str| {
+            let model = composed(&document(subscript, "s|9")).unwrap();
+            let functions = model.functions.iter().map(|f| f.checks.len());
+            functions.sum::<usize>()
+        };
+        // A tensor without elements has neither a first nor a last one.
+        assert_eq!(checks("|i - 2 <> 0 : n - 1|"), 2);
+        assert_eq!(checks("|i - 2 <> 2 - i : 2 * n - i|"), 2);
+        assert_eq!(checks("|i - 2 <> 2 : 0|"), 2);
+    }
+}

@@ -1,0 +1,135 @@
+//! Formulas in which a step rests on what earlier steps wrote: whether it evaluates an access is known in the step alone, so
+//! the formula itself finds the steps whose accesses leave their tensors.
+
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use super::search::number;
+use crate::compose::invocations::instance::Builder;
+use crate::eval::evaluator::literal_bool;
+use crate::eval::ranges::extent_expr;
+use crate::eval::runtime;
+use crate::model::{
+    Accumulation, Expr, Finding, Formula, Init, MessagePart, Node, Target, Value, ValueId,
+};
+use crate::source::Span;
+
+/// An access that a formula tests in its steps.
+pub struct Inside {
+    /// That the step evaluates the access and leaves the tensor, in terms of the formula as it is written.
+    pub leaves: Expr,
+    pub message: Vec<MessagePart>,
+    pub span: Span,
+}
+
+/// Whether the formula reads a tensor that it writes.
+pub(super) fn reads_own(formula: &Formula, expr: &Expr) -> bool {
+    match &expr.node {
+        Node::Access { tensor, .. } if formula.targets.iter().any(|t| t.output == *tensor) => true,
+        Node::Local(position) => {
+            let local = formula.locals.get(*position);
+            local.is_some_and(|local| reads_own(formula, &local.value))
+        }
+        _ => expr.children().into_iter().any(|c| reads_own(formula, c)),
+    }
+}
+
+/// Adds a target for each access. Every step runs then; where the predicate does not hold, or a write is dropped, an
+/// element keeps its value. The new targets are still to be given tensors.
+pub fn record(formula: &mut Formula, values: &[Value], accesses: Vec<Inside>) {
+    let kind = std::mem::replace(&mut formula.kind, Accumulation::Replace);
+    let mut writes = formula.predicate.take().unwrap_or(literal_bool(true));
+    for target in &mut formula.targets {
+        let shape = values.get(target.output.0 as usize);
+        let shape = shape.map_or(&[][..], |v| &v.tensor.shape);
+        for (subscript, extent) in target.subscripts.iter_mut().zip(shape) {
+            let (index, size) = (subscript.clone(), extent_expr(extent));
+            let below = runtime::compare(ScalarOp::Ge, index.clone(), Expr::int(0));
+            let above = runtime::compare(ScalarOp::Lt, index.clone(), size.clone());
+            writes = runtime::and(runtime::and(writes, below), above);
+            let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
+            let last = runtime::plus(&size, -1);
+            *subscript = int(ScalarOp::Max, int(ScalarOp::Min, index, last), Expr::int(0));
+        }
+    }
+    for target in &mut formula.targets {
+        let present = element(target.output, target.value.kind, &target.subscripts);
+        let value = std::mem::replace(&mut target.value, Expr::int(0));
+        let value = match kind.op() {
+            Some(op) => Expr::apply(value.kind, op, vec![present.clone(), value]),
+            None => value,
+        };
+        target.value = runtime::select(writes.clone(), value, present);
+    }
+    let number = number(&formula.indices);
+    for (position, access) in (0u32..).zip(accesses) {
+        let output = ValueId(u32::MAX - position);
+        let found = element(output, ScalarKind::Int, &[]);
+        let operands = vec![number.clone(), found.clone()];
+        let smallest = Expr::apply(ScalarKind::Int, ScalarOp::Min, operands);
+        formula.findings.push(Finding {
+            target: formula.targets.len(),
+            message: access.message,
+            span: access.span,
+        });
+        formula.targets.push(Target {
+            output,
+            subscripts: Vec::new(),
+            value: runtime::select(access.leaves, smallest, found),
+            init: Init::Fill(Scalar::Int(Finding::NONE)),
+        });
+    }
+}
+
+fn element(tensor: ValueId, kind: ScalarKind, subscripts: &[Expr]) -> Expr {
+    Expr {
+        kind,
+        node: Node::Access {
+            tensor,
+            subscripts: subscripts.to_vec(),
+        },
+    }
+}
+
+/// Gives tensors to the targets in which formulas find steps.
+pub fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
+    for formula in &mut formulas {
+        let found: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
+        for position in found {
+            let tensor = builder.wide_int(None, formula.span);
+            give(formula, position, tensor.id);
+        }
+    }
+    formulas
+}
+
+/// Gives a tensor to a target of a formula that has none yet.
+fn give(formula: &mut Formula, position: usize, tensor: ValueId) {
+    let Some(target) = formula.targets.get_mut(position) else {
+        return;
+    };
+    let old = std::mem::replace(&mut target.output, tensor);
+    rename(&mut target.value, old, tensor);
+}
+
+fn rename(expr: &mut Expr, old: ValueId, new: ValueId) {
+    match &mut expr.node {
+        Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_) => {}
+        Node::Access { tensor, subscripts } => {
+            if *tensor == old {
+                *tensor = new;
+            }
+            subscripts.iter_mut().for_each(|s| rename(s, old, new));
+        }
+        Node::Table { index, .. } => rename(index, old, new),
+        Node::Apply { operands, .. } => operands.iter_mut().for_each(|o| rename(o, old, new)),
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            rename(condition, old, new);
+            rename(then, old, new);
+            rename(otherwise, old, new);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The blocks of a composite operator: `@compose` and `@update` (2.10, 2.11).
+
+pub mod compose;
+pub mod update;

@@ -1,0 +1,224 @@
+//! `@update`: new values of variables, here and in what is invoked (2.11).
+//!
+//! A function gives the new values of its captures beside its outputs; callers pass them on, up to the entry, where they
+//! become the model's. All are computed from the old values, so the order of statements does not matter to readers.
+
+use std::sync::Arc;
+
+use crate::ast::{Declaration, Ident};
+use crate::compose::blocks::compose::{label_of, target_names};
+use crate::compose::composer::{Composed, Composer, InstanceInfo, Reported};
+use crate::compose::invocations::arguments::ArgumentList;
+use crate::compose::invocations::instance::Builder;
+use crate::diagnostics::codes::{RESULTS_MISMATCH, UPDATED_TWICE};
+use crate::eval::{Atom, Value};
+use crate::model::{Block, Body, Extent, FunctionId, Invoke, Operation, Port, ShapeExpr, ValueId};
+use crate::source::Span;
+
+impl<'p> Composer<'p, '_> {
+    /// Makes the formulas of an operator with `@lower` and `@update` a function of their own, which the operator's block
+    /// invokes: a function has formulas or a block, and updates stand in a block.
+    pub fn formulas_apart(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+    ) -> Composed<()> {
+        let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
+        let tensors = |ports: &[Port]| -> Vec<ValueId> {
+            let values = ports.iter().flat_map(|port| port.tensors.values());
+            values.copied().collect()
+        };
+        let outer = &mut builder.function;
+        let invoke = Invoke {
+            callee: id,
+            inputs: tensors(&outer.inputs),
+            captures: outer.captures.clone(),
+            extents: list
+                .extents
+                .iter()
+                .map(|(name, bound)| Extent::Dynamic {
+                    expr: Arc::new(ShapeExpr::Symbol(name.clone())),
+                    bound: *bound,
+                })
+                .collect(),
+            outputs: tensors(&outer.outputs),
+            updates: Vec::new(),
+            label: None,
+            span: outer.span,
+        };
+        let mut formulas = outer.clone();
+        // The invocation tests them once, for both.
+        formulas.checks.clear();
+        outer.result_checks.clear();
+        outer.body = Body::Block(Block::default());
+        self.functions.push(formulas);
+        self.infos.push(InstanceInfo {
+            captures: builder.captures.clone(),
+            ..InstanceInfo::default()
+        });
+        builder.emit(Operation::Invoke(invoke));
+        Ok(())
+    }
+
+    /// `@update` of an operator whose formulas stand apart.
+    pub fn composed_updates(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        let before = self.error_count();
+        self.updates(builder);
+        if self.error_count() > before {
+            return Err(Reported);
+        }
+        builder.function.body = Body::Block(builder.blocks.pop().unwrap_or_default());
+        Ok(())
+    }
+
+    /// `@update`: new values, all computed from the old ones.
+    pub fn updates(&mut self, builder: &mut Builder<'p>) {
+        let definition = builder.found.definition;
+        for component in &definition.updates {
+            let wanted = component.targets.len();
+            let hint = label_of(component);
+            let results = self.statement_value(builder, &component.value, hint.as_deref(), wanted);
+            let Ok(results) = results else {
+                for name in target_names(component) {
+                    if !is_variable(&definition.variables, name) {
+                        builder.scope.set(name.name.clone(), Value::poison());
+                    }
+                }
+                continue;
+            };
+            // Variables keep their old values in the scope; other names are intermediates.
+            let old: Vec<(String, Value)> = target_names(component)
+                .into_iter()
+                .filter(|n| is_variable(&definition.variables, n))
+                .filter_map(|n| Some((n.name.clone(), builder.scope.get(&n.name)?.clone())))
+                .collect();
+            let assigned = self.assign(builder, component, results);
+            for (name, before) in old {
+                let new = builder.scope.get(&name).cloned();
+                builder.scope.set(name.clone(), before.clone());
+                if let (Ok(()), Some(new)) = (&assigned, new) {
+                    self.update(builder, &name, &before, &new, component.span);
+                }
+            }
+        }
+    }
+
+    fn update(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &str,
+        before: &Value,
+        new: &Value,
+        span: Span,
+    ) {
+        if before.atoms().len() != new.atoms().len() {
+            self.error(
+                &RESULTS_MISMATCH,
+                span,
+                format!("the new value of variable `{name}` has another number of tensors"),
+            );
+            return;
+        }
+        for (item, (old, new)) in before.atoms().iter().zip(new.atoms()).enumerate() {
+            let Atom::Tensor(old) = old else { continue };
+            let Ok(new) = self.tensor_of(builder, new, old.tensor.kind, span) else {
+                continue;
+            };
+            if old.tensor != new.tensor {
+                self.error(
+                    &RESULTS_MISMATCH,
+                    span,
+                    format!(
+                        "variable `{name}` is {}, its new value is {}",
+                        crate::compose::invocations::invocation::tensor_text(&old.tensor),
+                        crate::compose::invocations::invocation::tensor_text(&new.tensor)
+                    ),
+                );
+                continue;
+            }
+            // By name: the scope may hold the variable as its quantizer leaves it.
+            let path = match before {
+                Value::Pack(_) => format!("{name}:{}", item + 1),
+                _ => name.to_string(),
+            };
+            let capture = builder
+                .captures
+                .iter()
+                .position(|c| !c.absolute && c.path == path);
+            if let Some(capture) = capture {
+                // What fails is reported.
+                let _ = self.record_update(builder, capture, new.id, span);
+            }
+        }
+    }
+
+    /// The variable behind a capture holds `value` after the run.
+    pub fn record_update(
+        &mut self,
+        builder: &mut Builder<'p>,
+        capture: usize,
+        value: ValueId,
+        span: Span,
+    ) -> Composed<()> {
+        if builder.function.updates.iter().any(|(c, _)| *c == capture) {
+            let name = builder.captures.get(capture);
+            let name = name.map_or("?", |c| c.path.as_str()).to_string();
+            return Err(self.error(
+                &UPDATED_TWICE,
+                span,
+                format!("variable `{name}` is updated more than once in a run"),
+            ));
+        }
+        builder.function.updates.push((capture, value));
+        Ok(())
+    }
+
+    /// Updates recorded since `mark` stand where their values do not get out.
+    pub fn no_updates_inside(
+        &mut self,
+        builder: &Builder<'p>,
+        mark: usize,
+        what: &str,
+        span: Span,
+    ) -> Composed<()> {
+        let Some((capture, _)) = builder.function.updates.get(mark) else {
+            return Ok(());
+        };
+        let name = builder.captures.get(*capture);
+        let name = name.map_or("?", |c| c.path.as_str()).to_string();
+        Err(self.error(
+            &UPDATED_TWICE,
+            span,
+            format!("variable `{name}` is updated inside {what}; an update happens once in a run"),
+        ))
+    }
+
+    /// Makes the updates inside the branches of an `if` results of all of them: a branch that does not update a
+    /// variable gives its old value. The branches' blocks get further results; the captures are returned.
+    pub fn branch_updates(
+        &mut self,
+        builder: &Builder<'p>,
+        branches: &mut [(&mut Block, Vec<(usize, ValueId)>)],
+    ) -> Vec<usize> {
+        let mut captures: Vec<usize> = Vec::new();
+        for (_, updates) in branches.iter() {
+            for (capture, _) in updates {
+                if !captures.contains(capture) {
+                    captures.push(*capture);
+                }
+            }
+        }
+        for (block, updates) in branches {
+            for capture in &captures {
+                let new = updates.iter().find(|(c, _)| c == capture).map(|(_, v)| *v);
+                let old = builder.function.captures.get(*capture).copied();
+                block.results.extend(new.or(old));
+            }
+        }
+        captures
+    }
+}
+
+pub fn is_variable(variables: &[Declaration], name: &Ident) -> bool {
+    variables.iter().any(|v| v.name.name == name.name)
+}

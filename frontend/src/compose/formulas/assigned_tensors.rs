@@ -1,0 +1,103 @@
+//! The tensors that a formula assigns (2.12).
+
+use crate::ast::Lowering;
+use crate::diagnostics::codes::FORMULA;
+use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::{Atom, Evaluator, Scope, Selected, Stop, TensorRef, Value};
+use crate::model;
+
+/// What a formula assigns.
+pub(in crate::compose) enum AssignedTensors {
+    Tensors(Vec<TensorRef>),
+    /// An item of a pack of run-time length, which is one tensor.
+    Item(TensorRef, Atom),
+    /// A tensor of a pack that each step chooses.
+    Selected(Selected),
+}
+
+/// # Errors
+/// What is no output, or an item that nothing decides.
+pub(in crate::compose) fn targets(
+    evaluator: &mut Evaluator,
+    scope: &Scope,
+    lowering: &Lowering,
+) -> EvalResult<AssignedTensors> {
+    let target = &lowering.target;
+    let value = scope.get(&target.name.name);
+    if let Some(Value::Atom(Atom::Stack(stack))) = value {
+        let every = evaluator.formula.as_ref().and_then(|f| f.every.as_ref());
+        let index = match (&target.item, every) {
+            (Some(item), _) => evaluator.eval(item)?,
+            (None, Some(every)) => Value::Atom(Atom::from_expr(model::Expr::index(every.index))),
+            (None, None) => Value::Null,
+        };
+        return match index {
+            Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
+                let place = match stack.tensor.shape.first() {
+                    Some(length) => evaluator.place_in_stack(&index, length, target.span)?,
+                    None => index,
+                };
+                Ok(AssignedTensors::Item(stack.clone(), place))
+            }
+            _ => stop(
+                &FORMULA,
+                target.span,
+                format!(
+                    "the length of pack `{0}` is known only at run time; assign its items, `{0}[k][…]`",
+                    target.name.name
+                ),
+            ),
+        };
+    }
+    let atoms: Vec<Atom> = match (value, &target.item) {
+        (Some(Value::Pack(pack)), Some(item)) => match evaluator.tensor_item(pack.len(), item)? {
+            Ok(position) => pack.items.get(position).cloned().into_iter().collect(),
+            Err(run) => {
+                let variable = crate::eval::index::free_index(&run);
+                let in_turns = evaluator.formula.as_ref().is_some_and(|f| f.in_turns);
+                if let Some(position) = variable.filter(|_| !in_turns) {
+                    return Err(Stop::Unroll(position));
+                }
+                return match (
+                    Selected::of(&pack.items, &run, variable.is_some()),
+                    variable,
+                ) {
+                    (Some(selected), _) => Ok(AssignedTensors::Selected(selected)),
+                    (None, Some(position)) => Err(Stop::Unroll(position)),
+                    (None, None) => stop(
+                        &FORMULA,
+                        item.span,
+                        "the tensors of this pack differ in shape, and data decide which one is written",
+                    ),
+                };
+            }
+        },
+        (Some(value), None) => value.atoms().to_vec(),
+        _ => {
+            return stop(
+                &FORMULA,
+                target.span,
+                format!("`{}` is not an output", target.name.name),
+            );
+        }
+    };
+    let mut tensors = Vec::with_capacity(atoms.len());
+    for atom in atoms {
+        match atom {
+            Atom::Tensor(tensor) => tensors.push(tensor),
+            Atom::Poison => return Err(Stop::Poison),
+            other => {
+                return stop(
+                    &FORMULA,
+                    target.span,
+                    format!(
+                        "`{}` is {}, not an output",
+                        target.name.name,
+                        other.describe()
+                    ),
+                );
+            }
+        }
+    }
+    Ok(AssignedTensors::Tensors(tensors))
+}

@@ -1,0 +1,84 @@
+//! An index that was replaced by its values, and stands inside of other indices: `y[i,] := xs[j][i,], i < n, j < k` with a
+//! pack `xs`. In the language its values take turns at each `i` (2.12); formulas run one after the other. The two agree
+//! unless a turn sees, or undoes, what another value wrote at another place.
+
+use rustc_hash::FxHashSet;
+
+use crate::ast::Lowering;
+use crate::compose::formulas::lower_block::Draft;
+use crate::compose::formulas::write_partition::accesses;
+use crate::diagnostics::codes::FORMULA;
+use crate::eval::evaluator::{EvalResult, stop};
+use crate::eval::{Selected, runtime};
+use crate::model::{Accumulation, Expr, Formula, Node, ValueId};
+
+/// A formula whose step writes one tensor of a pack writes all of them in each step: the others keep what they hold.
+pub fn write_selected(formula: &mut Formula, selected: &Selected) {
+    let kind = std::mem::replace(&mut formula.kind, Accumulation::Replace);
+    for (position, target) in formula.targets.iter_mut().enumerate() {
+        let present = Expr {
+            kind: target.value.kind,
+            node: Node::Access {
+                tensor: target.output,
+                subscripts: target.subscripts.clone(),
+            },
+        };
+        let value = std::mem::replace(&mut target.value, Expr::int(0));
+        let value = match kind.op() {
+            Some(op) => Expr::apply(value.kind, op, vec![present.clone(), value]),
+            None => value,
+        };
+        target.value = runtime::select(selected.is_at(position), value, present);
+    }
+}
+
+/// # Errors
+/// Formulas of one statement whose order matters.
+pub fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalResult<()> {
+    if drafts.iter().all(|draft| draft.outer.is_empty()) {
+        return Ok(());
+    }
+    for (position, draft) in drafts.iter().enumerate() {
+        let others = drafts.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != position);
+        let others: FxHashSet<ValueId> = others
+            .flat_map(|(_, other)| &other.formula.targets)
+            .map(|target| target.output)
+            .collect();
+        if !draft.outer.is_empty() && !is_independent(&draft.formula, &draft.outer, &others) {
+            return stop(
+                &FORMULA,
+                lowering.span,
+                "an index that chooses tensors of a pack stands inside of another index here, and a step rests on what \
+                 earlier ones wrote; put its bound first, or write a formula for each tensor",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether all that a formula shares with others is the place that the same turn of theirs writes.
+fn is_independent(formula: &Formula, outer: &[usize], others: &FxHashSet<ValueId>) -> bool {
+    let mut looks = false;
+    for (tensor, subscripts) in accesses(formula) {
+        if others.contains(&tensor) {
+            let mut own = formula.targets.iter().filter(|t| t.output == tensor);
+            if !own.any(|target| target.subscripts == subscripts) {
+                return false;
+            }
+            looks = true;
+        }
+    }
+    let shared = formula
+        .targets
+        .iter()
+        .filter(|t| others.contains(&t.output));
+    let in_order = looks || formula.kind == Accumulation::Replace;
+    shared.into_iter().all(|target| {
+        let named = |index: &usize| {
+            let mut subscripts = target.subscripts.iter();
+            subscripts.any(|s| s.node == Node::Index(*index))
+        };
+        !in_order || outer.iter().all(named)
+    })
+}

@@ -1,0 +1,732 @@
+//! `@lower` blocks to formulas in normal form (2.12).
+
+use rustc_hash::FxHashSet;
+use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+
+use crate::ast::{Expr, Ident, IterationCount, LoopBound, Lowering, LoweringOp};
+use crate::compose::accesses::Spans;
+use crate::compose::accesses::bounds::secure;
+use crate::compose::accesses::step_conditions::with_found;
+use crate::compose::composer::{Composed, Composer, Reported};
+use crate::compose::formulas::assigned_tensors::{AssignedTensors, targets};
+use crate::compose::formulas::full_slices::FullSlices;
+use crate::compose::formulas::index_order::{check_index_order, write_selected};
+use crate::compose::formulas::write_partition::split;
+use crate::compose::invocations::instance::Builder;
+use crate::compose::packs::accumulation::{Reduction, accumulation, writes_each_once};
+use crate::compose::packs::packed_assignment::{self, PackExtents};
+use crate::compose::shapes::dynamic_extent::{extent_of, largest};
+use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, PACK_LENGTHS_DIFFER};
+use crate::eval::evaluator::{EvalResult, Every, computed_guard, count, stop};
+use crate::eval::ranges::collect_facts;
+use crate::eval::{Atom, Demand, Demands, Evaluator, FormulaState, Scope, Stop, Value, runtime};
+use crate::model::{
+    self, Accumulation, Body, Extent, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
+    ValueId,
+};
+use crate::source::Span;
+
+/// Locals without tensor reads up to this many nodes are substituted where they are used.
+const INLINE_NODES: usize = 48;
+
+/// An index variable that has been replaced by its values: bound and item in it, value.
+type Fixed = ((usize, usize), i64);
+
+/// One attempt at a formula, before initial values are selected.
+pub(in crate::compose) struct Draft {
+    pub formula: Formula,
+    /// Indices of the formula outside of one that was replaced by its values.
+    pub outer: Vec<usize>,
+    /// Lengths that must agree where the formula runs.
+    pub beside: Vec<PackExtents>,
+    /// What every run must test.
+    pub demands: Vec<Demand>,
+    /// What runs in front, and ends the run if it finds a step that leaves a tensor.
+    pub searches: Vec<Formula>,
+    /// How the formula is written: what its outputs hold before goes by that.
+    pub as_written: Accumulation,
+}
+
+impl<'p> Composer<'p, '_> {
+    pub fn lowered(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        self.declare_outputs(builder)?;
+        let definition = builder.found.definition;
+        let mut formulas = Vec::new();
+        let mut written: FxHashSet<ValueId> = FxHashSet::default();
+        let mut result = Ok(());
+        for lowering in &definition.lowers {
+            match self.lowering(builder, lowering) {
+                Ok(drafts) => {
+                    // An assignment to each of no elements is none.
+                    let drafts = drafts.into_iter();
+                    for mut draft in drafts.filter(|d| !d.formula.targets.is_empty()) {
+                        let kind = draft.as_written;
+                        let found: Vec<usize> =
+                            draft.formula.findings.iter().map(|f| f.target).collect();
+                        for (position, target) in draft.formula.targets.iter_mut().enumerate() {
+                            if !found.contains(&position) && written.insert(target.output) {
+                                target.init = Init::Fill(kind.identity(target.value.kind));
+                            }
+                        }
+                        self.same_lengths(builder, draft.beside);
+                        result = self.keep_demands(builder, draft.demands).and(result);
+                        draft.searches.push(draft.formula);
+                        formulas.extend(with_found(builder, draft.searches));
+                    }
+                }
+                Err(reported) => result = Err(reported),
+            }
+        }
+        result?;
+        for port in &builder.function.outputs {
+            for output in port.tensors.values() {
+                if !written.contains(output) {
+                    formulas.extend(fill(builder, *output));
+                }
+            }
+        }
+        builder.function.body = Body::Formulas(formulas);
+        Ok(())
+    }
+
+    fn lowering(&mut self, builder: &Builder<'p>, lowering: &Lowering) -> Composed<Vec<Draft>> {
+        let result = self.unrolled(builder, lowering);
+        result.map_err(|stop| self.stopped(lowering, stop))
+    }
+
+    fn stopped(&mut self, lowering: &Lowering, stop: Stop) -> Reported {
+        match stop {
+            Stop::Unroll(_) => self.error(
+                &FORMULA,
+                lowering.span,
+                "this formula cannot be unrolled over its index",
+            ),
+            other => self.failed(other),
+        }
+    }
+
+    /// `unroll..(k -> n)`: one formula for each k.
+    fn unrolled(&self, builder: &Builder<'p>, lowering: &Lowering) -> EvalResult<Vec<Draft>> {
+        let mut drafts = Vec::new();
+        let Some(unroll) = &lowering.unroll else {
+            self.ordered(builder, &builder.scope, lowering, &mut drafts)?;
+            return Ok(drafts);
+        };
+        let mut evaluator = builder.evaluator(self.limits);
+        let count = match &unroll.count {
+            Some(expr) => match evaluator.eval(expr)? {
+                Value::Atom(Atom::Run(_)) => {
+                    let around = looped(lowering, unroll, expr);
+                    self.ordered(builder, &builder.scope, &around, &mut drafts)?;
+                    return Ok(drafts);
+                }
+                _ => evaluator.int(expr)?.unwrap_or(0),
+            },
+            None => 0,
+        };
+        self.check_unrolled(count, unroll.span)?;
+        for k in 0..count {
+            let mut scope = builder.scope.clone();
+            scope.push();
+            if let Some(index) = &unroll.index {
+                scope.set(index.name.clone(), Value::int(k));
+            }
+            self.ordered(builder, &scope, lowering, &mut drafts)?;
+        }
+        Ok(drafts)
+    }
+
+    /// The formulas of a statement that give what its loops give in their order.
+    fn ordered(
+        &self,
+        builder: &Builder<'p>,
+        scope: &Scope,
+        lowering: &Lowering,
+        drafts: &mut Vec<Draft>,
+    ) -> EvalResult<()> {
+        let mut found = Vec::new();
+        self.expand_formula(builder, scope, lowering, &mut Vec::new(), &mut found)?;
+        if let Err(refusal) = check_index_order(&found, lowering) {
+            let mut attempt = Attempt::new(self, builder, lowering);
+            attempt.in_turns = true;
+            let Ok(formula) = attempt.run(scope, &[]) else {
+                return Err(refusal);
+            };
+            found = vec![attempt.draft(formula, Vec::new())];
+        }
+        drafts.append(&mut found);
+        Ok(())
+    }
+
+    /// A statement that one formula must express, behind what runs in front of it.
+    pub fn one_formula(
+        &mut self,
+        builder: &mut Builder<'p>,
+        lowering: &Lowering,
+    ) -> Composed<(Vec<Formula>, Formula)> {
+        let (formula, demands, searches) = {
+            let mut attempt = Attempt::new(self, builder, lowering);
+            attempt.in_turns = true;
+            attempt.counts = true;
+            let formula = match &lowering.unroll {
+                Some(_) => Err(Stop::Unroll(0)),
+                None => attempt.run(&builder.scope, &[]),
+            };
+            (formula, attempt.demands.take(), attempt.searches)
+        };
+        let formula = formula.map_err(|stop| self.stopped(lowering, stop))?;
+        self.keep_demands(builder, demands)?;
+        Ok((with_found(builder, searches), formula))
+    }
+
+    fn check_unrolled(&self, count: i64, span: Span) -> EvalResult<()> {
+        if usize::try_from(count).is_ok_and(|n| n > self.limits.unrolled) {
+            return stop(
+                &LIMIT_EXCEEDED,
+                span,
+                format!(
+                    "unrolling gives {count} formulas, the limit `unrolled` is {}",
+                    self.limits.unrolled
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// Normalizes; where an index must be a compile-time value, once for each of its values.
+    fn expand_formula(
+        &self,
+        builder: &Builder<'p>,
+        scope: &Scope,
+        lowering: &Lowering,
+        fixed: &mut Vec<Fixed>,
+        drafts: &mut Vec<Draft>,
+    ) -> EvalResult<()> {
+        let mut attempt = Attempt::new(self, builder, lowering);
+        match attempt.run(scope, fixed) {
+            Ok(formula) => {
+                let last = fixed.iter().map(|(key, _)| *key).max();
+                let keys = attempt.keys.iter().enumerate();
+                let outer = keys.filter(|(_, (key, _))| last.is_some_and(|last| *key < last));
+                let outer: Vec<usize> = outer.map(|(position, _)| position).collect();
+                let parts = split(formula).into_iter();
+                drafts.extend(parts.map(|formula| attempt.draft(formula, outer.clone())));
+                if drafts.len() > self.limits.unrolled {
+                    self.check_unrolled(
+                        i64::try_from(drafts.len()).unwrap_or(i64::MAX),
+                        lowering.span,
+                    )?;
+                }
+                Ok(())
+            }
+            Err(Stop::Unroll(position)) => {
+                let Some((key, Some(extent))) = attempt.keys.get(position).copied() else {
+                    return Err(Stop::Unroll(position));
+                };
+                self.check_unrolled(extent, lowering.span)?;
+                for value in 0..extent {
+                    fixed.push((key, value));
+                    let result = self.expand_formula(builder, scope, lowering, fixed, drafts);
+                    fixed.pop();
+                    result?;
+                }
+                Ok(())
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+}
+
+/// The state of one attempt.
+struct Attempt<'a, 'p, 's> {
+    composer: &'a Composer<'p, 's>,
+    builder: &'a Builder<'p>,
+    lowering: &'a Lowering,
+    indices: Vec<FormulaIndex>,
+    /// Per index: which bound and item it is, and its extent if it is fixed.
+    keys: Vec<((usize, usize), Option<i64>)>,
+    locals: Vec<FormulaLocal>,
+    /// What indices must keep to whose bounds rest on other indices.
+    within: Vec<model::Expr>,
+    beside: Vec<PackExtents>,
+    demands: Demands,
+    searches: Vec<Formula>,
+    as_written: Accumulation,
+    /// See [`FormulaState::in_turns`].
+    in_turns: bool,
+    /// Whether the formula counts the steps that write.
+    counts: bool,
+    /// What to say of bounds that are null.
+    null_bounds: Vec<String>,
+}
+
+impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
+    fn new(
+        composer: &'a Composer<'p, 's>,
+        builder: &'a Builder<'p>,
+        lowering: &'a Lowering,
+    ) -> Self {
+        Attempt {
+            composer,
+            builder,
+            lowering,
+            indices: Vec::new(),
+            keys: Vec::new(),
+            null_bounds: Vec::new(),
+            locals: Vec::new(),
+            within: Vec::new(),
+            beside: Vec::new(),
+            demands: Demands::default(),
+            searches: Vec::new(),
+            as_written: accumulation(lowering.op),
+            in_turns: false,
+            counts: false,
+        }
+    }
+
+    fn draft(&mut self, formula: Formula, outer: Vec<usize>) -> Draft {
+        Draft {
+            formula,
+            outer,
+            beside: self.beside.clone(),
+            demands: self.demands.take(),
+            searches: std::mem::take(&mut self.searches),
+            as_written: self.as_written,
+        }
+    }
+
+    fn evaluator<'b>(&'b self, scope: &'b Scope, state: FormulaState) -> Evaluator<'b> {
+        let mut evaluator = Evaluator::new(
+            scope,
+            &self.builder.types,
+            self.builder.edition,
+            self.composer.limits,
+            &self.demands,
+        );
+        evaluator.formula = Some(FormulaState {
+            indices: self.indices.clone(),
+            ..state
+        });
+        evaluator
+    }
+
+    fn run(&mut self, scope: &Scope, fixed: &[Fixed]) -> EvalResult<Formula> {
+        let lowering = self.lowering;
+        let mut scope = scope.clone();
+        scope.push();
+        for (position, bound) in lowering.bounds.iter().enumerate() {
+            let value = self
+                .evaluator(&scope, FormulaState::default())
+                .eval(&bound.bound)?;
+            let packed = matches!(value, Value::Pack(_));
+            if value.is_null() {
+                scope.set(bound.name.name.clone(), Value::Null);
+                let text = self.composer.source_text(bound.bound.span);
+                let name = &bound.name.name;
+                self.null_bounds.push(format!(
+                    "the bound `{text}` of `{name}` is null, so `{name}` is no index and what is made of it is null: give it a \
+                     value, or a fallback, `{name} < ({text} ?? 1)`"
+                ));
+                continue;
+            }
+            let mut atoms = Vec::new();
+            for (item, atom) in value.atoms().iter().enumerate() {
+                let name = if packed {
+                    format!("{}.{item}", bound.name.name)
+                } else {
+                    bound.name.name.clone()
+                };
+                atoms.push(self.index(name, (position, item), atom, fixed, bound.bound.span)?);
+            }
+            let value = match (packed, atoms.first()) {
+                (false, Some(single)) => Value::Atom(single.clone()),
+                _ => Value::pack(atoms),
+            };
+            scope.set(bound.name.name.clone(), value);
+        }
+        let every = packed_assignment::length(&scope, lowering).map(|length| {
+            let index = self.indices.len();
+            self.indices.push(FormulaIndex {
+                name: format!("{}.item", lowering.target.name.name),
+                extent: length.clone(),
+            });
+            self.keys.push(((lowering.bounds.len(), 0), None));
+            Every {
+                index,
+                length,
+                others: Vec::new(),
+            }
+        });
+        let mut facts = Vec::new();
+        for within in &self.within {
+            collect_facts(within, true, &mut facts);
+        }
+        let mut state = FormulaState {
+            facts,
+            guards: vec![Vec::new()],
+            every,
+            in_turns: self.in_turns,
+            ..FormulaState::default()
+        };
+        for (name, expr) in &lowering.locals {
+            let mut evaluator = self.evaluator(&scope, std::mem::take(&mut state));
+            let evaluated = evaluator.guarded(|e| e.eval(expr));
+            state = evaluator.formula.take().unwrap_or_default();
+            let (value, guards) = evaluated?;
+            let value = self.local(&name.name, value);
+            if guards.is_empty() {
+                state.local_guards.remove(&name.name);
+            } else {
+                state.local_guards.insert(name.name.clone(), guards);
+            }
+            scope.set(name.name.clone(), value);
+        }
+        self.assignment(&scope, state).map_err(|mut stop| {
+            if let (Stop::Error(error), false) = (&mut stop, self.null_bounds.is_empty()) {
+                error.help = Some(self.null_bounds.join("; "));
+            }
+            stop
+        })
+    }
+
+    /// The value of an index variable.
+    fn index(
+        &mut self,
+        name: String,
+        key: (usize, usize),
+        extent: &Atom,
+        fixed: &[Fixed],
+        span: Span,
+    ) -> EvalResult<Atom> {
+        if let Some((_, value)) = fixed.iter().find(|(k, _)| *k == key) {
+            return Ok(Atom::Int(*value));
+        }
+        let extent = match extent {
+            Atom::Int(n) => *n,
+            Atom::Run(expr) => match crate::eval::index::free_index(expr) {
+                Some(other) if self.stands_for_values(other) => {
+                    return Err(Stop::Unroll(other));
+                }
+                rests_on => {
+                    let extent = match rests_on {
+                        Some(_) => largest(expr, &self.indices),
+                        None => extent_of(expr),
+                    };
+                    let Some(extent) = extent else {
+                        return match runtime::reads(expr) {
+                            true => stop(
+                                &FORMULA,
+                                span,
+                                "a bound cannot rest on tensor data; bound the index by an extent and write a condition, \
+                                 `j < n | j < x[i,]`",
+                            ),
+                            false => stop(
+                                &FORMULA,
+                                span,
+                                "nothing says how large this bound can be; limit it, `bound << 100`",
+                            ),
+                        };
+                    };
+                    let position = self.indices.len();
+                    let index = model::Expr::index(position);
+                    if rests_on.is_some() {
+                        let bound = (**expr).clone();
+                        self.within
+                            .push(runtime::compare(ScalarOp::Lt, index.clone(), bound));
+                    }
+                    self.indices.push(FormulaIndex { name, extent });
+                    self.keys.push((key, None));
+                    return Ok(Atom::from_expr(index));
+                }
+            },
+            Atom::Guarded(_) => return computed_guard(span),
+            other => {
+                return stop(
+                    &FORMULA,
+                    span,
+                    format!("a bound must be an int, this is {}", other.describe()),
+                );
+            }
+        };
+        let position = self.indices.len();
+        self.indices.push(FormulaIndex {
+            name,
+            // A negative bound spans nothing, as zero does.
+            extent: Extent::Fixed(u64::try_from(extent).unwrap_or(0)),
+        });
+        self.keys.push((key, Some(extent.max(0))));
+        Ok(Atom::from_expr(model::Expr::index(position)))
+    }
+
+    /// Whether there is a formula for each value of an index that others rest on.
+    fn stands_for_values(&self, index: usize) -> bool {
+        !self.in_turns && matches!(self.keys.get(index), Some((_, Some(_))))
+    }
+
+    /// A local: substituted if it is small and reads nothing, else let-bound.
+    fn local(&mut self, name: &str, value: Value) -> Value {
+        let packed = matches!(value, Value::Pack(_));
+        let mut atoms = Vec::with_capacity(value.atoms().len());
+        for (item, atom) in value.atoms().iter().enumerate() {
+            let Atom::Run(expr) = atom else {
+                atoms.push(atom.clone());
+                continue;
+            };
+            if !runtime::reads(expr) && expr.size() <= INLINE_NODES {
+                atoms.push(atom.clone());
+                continue;
+            }
+            let position = self.locals.len();
+            self.locals.push(FormulaLocal {
+                name: if packed {
+                    format!("{name}.{item}")
+                } else {
+                    name.to_string()
+                },
+                value: (**expr).clone(),
+            });
+            atoms.push(Atom::from_expr(model::Expr {
+                kind: expr.kind,
+                node: Node::Local(position),
+            }));
+        }
+        match (value, atoms.first()) {
+            (Value::Null, _) => Value::Null,
+            (Value::Atom(_), Some(single)) => Value::Atom(single.clone()),
+            _ => Value::pack(atoms),
+        }
+    }
+
+    fn assignment(&mut self, scope: &Scope, state: FormulaState) -> EvalResult<Formula> {
+        let lowering = self.lowering;
+        let within = std::mem::take(&mut self.within).into_iter();
+        let within = within.reduce(runtime::and);
+        let mut evaluator = self.evaluator(scope, state);
+        let condition = match &lowering.condition {
+            Some(expr) => {
+                let (value, guards) = evaluator.guarded(|e| {
+                    let conditions = e.eval(expr)?;
+                    e.together(conditions, expr.span)
+                })?;
+                let holds = condition(&value, guards, expr.span)?;
+                if let Some(state) = &mut evaluator.formula {
+                    collect_facts(&holds, true, &mut state.facts);
+                }
+                Some(holds)
+            }
+            None => None,
+        };
+        let (outputs, item, selected) = match targets(&mut evaluator, scope, lowering)? {
+            AssignedTensors::Tensors(tensors) => (tensors, None, None),
+            AssignedTensors::Item(stack, item) => (vec![stack], Some(item), None),
+            AssignedTensors::Selected(selected) => (selected.tensors.clone(), None, Some(selected)),
+        };
+        let written_to = |id: ValueId| {
+            let mut ports = self.builder.function.outputs.iter();
+            ports.any(|port| port.tensors.values().contains(&id))
+        };
+        if !outputs.iter().all(|o| written_to(o.id)) {
+            return stop(
+                &FORMULA,
+                lowering.target.span,
+                format!("`{}` is not an output", lowering.target.name.name),
+            );
+        }
+        let mut indices = evaluator.target_indices(&lowering.target.subscripts)?;
+        if let Some(item) = item {
+            indices.insert(0, Some(item));
+        }
+        let slices = FullSlices::of(&indices, &outputs, self.indices.len(), lowering)?;
+        let outputs = slices.repeated(outputs);
+        let mut subscripts = Vec::with_capacity(outputs.len());
+        for (output, indices) in outputs.iter().zip(slices.places) {
+            subscripts.push(evaluator.resolve(output, &indices, lowering.target.span)?);
+        }
+        let reduction = match (outputs.as_slice(), subscripts.as_slice(), &condition) {
+            ([output], [subscripts], None)
+                if matches!(lowering.op, LoweringOp::Assign)
+                    && within.is_none()
+                    && writes_each_once(output, subscripts, &self.indices) =>
+            {
+                let checks = &self.builder.function.checks;
+                Reduction::of(&mut evaluator, &lowering.value, checks)?
+            }
+            _ => None,
+        };
+        let value = match &reduction {
+            Some(reduction) => reduction.value(self.indices.len()),
+            None => evaluator.eval(&lowering.value)?,
+        };
+        let values: Vec<Atom> = match &value {
+            Value::Null => {
+                return stop(
+                    &FORMULA,
+                    lowering.value.span,
+                    "the value of the formula is null here; resolve it with `??`",
+                );
+            }
+            Value::Atom(Atom::Series(series)) => {
+                vec![evaluator.item_here(series, lowering.value.span)?; outputs.len()]
+            }
+            Value::Atom(atom) => vec![atom.clone(); outputs.len()],
+            Value::Pack(pack) if pack.len() == outputs.len() && selected.is_none() => {
+                pack.items.to_vec()
+            }
+            Value::Pack(pack) => {
+                return stop(
+                    &PACK_LENGTHS_DIFFER,
+                    lowering.value.span,
+                    format!(
+                        "{} values are assigned to {} tensors",
+                        pack.len(),
+                        if selected.is_some() { 1 } else { outputs.len() }
+                    ),
+                );
+            }
+        };
+        let state = evaluator.formula.take().unwrap_or_default();
+        if let Some(reduction) = &reduction {
+            self.as_written = reduction.kind;
+        }
+        let guards = state.guards.into_iter().next().unwrap_or_default();
+        let mut written = Vec::with_capacity(outputs.len());
+        for ((output, subscripts), value) in outputs.iter().zip(subscripts).zip(values) {
+            let expr = match value.to_expr() {
+                Some(expr) if expr.kind == output.tensor.kind => expr,
+                _ if matches!(value, Atom::Guarded(_)) => {
+                    return computed_guard(lowering.value.span);
+                }
+                _ => {
+                    return stop(
+                        &FORMULA,
+                        lowering.value.span,
+                        format!(
+                            "the output is {}, the value is {}",
+                            output.tensor.kind.name(),
+                            value.kind().map_or(value.describe(), ScalarKind::name)
+                        ),
+                    );
+                }
+            };
+            written.push(Target {
+                output: output.id,
+                subscripts,
+                value: expr,
+                init: Init::Continue,
+            });
+        }
+        let mut formula = Formula {
+            indices: std::mem::take(&mut self.indices)
+                .into_iter()
+                .chain(slices.added)
+                .chain(reduction.map(|reduction| reduction.index))
+                .collect(),
+            locals: std::mem::take(&mut self.locals),
+            predicate: predicate(
+                guards,
+                within.into_iter().chain(condition).reduce(runtime::and),
+            ),
+            kind: self.as_written,
+            targets: written,
+            findings: Vec::new(),
+            span: lowering.span,
+        };
+        if let Some(selected) = selected {
+            self.composer.check_unrolled(
+                count(outputs.len()).saturating_mul(count(outputs.len())),
+                lowering.span,
+            )?;
+            write_selected(&mut formula, &selected);
+        }
+        if let Some(every) = state.every {
+            self.beside =
+                packed_assignment::check(every, &mut formula, lowering, self.composer.limits)?;
+        }
+        let function = &self.builder.function;
+        let beside = (self.beside.as_slice(), state.positions.as_slice());
+        let spans = Spans {
+            accessed: &state.accessed,
+            target: lowering.target.span,
+            value: lowering.value.span,
+        };
+        let secured = secure(&mut formula, function, beside, &spans, self.counts)?;
+        secured
+            .demands
+            .into_iter()
+            .for_each(|d| self.demands.push(d));
+        self.searches.extend(secured.searches);
+        Ok(formula)
+    }
+}
+
+/// A dynamic number of loop nests: one more loop around them.
+fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowering {
+    let unnamed = || Ident {
+        name: "unroll.step".to_string(),
+        span: unroll.span,
+    };
+    let mut around = lowering.clone();
+    around.unroll = None;
+    around.bounds.insert(
+        0,
+        LoopBound {
+            name: unroll.index.clone().unwrap_or_else(unnamed),
+            bound: count.clone(),
+            span: unroll.span,
+        },
+    );
+    around
+}
+
+/// A condition as one expression, its own guards in front.
+fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<model::Expr> {
+    let mut result = guards
+        .into_iter()
+        .reduce(runtime::and)
+        .unwrap_or_else(|| model::Expr::literal(Scalar::Bool(true)));
+    for atom in value.atoms() {
+        match atom.to_expr() {
+            Some(expr) if expr.kind == ScalarKind::Bool => result = runtime::and(result, expr),
+            _ => {
+                return stop(
+                    &FORMULA,
+                    span,
+                    format!("a condition must be bool, this is {}", atom.describe()),
+                );
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Guards that read nothing come first, then the condition, then the others.
+fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option<model::Expr> {
+    let (reading, plain): (Vec<_>, Vec<_>) = guards.into_iter().partition(runtime::reads);
+    let whole = plain
+        .into_iter()
+        .chain(condition)
+        .chain(reading)
+        .reduce(runtime::and)?;
+    (runtime::bool_literal(&whole) != Some(true)).then_some(whole)
+}
+
+/// `T()` everywhere, for an output that no formula writes (errata 16).
+fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
+    let declared = builder.function.values.get(output.0 as usize)?;
+    let value = declared.tensor.kind.default_value();
+    let indices = FormulaIndex::over(&declared.tensor.shape);
+    Some(Formula {
+        targets: vec![Target {
+            output,
+            subscripts: (0..indices.len()).map(model::Expr::index).collect(),
+            value: model::Expr::literal(value),
+            init: Init::Fill(value),
+        }],
+        indices,
+        locals: Vec::new(),
+        predicate: None,
+        kind: Accumulation::Assign,
+        findings: Vec::new(),
+        span: declared.span,
+    })
+}

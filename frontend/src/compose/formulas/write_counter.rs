@@ -1,0 +1,246 @@
+//! `index[:,k] = i, i < s | cond` with an output `index: int[d,k|n]` (editions): k counts the steps that write, and is in the
+//! end the extent. A formula fills a tensor as large as it can become, and counts; the result is as much of it as it wrote.
+
+use std::sync::Arc;
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use crate::ast::{Declaration, ExprKind, LoweringOp, Subscript};
+use crate::compose::composer::{Composed, Composer, Reported};
+use crate::compose::declarations::tensors::{Limit, upper_extents};
+use crate::compose::invocations::arguments::ArgumentList;
+use crate::compose::invocations::instance::Builder;
+use crate::diagnostics::codes::{FORMULA, UNDETERMINED_EXTENT};
+use crate::eval::{Atom, Value, runtime};
+use crate::model::{
+    Accumulation, Body, Expr, Extent, Formula, Init, Node, Operation, Port, PortTensors, ShapeExpr,
+    Target, TensorType, ValueId,
+};
+
+/// The extent of the only output that the only formula counts: its name.
+pub fn write_counter(definition: &crate::ast::Definition) -> Option<&str> {
+    let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice())
+    else {
+        return None;
+    };
+    let name = |expr: &crate::ast::Expr| match &expr.kind {
+        ExprKind::Name(name) => Some(name.name.clone()),
+        _ => None,
+    };
+    let counted: Vec<String> = lowering
+        .target
+        .subscripts
+        .iter()
+        .filter_map(|subscript| match subscript {
+            Subscript::Expr(expr) => name(expr),
+            _ => None,
+        })
+        .collect();
+    let bound_here = |own: &str| lowering.bounds.iter().any(|b| b.name.name == own);
+    let extents = output.type_spec.shape.iter().flatten();
+    let mut open = extents.filter(|e| e.bound.is_some() && e.pack.is_none());
+    open.find_map(|extent| match &extent.extent.as_ref()?.kind {
+        ExprKind::Name(own) if counted.contains(&own.name) && !bound_here(&own.name) => {
+            Some(own.name.as_str())
+        }
+        _ => None,
+    })
+}
+
+impl<'p> Composer<'p, '_> {
+    /// The body of an operator whose formula counts what it writes.
+    pub fn counted_writes(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+        counter: &str,
+    ) -> Composed<()> {
+        let definition = builder.found.definition;
+        let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice())
+        else {
+            return Err(Reported);
+        };
+        let span = lowering.span;
+        if output.type_spec.pack.is_some() || lowering.op != LoweringOp::Assign {
+            return Err(self.error(
+                &FORMULA,
+                span,
+                format!("`{counter}` counts the steps that write: one tensor, by `=`"),
+            ));
+        }
+        let declared = self.declared_tensors(builder, output, 1)?;
+        let own = ShapeExpr::Symbol(counter.to_string());
+        let counts = |e: &Extent| matches!(e, Extent::Dynamic { expr, .. } if **expr == own);
+        let Some(tensor) = declared.into_iter().next() else {
+            return Err(Reported);
+        };
+        let Some(dimension) = tensor.shape.iter().position(counts) else {
+            return Err(self.error(
+                &UNDETERMINED_EXTENT,
+                output.span,
+                format!("no formula can tell the extent `{counter}`"),
+            ));
+        };
+        // The steps that count keep within the bound themselves.
+        builder.function.result_checks.clear();
+        let limit = self.bound_of_counter(builder, output, counter)?;
+        let bound = limit.most;
+        let mut buffer = tensor.clone();
+        if let Some(extent) = buffer.shape.get_mut(dimension) {
+            *extent = Extent::Fixed(bound);
+        }
+        let name = &output.name;
+        let buffer = builder.value(Some(name.name.clone()), buffer, name.span);
+        let count = builder.wide_int(Some(counter.to_string()), name.span);
+        let port = |name: &str, id| Port {
+            name: name.to_string(),
+            tensors: PortTensors::Single(id),
+            span: output.name.span,
+        };
+        builder.function.outputs = vec![port(&name.name, buffer.id), port(counter, count.id)];
+        builder.tensors.insert(name.name.clone());
+        builder
+            .scope
+            .set(name.name.clone(), Value::Atom(Atom::Tensor(buffer.clone())));
+        let counted = element(&count.tensor, count.id, Vec::new());
+        builder
+            .scope
+            .set(counter, Value::Atom(Atom::from_expr(counted.clone())));
+        let (mut formulas, formula) = self.one_formula(builder, lowering)?;
+        // A fixed bound is that of the tensor, which a write beyond it leaves.
+        let below = match limit.own.node {
+            Node::Literal(_) => None,
+            _ => Some(runtime::compare(ScalarOp::Lt, counted.clone(), limit.own)),
+        };
+        let formula = counting(formula, dimension, count.id, (&counted, below));
+        let Some(formula) = formula else {
+            return Err(self.error(
+                &FORMULA,
+                span,
+                format!("`{counter}` stands alone in the dimension that it counts"),
+            ));
+        };
+        formulas.push(formula);
+        builder.function.body = Body::Formulas(formulas);
+        self.formulas_apart(builder, list)?;
+        builder.function.outputs.clear();
+
+        let extent = Extent::Dynamic {
+            expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
+            bound,
+        };
+        let mut part = (*buffer.tensor).clone();
+        if let Some(own) = part.shape.get_mut(dimension) {
+            *own = extent;
+        }
+        let result = builder.value(None, part, span);
+        builder.emit(Operation::Cut {
+            whole: buffer.id,
+            count: count.id,
+            dimension,
+            output: result.id,
+            span,
+        });
+        builder.function.outputs = vec![port(&name.name, result.id)];
+        builder.function.body = Body::Block(builder.blocks.pop().unwrap_or_default());
+        Ok(())
+    }
+
+    /// How many steps may write, in each run.
+    fn bound_of_counter(
+        &mut self,
+        builder: &mut Builder<'p>,
+        output: &Declaration,
+        counter: &str,
+    ) -> Composed<Limit> {
+        let mut extents = output.type_spec.shape.iter().flatten();
+        let written = extents.find_map(|spec| match &spec.extent.as_ref()?.kind {
+            ExprKind::Name(own) if own.name == counter => spec.bound.as_ref(),
+            _ => None,
+        });
+        let Some(written) = written else {
+            return Err(Reported);
+        };
+        let limits = upper_extents(&mut builder.evaluator(self.limits), written, None);
+        let limit = limits.map_err(|s| self.failed(s))?.into_iter().next();
+        let limit = limit.ok_or(Reported)?;
+        self.check_sign(builder, output, limit.own.clone(), written.span)?;
+        Ok(limit)
+    }
+}
+
+fn element(tensor: &TensorType, id: ValueId, subscripts: Vec<Expr>) -> Expr {
+    Expr {
+        kind: tensor.kind,
+        node: Node::Access {
+            tensor: id,
+            subscripts,
+        },
+    }
+}
+
+/// The step counts as well, as long as the count is `below` its bound: `None` if the counter does not stand alone in its
+/// dimension everywhere.
+fn counting(
+    mut formula: Formula,
+    dimension: usize,
+    count: ValueId,
+    (counted, below): (&Expr, Option<Expr>),
+) -> Option<Formula> {
+    let stands = |t: &Target| t.subscripts.get(dimension) == Some(counted);
+    if formula.targets.iter().any(|t| !stands(t)) {
+        return None;
+    }
+    let conditions = formula.predicate.take().into_iter().chain(below);
+    formula.predicate = conditions.reduce(runtime::and);
+    formula.kind = Accumulation::Replace;
+    for (position, target) in formula.targets.iter_mut().enumerate() {
+        target.init = match position {
+            0 => Init::Fill(target.value.kind.default_value()),
+            _ => Init::Continue,
+        };
+    }
+    formula.targets.push(Target {
+        output: count,
+        subscripts: Vec::new(),
+        value: Expr::apply(
+            ScalarKind::Int,
+            ScalarOp::Add,
+            vec![counted.clone(), Expr::int(1)],
+        ),
+        init: Init::Fill(ScalarKind::Int.default_value()),
+    });
+    Some(formula)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compose::testing::{assert_composes, assert_fires, with_operator};
+    use crate::diagnostics::codes::FORMULA;
+
+    fn document(output: &str, formula: &str) -> String {
+        with_operator(
+            &format!("@input {{ a: real[n]; }} @output {{ at: {output}; }} @lower {{ {formula} }}"),
+            "z1 = f(x); y = pass(x);",
+        )
+    }
+
+    #[test]
+    fn counters_stand_in_any_dimension() {
+        assert_composes(&document("int[k|n]", "at[k,] = i, i < n | a[i,] > 0.0;"));
+        assert_composes(&document(
+            "int[2,k|n]",
+            "at[:,k] = [i, k], i < n | a[i,] > 0.0;",
+        ));
+        assert_composes(&document(
+            "real[k|3,n]",
+            "at[k,j] = a[i,] * a[j,], j < n, i < n | a[i,] > 0.0;",
+        ));
+    }
+
+    #[test]
+    fn counters_are_no_parts_of_places() {
+        assert_fires(&FORMULA, &document("int[k|n,2]", "at[i,k] = i, i < n;"));
+        assert_fires(&FORMULA, &document("int[k|n]", "at[k,] += i, i < n;"));
+    }
+}

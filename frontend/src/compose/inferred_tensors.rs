@@ -1,0 +1,63 @@
+//! What is known of a graph's tensors where not all of a program is right: for editors.
+
+use super::composer::Composer;
+use super::{ComposeOptions, STACK_BYTES};
+use crate::ast::{Declaration, Definition, DefinitionKind};
+use crate::diagnostics::Sink;
+use crate::limits::Limits;
+use crate::model;
+use crate::program::Program;
+use crate::source::Span;
+
+/// The tensors of the main module's first graph, with their types where a program with errors at these locations determines them.
+///
+/// Statements that cannot be composed leave their names without a type; operators whose bodies cannot be composed have
+/// the outputs that they declare. The program is left as it was.
+pub fn inferred_tensors(
+    program: &mut Program,
+    errors: &[Span],
+    limits: &Limits,
+) -> Vec<model::Value> {
+    let Some(whole) = first_graph(program).map(|graph| {
+        let whole = graph.clone();
+        leave_out(graph, errors);
+        whole
+    }) else {
+        return Vec::new();
+    };
+    let mut known = Vec::new();
+    let composed = std::thread::scope(|scope| {
+        let compose = || {
+            let mut sink = Sink::default();
+            let mut composer = Composer::new(program, limits, &mut sink);
+            composer.known = Some(&mut known);
+            composer.graph(&ComposeOptions::default())
+        };
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        thread.spawn_scoped(scope, compose).ok()?.join().ok()?
+    });
+    let entry = composed.as_ref().and_then(|m| m.function(m.entry));
+    known.extend(entry.iter().flat_map(|entry| &entry.values).cloned());
+    if let Some(graph) = first_graph(program) {
+        *graph = whole;
+    }
+    known
+}
+
+fn first_graph(program: &mut Program) -> Option<&mut Definition> {
+    let module = program.modules.get_mut(&program.main)?;
+    let mut definitions = module.definitions.iter_mut();
+    definitions.find(|d| d.kind == DefinitionKind::Graph)
+}
+
+/// Nothing binds where one declaration or assertion is wrong; without it the others do.
+fn leave_out(graph: &mut Definition, errors: &[Span]) {
+    let is_right = |span: Span| !errors.iter().any(|error| span.holds(*error));
+    let keep = |list: &mut Vec<Declaration>| list.retain(|d| is_right(d.span));
+    keep(&mut graph.attributes);
+    keep(&mut graph.inputs);
+    keep(&mut graph.constants);
+    keep(&mut graph.variables);
+    graph.usings.retain(|u| is_right(u.span));
+    graph.asserts.retain(|a| is_right(a.span));
+}

@@ -1,0 +1,179 @@
+//! What an invocation passes, by type: enough to choose or make the instance.
+
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use crate::compose::packs::dynamic_length::item_type;
+use crate::compose::shapes::dynamic_extent::Canonical;
+use skript_semantics::ScalarKind;
+
+use crate::eval::{Atom, Pack, TypeName, Value};
+use crate::model::TensorType;
+use crate::model::check::is_shape_scalar;
+use crate::source::{FileId, Span};
+
+/// One tensor, or a compile-time scalar that becomes a rank-0 constant of the parameter's type.
+#[derive(Clone, Debug)]
+pub enum ArgumentItem {
+    Tensor(Rc<TensorType>),
+    Scalar(ScalarKind),
+}
+
+/// An input of the invocation.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// Not given, `~`, or a null value.
+    Null,
+    Single(ArgumentItem),
+    Pack(Vec<ArgumentItem>),
+    /// A pack without tensors: what they would be.
+    Empty(ArgumentItem),
+    /// A pack of run-time length: the type of its items, and of the tensor that holds them all.
+    Stack(ArgumentItem, Rc<TensorType>),
+}
+
+/// Everything an instance depends on.
+#[derive(Clone, Debug)]
+pub struct ArgumentList {
+    /// Explicit types by generic name.
+    pub types: IndexMap<String, TypeName>,
+    /// Given attributes with the places of their values.
+    pub attributes: IndexMap<String, (Value, Span)>,
+    /// In the order of the inputs; may be shorter.
+    pub arguments: Vec<Argument>,
+    pub spans: Vec<Span>,
+    pub invocation: Span,
+    /// For each tensor of the arguments in order, the first one that is the same tensor; empty if no tensor occurs twice.
+    pub same: Vec<usize>,
+    /// Run-time extents in attributes that no argument has: the callee's names for them, and their bounds.
+    pub extents: Vec<(String, u64)>,
+}
+
+impl Default for ArgumentList {
+    fn default() -> Self {
+        ArgumentList {
+            types: IndexMap::new(),
+            attributes: IndexMap::new(),
+            arguments: Vec::new(),
+            spans: Vec::new(),
+            invocation: Span::new(FileId(0), 0, 0),
+            same: Vec::new(),
+            extents: Vec::new(),
+        }
+    }
+}
+
+impl ArgumentList {
+    /// The place of the n-th argument, or of the invocation.
+    pub fn span(&self, index: usize) -> Span {
+        self.spans.get(index).copied().unwrap_or(self.invocation)
+    }
+}
+
+impl ArgumentItem {
+    pub fn of(atom: &Atom, canonical: &mut Canonical) -> Option<Self> {
+        match atom {
+            Atom::Tensor(t) if t.tensor.fixed_shape().is_some() => {
+                Some(ArgumentItem::Tensor(Rc::clone(&t.tensor)))
+            }
+            Atom::Tensor(t) => Some(ArgumentItem::Tensor(Rc::new(canonical.tensor(&t.tensor)))),
+            Atom::Run(expr) if is_shape_scalar(expr) => Some(ArgumentItem::Scalar(expr.kind)),
+            other => other.scalar().map(|s| ArgumentItem::Scalar(s.kind())),
+        }
+    }
+
+    pub fn kind(&self) -> ScalarKind {
+        match self {
+            ArgumentItem::Tensor(t) => t.kind,
+            ArgumentItem::Scalar(kind) => *kind,
+        }
+    }
+
+    fn describe_into(&self, key: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match self {
+            ArgumentItem::Tensor(t) => write!(key, "{}{:?}", t.kind.name(), t.shape),
+            ArgumentItem::Scalar(kind) => write!(key, "{}", kind.name()),
+        };
+    }
+}
+
+impl Argument {
+    /// `None` if something in the value cannot be passed to an operator.
+    pub fn of(value: &Value, canonical: &mut Canonical) -> Option<Self> {
+        Some(match value {
+            Value::Null => Argument::Null,
+            Value::Atom(Atom::Stack(stack)) => {
+                let whole = canonical.stack(&stack.tensor);
+                let item = item_type(&whole);
+                Argument::Stack(ArgumentItem::Tensor(Rc::new(item)), Rc::new(whole))
+            }
+            Value::Atom(atom) => Argument::Single(ArgumentItem::of(atom, canonical)?),
+            Value::Pack(Pack {
+                items,
+                tensor: Some(tensor),
+                ..
+            }) if items.is_empty() => Argument::Empty(ArgumentItem::Tensor(Rc::clone(tensor))),
+            Value::Pack(pack) => {
+                let name = canonical.input().map(str::to_string);
+                let mut items = Vec::with_capacity(pack.len());
+                for (position, item) in pack.items.iter().enumerate() {
+                    if let Some(name) = &name {
+                        canonical.enter(format!("{name}[{position}]"));
+                    }
+                    items.push(ArgumentItem::of(item, canonical)?);
+                }
+                Argument::Pack(items)
+            }
+        })
+    }
+
+    pub fn items(&self) -> &[ArgumentItem] {
+        match self {
+            Argument::Null | Argument::Empty(_) => &[],
+            Argument::Single(item) => std::slice::from_ref(item),
+            Argument::Pack(items) => items,
+            Argument::Stack(item, _) => std::slice::from_ref(item),
+        }
+    }
+
+    /// The items, or what they would be if there are none: they tell types and shapes.
+    pub fn telling(&self) -> &[ArgumentItem] {
+        match self {
+            Argument::Empty(item) => std::slice::from_ref(item),
+            other => other.items(),
+        }
+    }
+
+    /// The extents of tensors that are not there belong to none of the callee: they are renamed behind all others.
+    pub fn name_extents(&mut self, canonical: &mut Canonical) {
+        if let Argument::Empty(ArgumentItem::Tensor(tensor)) = self {
+            *tensor = Rc::new(canonical.tensor(tensor));
+        }
+    }
+
+    pub fn describe_into(&self, key: &mut String) {
+        match self {
+            Argument::Null => key.push('~'),
+            Argument::Single(item) => item.describe_into(key),
+            Argument::Empty(item) => {
+                key.push_str("none of ");
+                item.describe_into(key);
+            }
+            Argument::Stack(_, whole) => {
+                // Writing to a string cannot fail.
+                let _ = write!(key, "stack {}{:?}", whole.kind.name(), whole.shape);
+            }
+            Argument::Pack(items) => {
+                key.push('[');
+                for item in items {
+                    item.describe_into(key);
+                    key.push(',');
+                }
+                key.push(']');
+            }
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Makes one instance: binding, helper symbols and assertions, declarations, body.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use skript_semantics::ScalarKind;
+
+use crate::ast::{Assertion, BlockKind, DefinitionKind};
+use crate::compose::composer::{
+    CaptureName, Composed, Composer, Definitions, InstanceInfo, Reported,
+};
+use crate::compose::formulas::write_counter::write_counter;
+use crate::compose::invocations::arguments::ArgumentList;
+use crate::compose::invocations::invocation::tensor_text;
+use crate::compose::quantization::quantizers::Quantizer;
+use crate::compose::shapes::dynamic_extent::shape_expr;
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{LIMIT_EXCEEDED, SHARED_VARIABLE, TENSOR_UNKNOWN};
+use crate::eval::{Atom, Demands, Evaluator, Scope, TensorRef, TypeName, Value};
+use crate::limits::Limits;
+use crate::model::{
+    self, AttributeValue, Block, Body, ConstantData, Extent, Function, FunctionId, Operation,
+    Quantization, ShapeExpr, TensorType, ValueId,
+};
+use crate::program::Edition;
+use crate::source::Span;
+
+/// A function under construction.
+pub struct Builder<'p> {
+    pub found: Definitions<'p>,
+    pub edition: Edition,
+    pub scope: Scope,
+    pub types: IndexMap<String, TypeName>,
+    pub function: Function,
+    pub blocks: Vec<Block>,
+    pub captures: Vec<CaptureName>,
+    /// Where a capture stands, by whether its path is absolute, and its path.
+    capture_places: FxHashMap<(bool, String), usize>,
+    /// Labels of the blocks that are open.
+    pub labels: Vec<String>,
+    /// Tensor names for quantization.
+    pub tensors: FxHashSet<String>,
+    /// Those of them that invocations named.
+    pub named_below: FxHashSet<String>,
+    pub entry: bool,
+    /// Quantizers to be simulated here and below.
+    pub quantizers: Vec<Quantizer<'p>>,
+    /// Entries of this function and of what it invokes, names relative to it.
+    pub quantization: Vec<Quantization>,
+    /// Where the loop that comes next puts its results: how many items there can be at each place.
+    pub capacities: Vec<Option<u64>>,
+    /// Assertions on constants, variables and outputs that have no type yet.
+    pub later_assertions: Vec<&'p Assertion>,
+    /// See [`InstanceInfo::invocations`].
+    pub invocations: usize,
+    /// How many bodies the unrolled loops around this place make together.
+    pub unrolled: usize,
+    /// How many run-time extents of callees have been named.
+    symbols: usize,
+    /// Long expressions over run-time extents, and their names.
+    pub named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
+    /// What every run must test of what has been evaluated, until it is kept.
+    pub demands: Demands,
+    /// Inputs that may be given more than once, by their number in [`ArgumentList::same`].
+    pub given: FxHashMap<usize, TensorRef>,
+}
+
+impl<'p> Builder<'p> {
+    pub fn evaluator<'b>(&'b self, limits: &'b Limits) -> Evaluator<'b> {
+        Evaluator::new(
+            &self.scope,
+            &self.types,
+            self.edition,
+            limits,
+            &self.demands,
+        )
+    }
+
+    /// What a name of the body is called from outside: behind the labels of the blocks around it.
+    pub fn path_of(&self, name: &str) -> String {
+        let labels = self.labels.iter().map(String::as_str);
+        labels.chain([name]).collect::<Vec<_>>().join(".")
+    }
+
+    /// A new tensor of the function.
+    pub fn value(&mut self, name: Option<String>, tensor: TensorType, span: Span) -> TensorRef {
+        self.value_of(name, tensor, false, span)
+    }
+
+    /// A new number of steps or position, which has 64 bits in every run.
+    pub fn wide_int(&mut self, name: Option<String>, span: Span) -> TensorRef {
+        let tensor = TensorType {
+            kind: ScalarKind::Int,
+            shape: Vec::new(),
+        };
+        self.value_of(name, tensor, true, span)
+    }
+
+    fn value_of(
+        &mut self,
+        name: Option<String>,
+        tensor: TensorType,
+        wide: bool,
+        span: Span,
+    ) -> TensorRef {
+        let id = ValueId(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
+        self.function.values.push(model::Value {
+            name,
+            tensor: tensor.clone(),
+            wide,
+            span,
+        });
+        TensorRef {
+            id,
+            tensor: Rc::new(tensor),
+        }
+    }
+
+    /// A name for a dynamic extent that a computed tensor determines.
+    pub fn fresh_extent(&mut self) -> String {
+        self.symbols += 1;
+        format!("data.{}", self.symbols)
+    }
+
+    pub fn emit(&mut self, operation: Operation) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.operations.push(operation);
+        }
+    }
+
+    /// A constant made where the block is now.
+    pub fn constant(&mut self, tensor: TensorType, data: ConstantData, span: Span) -> TensorRef {
+        let value = self.value(None, tensor, span);
+        self.emit(Operation::Constant {
+            value: value.id,
+            data,
+        });
+        value
+    }
+
+    /// The pack of no tensors of this type: a tensor without elements says what there are none of.
+    pub fn stack_of_none(&mut self, item: TensorType, span: Span) -> Value {
+        let mut whole = item;
+        whole.shape.insert(0, Extent::Fixed(0));
+        let zero = ConstantData::Splat(whole.kind.default_value());
+        Value::Atom(Atom::Stack(self.constant(whole, zero, span)))
+    }
+
+    /// The capture of that name, made on first use; the one that has the name already if it is of another type.
+    fn capture(
+        &mut self,
+        name: CaptureName,
+        value_name: Option<String>,
+    ) -> Result<TensorRef, Box<CaptureName>> {
+        let key = (name.absolute, name.path.clone());
+        if let Some(index) = self.capture_places.get(&key).copied()
+            && let Some(known) = self.captures.get(index)
+            && let Some(id) = self.function.captures.get(index).copied()
+        {
+            if known.tensor != name.tensor {
+                return Err(Box::new(known.clone()));
+            }
+            let tensor = Rc::new(name.tensor);
+            return Ok(TensorRef { id, tensor });
+        }
+        self.capture_places.insert(key, self.captures.len());
+        let value = self.value(value_name, name.tensor.clone(), name.span);
+        self.function.captures.push(value.id);
+        self.captures.push(name);
+        Ok(value)
+    }
+}
+
+impl<'p> Composer<'p, '_> {
+    /// A variable that the body declares or that something below it has: instances of one name share it.
+    pub fn capture(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: CaptureName,
+        value_name: Option<String>,
+    ) -> Composed<TensorRef> {
+        let (path, tensor) = (name.path.clone(), name.tensor.clone());
+        let place = name.invocation.unwrap_or(name.span);
+        builder.capture(name, value_name).map_err(|known| {
+            let message = format!(
+                "variable `{path}` is {} here, but another instance has it as {}",
+                tensor_text(&tensor),
+                tensor_text(&known.tensor)
+            );
+            self.report(
+                Diagnostic::error(&SHARED_VARIABLE, place, message)
+                    .with_place(
+                        known.invocation.unwrap_or(known.span),
+                        format!("{} here", tensor_text(&known.tensor)),
+                    )
+                    .with_help(
+                        "one file cannot hold both: give one of the instances a label of its own, \
+                         `y = label: op(x)`",
+                    ),
+            )
+        })
+    }
+
+    /// Composes an instance of the definition for these arguments.
+    pub fn instantiate(
+        &mut self,
+        found: Definitions<'p>,
+        list: &ArgumentList,
+        entry: bool,
+    ) -> Composed<FunctionId> {
+        let call = (!entry).then_some(list.invocation);
+        self.enter(&found, call)?;
+        let result = self.instance(found, list, entry);
+        self.leave();
+        result
+    }
+
+    fn instance(
+        &mut self,
+        found: Definitions<'p>,
+        list: &ArgumentList,
+        entry: bool,
+    ) -> Composed<FunctionId> {
+        let definition = found.definition;
+        if self.functions.len() >= self.limits.instances {
+            return Err(self.error(
+                &LIMIT_EXCEEDED,
+                list.invocation,
+                format!(
+                    "the model has more than {} different operator instances (limit `instances`)",
+                    self.limits.instances
+                ),
+            ));
+        }
+        let mut builder = Builder {
+            found,
+            edition: self.program.edition(found.module),
+            scope: Scope::new(),
+            types: IndexMap::new(),
+            function: Function {
+                name: self.qualified(&found),
+                role: Self::role(&found),
+                attributes: Vec::new(),
+                types: Vec::new(),
+                values: Vec::new(),
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+                items_of_none: Vec::new(),
+                captures: Vec::new(),
+                updates: Vec::new(),
+                capture_variables: Vec::new(),
+                extents: list.extents.iter().map(|(name, _)| name.clone()).collect(),
+                checks: Vec::new(),
+                result_checks: Vec::new(),
+                constants: Vec::new(),
+                body: Body::Intrinsic,
+                span: definition.name.span,
+            },
+            blocks: vec![Block::default()],
+            captures: Vec::new(),
+            capture_places: FxHashMap::default(),
+            labels: Vec::new(),
+            tensors: FxHashSet::default(),
+            named_below: FxHashSet::default(),
+            entry,
+            quantizers: std::mem::take(&mut self.passed_quantizers),
+            quantization: Vec::new(),
+            capacities: Vec::new(),
+            later_assertions: Vec::new(),
+            invocations: 0,
+            unrolled: 1,
+            symbols: 0,
+            named_extents: FxHashMap::default(),
+            demands: Demands::default(),
+            given: FxHashMap::default(),
+        };
+        let root = match entry {
+            true => self.qualified(&found),
+            false => String::new(),
+        };
+        let made = self.fill(&mut builder, list, &root);
+        match (made, &mut self.known) {
+            (Err(failure), Some(known)) if entry => {
+                known.append(&mut builder.function.values);
+                return Err(failure);
+            }
+            // Its declarations may tell its outputs where its body cannot be composed.
+            (Err(_), Some(_)) => self.declare_alone(&mut builder)?,
+            (made, _) => made?,
+        }
+        builder.function.attributes = self.attribute_values(&builder);
+        builder.function.types = builder
+            .types
+            .iter()
+            .filter_map(|(name, ty)| match ty {
+                TypeName::Scalar(kind) => Some((name.clone(), *kind)),
+                TypeName::Str => None,
+            })
+            .collect();
+        let id = FunctionId(u32::try_from(self.functions.len()).map_err(|_| Reported)?);
+        let public = definition.public || definition.kind == DefinitionKind::Graph;
+        let mut tensors = builder.named_below;
+        match public {
+            true => tensors.extend(builder.tensors),
+            false => tensors.extend(definition.constants.iter().map(|c| c.name.name.clone())),
+        }
+        self.infos.push(InstanceInfo {
+            captures: builder.captures,
+            tensors,
+            quantization: builder.quantization,
+            invocations: builder.invocations,
+            is_composite: definition.has_block(BlockKind::Compose),
+        });
+        self.functions.push(builder.function);
+        Ok(id)
+    }
+
+    /// The declared outputs of an operator whose body could not be composed.
+    fn declare_alone(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        builder.function.outputs.clear();
+        builder.function.updates.clear();
+        builder.blocks.clear();
+        self.intrinsic(builder)
+    }
+
+    /// Binds what the instance is given, and composes its body.
+    fn fill(&mut self, builder: &mut Builder<'p>, list: &ArgumentList, root: &str) -> Composed<()> {
+        let definition = builder.found.definition;
+        let reported = self.sink.diagnostics().len();
+        if let Err(failure) = self.bind(builder, list) {
+            self.say_reasons(builder, reported);
+            return Err(failure);
+        }
+        self.settle(builder)?;
+        self.symbols(builder)?;
+        self.own_quantizers(builder, root);
+        self.local_tensors(builder)?;
+        self.settle(builder)?;
+        self.later_assertions(builder, false)?;
+        if !definition.has_block(BlockKind::Lower) {
+            self.simulate_given(builder)?;
+        }
+        let counter = write_counter(definition).filter(|k| builder.scope.get(k).is_none());
+        if definition.has_block(BlockKind::Lower)
+            && let Some(counter) = counter
+            && definition.updates.is_empty()
+        {
+            self.counted_writes(builder, list, counter)?;
+        } else if definition.has_block(BlockKind::Lower) {
+            self.lowered(builder)?;
+            self.settle(builder)?;
+            if !definition.updates.is_empty() {
+                self.formulas_apart(builder, list)?;
+                self.composed_updates(builder)?;
+            }
+        } else if definition.has_block(BlockKind::Compose)
+            || definition.kind == DefinitionKind::Graph
+        {
+            self.composed(builder)?;
+        } else {
+            self.intrinsic(builder)?;
+        }
+        self.settle(builder)?;
+        self.later_assertions(builder, true)?;
+        let own = self.quantization(builder, root)?;
+        builder.quantization.splice(0..0, own);
+        Ok(())
+    }
+
+    fn attribute_values(&self, builder: &Builder) -> Vec<(String, AttributeValue)> {
+        let run_time = |expr: &model::Expr| {
+            Some(AttributeValue::Run {
+                kind: expr.kind,
+                value: Arc::new(shape_expr(expr)?),
+            })
+        };
+        builder
+            .found
+            .definition
+            .attributes
+            .iter()
+            .map(|declared| {
+                let name = declared.name.name.clone();
+                let value = builder
+                    .scope
+                    .get(&name)
+                    .map_or(AttributeValue::Null, |v| v.attribute_with(&run_time));
+                (name, value)
+            })
+            .collect()
+    }
+
+    /// An operator without a body: its outputs have the declared types.
+    fn intrinsic(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        if builder.found.definition.outputs.is_empty() {
+            return Err(self.error(
+                &TENSOR_UNKNOWN,
+                builder.found.definition.name.span,
+                format!("`{}` has neither body nor outputs", builder.function.name),
+            ));
+        }
+        self.declare_outputs(builder)?;
+        builder.function.body = Body::Intrinsic;
+        Ok(())
+    }
+}

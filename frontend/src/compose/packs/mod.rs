@@ -1,0 +1,7 @@
+//! Packs whose length is known at run time only (2.4, 2.12).
+
+pub mod accumulation;
+pub mod concatenation;
+pub mod destructuring;
+pub mod dynamic_length;
+pub mod packed_assignment;

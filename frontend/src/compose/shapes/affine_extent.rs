@@ -1,0 +1,550 @@
+//! Binding of names in extents and lengths: `2 * k + 1` against an actual value (2.6).
+
+use crate::ast::{BinaryOp, Expr, ExprKind, Item, StringPiece, Subscript, UnaryOp};
+use crate::compose::composer::{Composed, Composer};
+use crate::compose::invocations::instance::Builder;
+use crate::compose::shapes::checks::{Verdict, composed_text, equality, parts, text, verdict};
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{AFFINE_EXTENT, EXTENT_MISMATCH, SHAPE_NOT_BOUND};
+use crate::eval::evaluator::EvalResult;
+use crate::eval::{Atom, Evaluator, Value};
+use crate::source::Span;
+use skript_semantics::ScalarOp;
+
+/// What is bound, for messages.
+pub struct Bound<'a> {
+    /// "extent 1 of input `x`", "the length of attribute `a`".
+    pub what: &'a str,
+    /// Where the actual value comes from.
+    pub place: Span,
+}
+
+/// Factor and constant of an affine expression.
+struct Line {
+    factor: Value,
+    constant: Value,
+}
+
+impl<'p> Composer<'p, '_> {
+    /// Names of the expression that have no value yet.
+    pub fn unknown_names(builder: &Builder, expr: &Expr) -> Vec<String> {
+        let mut names = Vec::new();
+        collect_names(expr, &mut names);
+        names.retain(|n| builder.scope.get(n).is_none());
+        names
+    }
+
+    /// Makes `expr` equal to `actual` (an int or a pack of ints): checks it, or binds its one unknown name.
+    pub fn unify(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        let unknown = Self::unknown_names(builder, expr);
+        match unknown.as_slice() {
+            [] => {
+                let declared = builder.evaluator(self.limits).eval(expr);
+                let declared = declared.map_err(|s| self.failed(s))?;
+                self.compare_extents(builder, expr, &declared, actual, bound)
+            }
+            [name] => {
+                let solved = {
+                    let mut evaluator = builder.evaluator(self.limits);
+                    match affine(&mut evaluator, expr, name) {
+                        Ok(Some(line)) => solve(&mut evaluator, &line, actual, expr.span),
+                        Ok(None) => Ok(None),
+                        Err(stop) => Err(stop),
+                    }
+                };
+                match solved {
+                    Ok(Some(value)) => {
+                        if value
+                            .atoms()
+                            .iter()
+                            .any(|a| matches!(a, Atom::Int(i) if *i < 0))
+                        {
+                            return Err(self.no_solution(name, expr, actual, bound));
+                        }
+                        builder.scope.set(name.clone(), value);
+                        self.check_solution(builder, name, expr, actual, bound)
+                    }
+                    Ok(None) => Err(self.no_solution(name, expr, actual, bound)),
+                    Err(stop) => Err(self.failed(stop)),
+                }
+            }
+            names => Err(self.report(
+                Diagnostic::error(
+                    &SHAPE_NOT_BOUND,
+                    expr.span,
+                    format!(
+                        "{} has several unknown names: {}",
+                        bound.what,
+                        names.join(", ")
+                    ),
+                )
+                .with_place(bound.place, "bound to this"),
+            )),
+        }
+    }
+
+    /// A run-time extent is only divided by the factor when the model runs: the solution must be one, and no less
+    /// than zero.
+    fn check_solution(
+        &mut self,
+        builder: &mut Builder<'p>,
+        name: &str,
+        expr: &Expr,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        if matches!(expr.kind, ExprKind::Name(_))
+            || !actual
+                .atoms()
+                .iter()
+                .any(|a| matches!(a, Atom::Run(_) | Atom::Series(_)))
+        {
+            return Ok(());
+        }
+        let result = {
+            let mut evaluator = builder.evaluator(self.limits);
+            let solved = evaluator.scope.get(name).cloned().unwrap_or(Value::Null);
+            evaluator.eval(expr).and_then(|again| {
+                let fits = evaluator.elementwise(&again, actual, expr.span, |e, d, a| {
+                    e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], expr.span)
+                })?;
+                let sign = evaluator.map(&solved, |e, s| {
+                    e.operation(ScalarOp::Ge, &[s, Atom::Int(0)], expr.span)
+                })?;
+                let both = evaluator.elementwise(&fits, &sign, expr.span, |e, a, b| {
+                    e.operation(ScalarOp::And, &[a.clone(), b.clone()], expr.span)
+                })?;
+                evaluator.together(both, expr.span)
+            })
+        };
+        let conditions = result.map_err(|s| self.failed(s))?;
+        match verdict(&conditions) {
+            Ok(Verdict::Holds) => Ok(()),
+            Ok(Verdict::Open(condition)) => {
+                let source = self.source_text(expr.span);
+                let mut message = Vec::new();
+                let what = bound.what;
+                text(
+                    &format!("{what}: no integer `{name}` from 0 on makes `{source}` equal to "),
+                    &mut message,
+                );
+                parts(actual, &mut message);
+                self.keep_extent_check(builder, condition, message, expr.span);
+                Ok(())
+            }
+            _ => Err(self.no_solution(name, expr, actual, bound)),
+        }
+    }
+
+    fn no_solution(
+        &mut self,
+        name: &str,
+        expr: &Expr,
+        actual: &Value,
+        bound: &Bound,
+    ) -> crate::compose::composer::Reported {
+        let text = self.source_text(expr.span);
+        self.report(
+            Diagnostic::error(
+                &AFFINE_EXTENT,
+                expr.span,
+                format!(
+                    "{}: no integer `{name}` from 0 on makes `{text}` equal to {}",
+                    bound.what,
+                    actual.text()
+                ),
+            )
+            .with_place(bound.place, format!("this gives {}", actual.text())),
+        )
+    }
+
+    /// Extents of packs of run-time length.
+    fn compare_series(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        declared: &Value,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        let equal = {
+            let mut evaluator = builder.evaluator(self.limits);
+            let equal = evaluator.elementwise(declared, actual, bound.place, |e, d, a| {
+                e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], bound.place)
+            });
+            equal.and_then(|equal| evaluator.together(equal, bound.place))
+        };
+        let equal = equal.map_err(|s| self.failed(s))?;
+        let source = self.source_text(expr.span);
+        let mut message = Vec::new();
+        text(
+            &format!("{} must be `{source}` = ", bound.what),
+            &mut message,
+        );
+        parts(declared, &mut message);
+        text(", it is ", &mut message);
+        parts(actual, &mut message);
+        match verdict(&equal) {
+            Ok(Verdict::Holds) => Ok(()),
+            Ok(Verdict::Open(condition)) => {
+                self.keep_extent_check(builder, condition, message, expr.span);
+                Ok(())
+            }
+            _ => Err(self.report(
+                Diagnostic::error(&EXTENT_MISMATCH, expr.span, composed_text(&message))
+                    .with_place(bound.place, format!("this gives {}", actual.text())),
+            )),
+        }
+    }
+
+    fn compare_extents(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &Expr,
+        declared: &Value,
+        actual: &Value,
+        bound: &Bound,
+    ) -> Composed<()> {
+        if let (Value::Atom(Atom::Series(_)), _) | (_, Value::Atom(Atom::Series(_))) =
+            (declared, actual)
+        {
+            return self.compare_series(builder, expr, declared, actual, bound);
+        }
+        let pairs: Option<Vec<(Atom, Atom)>> = match (declared, actual) {
+            (Value::Atom(Atom::Bool(b)), Value::Atom(a)) => {
+                Some(vec![(Atom::Int(i64::from(*b)), a.clone())])
+            }
+            (Value::Atom(d), actual) => Some(
+                actual
+                    .atoms()
+                    .iter()
+                    .map(|a| (d.clone(), a.clone()))
+                    .collect(),
+            ),
+            (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => Some(
+                d.items
+                    .iter()
+                    .cloned()
+                    .zip(a.items.iter().cloned())
+                    .collect(),
+            ),
+            // A name that was left null by an input that is not given prescribes nothing.
+            (Value::Null, _) => Some(Vec::new()),
+            _ => None,
+        };
+        let mut equal = pairs.is_some();
+        for (d, a) in pairs.into_iter().flatten() {
+            match equality(&d, &a) {
+                Verdict::Holds => {}
+                Verdict::Fails => equal = false,
+                Verdict::Open(condition) => {
+                    let mut message = Vec::new();
+                    let source = self.source_text(expr.span);
+                    text(
+                        &format!("{} must be `{source}` = ", bound.what),
+                        &mut message,
+                    );
+                    parts(&Value::Atom(d), &mut message);
+                    text(", it is ", &mut message);
+                    parts(&Value::Atom(a), &mut message);
+                    self.keep_extent_check(builder, condition, message, expr.span);
+                }
+            }
+        }
+        if equal {
+            if let ExprKind::Name(name) = &expr.kind {
+                learn_fixed(builder, &name.name, declared, actual);
+            }
+            return Ok(());
+        }
+        let text = self.source_text(expr.span);
+        let given = declared.text();
+        let declared_text = if text == given {
+            format!("`{text}`")
+        } else {
+            format!("`{text}` = {given}")
+        };
+        Err(self.report(
+            Diagnostic::error(
+                &EXTENT_MISMATCH,
+                expr.span,
+                format!(
+                    "{} must be {declared_text}, it is {}",
+                    bound.what,
+                    actual.text()
+                ),
+            )
+            .with_place(bound.place, format!("this gives {}", actual.text())),
+        ))
+    }
+}
+
+/// A run-time extent that must agree with a fixed one is fixed from here on: every run tests it before anything else.
+fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Value) {
+    let better = |d: &Atom, a: &Atom| match (d, a) {
+        (Atom::Run(_), Atom::Int(n)) => Atom::Int(*n),
+        (d, _) => d.clone(),
+    };
+    let value = match (declared, actual) {
+        (Value::Atom(d), Value::Atom(a)) => Value::Atom(better(d, a)),
+        (Value::Pack(d), Value::Pack(a)) if d.len() == a.len() => {
+            let pairs = d.items.iter().zip(a.items.iter());
+            Value::pack(pairs.map(|(d, a)| better(d, a)).collect())
+        }
+        _ => return,
+    };
+    if value != *declared {
+        builder.scope.set(name, value);
+    }
+}
+
+/// The expression as `factor·name + constant`; `None` if it is not affine.
+fn affine(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option<Line>> {
+    if let ExprKind::Name(ident) = &expr.kind
+        && ident.name == name
+    {
+        return Ok(Some(Line {
+            factor: Value::int(1),
+            constant: Value::int(0),
+        }));
+    }
+    let mut names = Vec::new();
+    collect_names(expr, &mut names);
+    if !names.iter().any(|n| n == name) {
+        return Ok(Some(Line {
+            factor: Value::int(0),
+            constant: evaluator.eval(expr)?,
+        }));
+    }
+    let span = expr.span;
+    let combine = |evaluator: &mut Evaluator, op, a: &Value, b: &Value| {
+        evaluator.elementwise(a, b, span, |e, a, b| {
+            e.operation(op, &[a.clone(), b.clone()], span)
+        })
+    };
+    match &expr.kind {
+        ExprKind::Unary { op, operand } => {
+            let Some(line) = affine(evaluator, operand, name)? else {
+                return Ok(None);
+            };
+            let sign = Value::int(match op {
+                UnaryOp::Plus => 1,
+                UnaryOp::Minus => -1,
+                UnaryOp::Not => return Ok(None),
+            });
+            Ok(Some(Line {
+                factor: combine(evaluator, ScalarOp::Mul, &line.factor, &sign)?,
+                constant: combine(evaluator, ScalarOp::Mul, &line.constant, &sign)?,
+            }))
+        }
+        ExprKind::Binary { op, left, right } => {
+            let (Some(a), Some(b)) = (
+                affine(evaluator, left, name)?,
+                affine(evaluator, right, name)?,
+            ) else {
+                return Ok(None);
+            };
+            match op {
+                BinaryOp::Add | BinaryOp::Sub => {
+                    let op = if *op == BinaryOp::Add {
+                        ScalarOp::Add
+                    } else {
+                        ScalarOp::Sub
+                    };
+                    Ok(Some(Line {
+                        factor: combine(evaluator, op, &a.factor, &b.factor)?,
+                        constant: combine(evaluator, op, &a.constant, &b.constant)?,
+                    }))
+                }
+                BinaryOp::Mul => {
+                    let (line, factor) = if is_zero(&a.factor) {
+                        (b, a.constant)
+                    } else if is_zero(&b.factor) {
+                        (a, b.constant)
+                    } else {
+                        return Ok(None);
+                    };
+                    Ok(Some(Line {
+                        factor: combine(evaluator, ScalarOp::Mul, &line.factor, &factor)?,
+                        constant: combine(evaluator, ScalarOp::Mul, &line.constant, &factor)?,
+                    }))
+                }
+                _ => Ok(None),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    value.atoms().iter().all(|a| match a {
+        Atom::Series(series) => series.shared() == Some(&crate::model::Expr::int(0)),
+        other => *other == Atom::Int(0),
+    })
+}
+
+/// `(actual − constant) / factor` where it is exact.
+fn solve(
+    evaluator: &mut Evaluator,
+    line: &Line,
+    actual: &Value,
+    span: Span,
+) -> EvalResult<Option<Value>> {
+    let difference = evaluator.elementwise(actual, &line.constant, span, |e, a, b| {
+        e.operation(ScalarOp::Sub, &[a.clone(), b.clone()], span)
+    })?;
+    let mut exact = true;
+    let solution = evaluator.elementwise(&difference, &line.factor, span, |e, d, f| {
+        if *f == Atom::Int(1) {
+            return Ok(d.clone());
+        }
+        if let (Atom::Int(d), Atom::Int(f)) = (d, f)
+            && (*f == 0 || d.checked_rem(*f) != Some(0))
+        {
+            exact = false;
+            return Ok(Atom::Int(0));
+        }
+        e.operation(ScalarOp::Div, &[d.clone(), f.clone()], span)
+    })?;
+    Ok((exact && !solution.is_null()).then_some(solution))
+}
+
+/// All names that an expression mentions, each once.
+pub fn collect_names(expr: &Expr, names: &mut Vec<String>) {
+    let mut add = |name: &str| {
+        if !names.iter().any(|n| n == name) {
+            names.push(name.to_string());
+        }
+    };
+    match &expr.kind {
+        ExprKind::Name(ident) => add(&ident.name),
+        ExprKind::Property { base, .. } => add(&base.name),
+        ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Default(_)
+        | ExprKind::Error => {}
+        ExprKind::Str(literal) => {
+            for piece in &literal.pieces {
+                if let StringPiece::Format(expr) = piece {
+                    collect_names(expr, names);
+                }
+            }
+        }
+        ExprKind::List(items) => {
+            for item in items {
+                collect_item_names(item, names);
+            }
+        }
+        ExprKind::Index {
+            base, subscripts, ..
+        } => {
+            collect_names(base, names);
+            for subscript in subscripts {
+                collect_subscript_names(subscript, names);
+            }
+        }
+        ExprKind::Substitute {
+            base,
+            subscript,
+            value,
+        } => {
+            collect_names(base, names);
+            collect_subscript_names(subscript, names);
+            collect_names(value, names);
+        }
+        ExprKind::Unary { operand, .. } => collect_names(operand, names),
+        ExprKind::NullTest(value) => collect_names(value, names),
+        ExprKind::Binary { left, right, .. } | ExprKind::Is { left, right } => {
+            collect_names(left, names);
+            collect_names(right, names);
+        }
+        ExprKind::In { item, pack } => {
+            collect_names(item, names);
+            collect_names(pack, names);
+        }
+        ExprKind::Coalesce { value, fallback } => {
+            collect_names(value, names);
+            collect_names(fallback, names);
+        }
+        ExprKind::Select {
+            condition,
+            then,
+            otherwise,
+        } => {
+            collect_names(condition, names);
+            collect_names(then, names);
+            if let Some(otherwise) = otherwise {
+                collect_names(otherwise, names);
+            }
+        }
+        ExprKind::Fold { pack, .. } => collect_names(pack, names),
+        ExprKind::Cast { value, .. } => collect_names(value, names),
+        ExprKind::Builtin { argument, .. } => collect_names(argument, names),
+        ExprKind::Guard { index, remap } => {
+            collect_names(index, names);
+            if let Some(remap) = remap {
+                collect_names(&remap.0, names);
+                collect_names(&remap.1, names);
+            }
+        }
+    }
+}
+
+fn collect_item_names(item: &Item, names: &mut Vec<String>) {
+    match item {
+        Item::Expr(expr) => collect_names(expr, names),
+        Item::Range {
+            begin, end, stride, ..
+        } => {
+            for expr in [Some(begin), Some(end), stride.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                collect_names(expr, names);
+            }
+        }
+        Item::Expand { value, count, .. } => {
+            for expr in [Some(value), count.as_ref()].into_iter().flatten() {
+                collect_names(expr, names);
+            }
+        }
+        Item::Zip { packs, count, .. } => {
+            for expr in packs.iter().chain(count.as_ref()) {
+                collect_names(expr, names);
+            }
+        }
+    }
+}
+
+fn collect_subscript_names(subscript: &Subscript, names: &mut Vec<String>) {
+    let exprs: Vec<&Expr> = match subscript {
+        Subscript::Expr(expr) => vec![expr],
+        Subscript::Range {
+            begin, end, stride, ..
+        } => [begin, end, stride]
+            .into_iter()
+            .filter_map(|e| e.as_ref())
+            .collect(),
+        Subscript::Expand { value, count, .. } => [Some(value), count.as_ref()]
+            .into_iter()
+            .flatten()
+            .collect(),
+        Subscript::Guard { index, remap, .. } => {
+            let mut exprs = vec![index];
+            if let Some((low, high)) = remap {
+                exprs.extend([low, high]);
+            }
+            exprs
+        }
+    };
+    for expr in exprs {
+        collect_names(expr, names);
+    }
+}

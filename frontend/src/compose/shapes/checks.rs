@@ -1,0 +1,224 @@
+//! Run-time checks: conditions over extents that composition cannot decide (2.6, 2.8, 3.1).
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use crate::compose::composer::{Composed, Composer, Reported};
+use crate::compose::invocations::instance::Builder;
+use crate::diagnostics::Diagnostic;
+use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, UNEXPECTED_VALUE};
+use crate::eval::ranges::decided;
+use crate::eval::{Atom, Demand, Value, runtime};
+use crate::model::check::is_shape_scalar;
+use crate::model::{Check, CheckKind, Expr, MessagePart};
+use crate::source::Span;
+
+/// What is known of a condition while composing.
+pub enum Verdict {
+    Holds,
+    Fails,
+    /// Every run must test it.
+    Open(Expr),
+}
+
+/// All items of a condition together.
+pub fn verdict(value: &Value) -> Result<Verdict, Atom> {
+    let mut open: Option<Expr> = None;
+    for item in value.atoms() {
+        match item {
+            Atom::Bool(true) => {}
+            Atom::Bool(false) => return Ok(Verdict::Fails),
+            Atom::Run(expr) if expr.kind == ScalarKind::Bool => match decided(expr) {
+                Some(true) => {}
+                Some(false) => return Ok(Verdict::Fails),
+                None => {
+                    let expr = (**expr).clone();
+                    open = Some(match open {
+                        Some(all) => runtime::and(all, expr),
+                        None => expr,
+                    });
+                }
+            },
+            other => return Err(other.clone()),
+        }
+    }
+    Ok(open.map_or(Verdict::Holds, Verdict::Open))
+}
+
+/// Whether two extents are equal.
+pub fn equality(a: &Atom, b: &Atom) -> Verdict {
+    let (Some(x), Some(y)) = (a.to_expr(), b.to_expr()) else {
+        return if a == b {
+            Verdict::Holds
+        } else {
+            Verdict::Fails
+        };
+    };
+    if x == y {
+        return Verdict::Holds;
+    }
+    let equal = runtime::compare(ScalarOp::Eq, x, y);
+    match decided(&equal) {
+        Some(true) => Verdict::Holds,
+        Some(false) => Verdict::Fails,
+        None => Verdict::Open(equal),
+    }
+}
+
+/// A value as parts of a message, as [`Value::text`] prints it.
+pub fn parts(value: &Value, message: &mut Vec<MessagePart>) {
+    match value {
+        Value::Null => text("null", message),
+        Value::Atom(atom) => atom_parts(atom, message),
+        Value::Pack(pack) => {
+            text("[", message);
+            for (index, atom) in pack.items.iter().enumerate() {
+                if index > 0 {
+                    text(", ", message);
+                }
+                atom_parts(atom, message);
+            }
+            text("]", message);
+        }
+    }
+}
+
+fn atom_parts(atom: &Atom, message: &mut Vec<MessagePart>) {
+    match atom {
+        Atom::Run(expr) if is_shape_scalar(expr) => {
+            message.push(MessagePart::Value((**expr).clone()));
+        }
+        Atom::Series(series) => {
+            text("[", message);
+            atom_parts(&Atom::from_expr(series.at(&Expr::int(0))), message);
+            text(", …] of ", message);
+            atom_parts(&Atom::from_expr(series.length.clone()), message);
+            text(" items", message);
+        }
+        other => text(&other.text(), message),
+    }
+}
+
+/// Adds to the text at the end.
+pub fn text(piece: &str, message: &mut Vec<MessagePart>) {
+    match message.last_mut() {
+        Some(MessagePart::Text(last)) => last.push_str(piece),
+        _ => message.push(MessagePart::Text(piece.to_string())),
+    }
+}
+
+/// The message while composing: run-time values as the extents that they are.
+pub fn composed_text(message: &[MessagePart]) -> String {
+    let pieces = message.iter().map(|part| match part {
+        MessagePart::Text(piece) => piece.clone(),
+        MessagePart::Value(expr) => Atom::from_expr(expr.clone()).text(),
+        MessagePart::Choice {
+            then, otherwise, ..
+        } => format!("{} or {}", composed_text(then), composed_text(otherwise)),
+    });
+    pieces.collect()
+}
+
+/// Keeps a check for the run, once.
+pub fn keep(checks: &mut Vec<Check>, check: Check) {
+    if !checks.contains(&check) {
+        checks.push(check);
+    }
+}
+
+impl<'p> Composer<'p, '_> {
+    /// Declared and actual extents that composition cannot tell apart are compared by every run.
+    pub fn keep_extent_check(
+        &mut self,
+        builder: &mut Builder,
+        condition: Expr,
+        message: Vec<MessagePart>,
+        span: Span,
+    ) {
+        let check = Check {
+            kind: CheckKind::Extent,
+            condition,
+            message,
+            span,
+        };
+        keep(&mut builder.function.checks, check);
+    }
+
+    /// What has been evaluated demands something of positions: every run tests it when the function begins.
+    pub fn settle(&mut self, builder: &mut Builder) -> Composed<()> {
+        let demands = builder.demands.take();
+        self.keep_demands(builder, demands)
+    }
+
+    /// The same, tested where the block is now: what it rests on may be made in the block, which may be a branch.
+    pub fn settle_here(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+        for demand in builder.demands.take() {
+            if let Some(check) = self.open_check(demand)? {
+                self.check_here(builder, check)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What composition could not decide of positions is tested by every run.
+    pub fn keep_demands(&mut self, builder: &mut Builder, demands: Vec<Demand>) -> Composed<()> {
+        for demand in demands {
+            let checks = &builder.function.checks;
+            if let Some(check) = self.open_check(demand)?
+                && !checks.iter().any(|c| c.condition == check.condition)
+            {
+                builder.function.checks.push(check);
+            }
+        }
+        Ok(())
+    }
+
+    /// The check that a run makes of a demand; `None` if it is met in any case.
+    pub fn open_check(&mut self, demand: Demand) -> Composed<Option<Check>> {
+        match decided(&demand.condition) {
+            Some(true) => Ok(None),
+            Some(false) => {
+                let message = composed_text(&demand.message);
+                Err(self.error(demand.code, demand.span, message))
+            }
+            None => Ok(Some(Check {
+                kind: match std::ptr::eq(demand.code, &ACCESS_OUT_OF_RANGE) {
+                    true => CheckKind::Access,
+                    false => CheckKind::Extent,
+                },
+                condition: demand.condition,
+                message: demand.message,
+                span: demand.span,
+            })),
+        }
+    }
+
+    /// A condition that is no bool.
+    pub fn not_bool(&mut self, what: &str, atom: &Atom, span: Span) -> Reported {
+        self.report(Diagnostic::error(
+            &UNEXPECTED_VALUE,
+            span,
+            format!("{what} must be bool, this is {}", atom.describe()),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s2_8_conditions_are_decided_as_far_as_they_can_be() {
+        let holds = Value::pack(vec![Atom::Bool(true), Atom::Bool(true)]);
+        assert!(matches!(verdict(&holds), Ok(Verdict::Holds)));
+        let fails = Value::pack(vec![Atom::Bool(true), Atom::Bool(false)]);
+        assert!(matches!(verdict(&fails), Ok(Verdict::Fails)));
+        assert!(verdict(&Value::int(1)).is_err());
+    }
+
+    #[test]
+    fn texts_that_follow_each_other_are_one() {
+        let mut message = Vec::new();
+        parts(&Value::ints([1, 2]), &mut message);
+        assert_eq!(message, [MessagePart::Text("[1, 2]".into())]);
+    }
+}

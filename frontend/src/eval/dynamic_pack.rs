@@ -1,0 +1,291 @@
+//! Slices and concatenations of packs of dynamic length: `xs[1:]`, `[x, xs.., z]` (2.4). They become tensors where tensors are
+//! expected.
+
+use std::rc::Rc;
+
+use skript_semantics::ScalarOp;
+
+use super::demand::Demand;
+use super::evaluator::{EvalResult, Evaluator, stop};
+use super::index::is_constant;
+use super::position::int_of;
+use super::runtime;
+use super::series::{binary, refused};
+use super::value::{Atom, TensorRef, Value};
+use crate::ast::{Expr as Text, Subscript};
+use crate::diagnostics::codes::INDEX_OUT_OF_RANGE;
+use crate::model::check::is_shape_scalar;
+use crate::model::{Expr, MessagePart};
+use crate::source::Span;
+
+/// Parts that stand one after another, and what every run must test of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DynamicPack {
+    pub parts: Vec<PackPart>,
+    pub demands: Vec<Demand>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum PackPart {
+    /// A tensor, or an item of a pack of run-time length.
+    One(Atom),
+    Pack(TensorRef, PackSlice),
+}
+
+/// Positions of a pack of run-time length: `from`, `from + step` and so on, so many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PackSlice {
+    pub from: Expr,
+    pub step: i64,
+    pub length: Expr,
+}
+
+impl PackSlice {
+    pub fn at(&self, index: &Expr) -> Option<Expr> {
+        let steps = binary(ScalarOp::Mul, Expr::int(self.step), index.clone())?;
+        binary(ScalarOp::Add, self.from.clone(), steps)
+    }
+}
+
+impl PackPart {
+    /// The items of a list in which packs of run-time length stand; `None` for what is no tensor.
+    fn of(atom: &Atom, span: Span, evaluator: &Evaluator) -> EvalResult<Option<DynamicPack>> {
+        let part = match atom {
+            Atom::Tensor(_) | Atom::Item(_) => PackPart::One(atom.clone()),
+            Atom::DynamicPack(row) => return Ok(Some((**row).clone())),
+            Atom::Stack(stack) => match evaluator.whole(stack, span)? {
+                Some(places) => PackPart::Pack(stack.clone(), places),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(DynamicPack {
+            parts: vec![part],
+            demands: Vec::new(),
+        }))
+    }
+}
+
+impl Evaluator<'_> {
+    /// `[x, xs.., z]`, if a pack of run-time length is among the items.
+    pub(super) fn row(&mut self, atoms: &[Atom], span: Span) -> EvalResult<Option<Value>> {
+        let is_long = |atom: &Atom| matches!(atom, Atom::Stack(_) | Atom::DynamicPack(_));
+        if !atoms.iter().any(is_long) {
+            return Ok(None);
+        }
+        if let [single] = atoms {
+            return Ok(Some(Value::Atom(single.clone())));
+        }
+        if self.formula.is_some() {
+            return refused("formulas make no list of it", span);
+        }
+        let mut row = DynamicPack::default();
+        for atom in atoms {
+            let Some(part) = PackPart::of(atom, span, self)? else {
+                return refused("only tensors stand beside it in a list", span);
+            };
+            row.parts.extend(part.parts);
+            row.demands.extend(part.demands);
+        }
+        Ok(Some(Value::Atom(Atom::DynamicPack(Rc::new(row)))))
+    }
+
+    /// The places of all items of a pack of run-time length.
+    pub(super) fn whole(&self, stack: &TensorRef, span: Span) -> EvalResult<Option<PackSlice>> {
+        let length = match stack.tensor.shape.first() {
+            Some(length) => self.extent_atom(length, span)?.to_expr(),
+            None => None,
+        };
+        Ok(length.map(|length| PackSlice {
+            from: Expr::int(0),
+            step: 1,
+            length,
+        }))
+    }
+
+    /// `xs[1:]` of a pack of run-time length.
+    pub(super) fn stack_range(
+        &mut self,
+        stack: &TensorRef,
+        subscript: &Subscript,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let Some(whole) = self.whole(stack, span)? else {
+            return refused("it has no length", span);
+        };
+        let before = self.mark();
+        let places = self.range_places(&whole.length, subscript)?;
+        let demands = self.demands.since(before);
+        Ok(match places {
+            Some(places) => Value::Atom(Atom::DynamicPack(Rc::new(DynamicPack {
+                parts: vec![PackPart::Pack(stack.clone(), places)],
+                demands,
+            }))),
+            None => Value::Null,
+        })
+    }
+
+    /// `xs[1:][1:]`, `xs[1:][0]`, in formulas `xs[1:][i,]` as well: of a range of a pack.
+    pub(super) fn row_index(
+        &mut self,
+        row: &DynamicPack,
+        subscripts: &[Subscript],
+        trailing_comma: bool,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let [PackPart::Pack(stack, places)] = row.parts.as_slice() else {
+            return refused(
+                "give this list a name, `all.. = …`, to take items of it",
+                span,
+            );
+        };
+        let subscript = match subscripts {
+            [one @ (Subscript::Expr(_) | Subscript::Range { .. })] if !trailing_comma => one,
+            _ if self.formula.is_none() => {
+                return refused("one item of it can be taken: by a number", span);
+            }
+            _ => {
+                row.demands.iter().cloned().for_each(|d| self.demand(d));
+                return self.items_at(stack, places, subscripts, span);
+            }
+        };
+        if let Subscript::Expr(index) = subscript {
+            let Value::Atom(index) = self.eval(index)? else {
+                return refused("one item of it can be taken: by a number", span);
+            };
+            let position = self.item_position(&index, &places.length, span);
+            let Some(place) = position.and_then(|position| places.at(&position)) else {
+                return refused("an item is taken by an int", span);
+            };
+            row.demands.iter().cloned().for_each(|d| self.demand(d));
+            let item = (stack.clone(), Atom::from_expr(place));
+            return Ok(Value::Atom(Atom::Item(Rc::new(item))));
+        }
+        let mark = self.mark();
+        let Some(inner) = self.range_places(&places.length, subscript)? else {
+            return Ok(Value::Null);
+        };
+        let mut demands = row.demands.clone();
+        demands.extend(self.demands.since(mark));
+        let (Some(from), Some(step)) =
+            (places.at(&inner.from), places.step.checked_mul(inner.step))
+        else {
+            return refused("its places are out of reach", span);
+        };
+        let length = inner.length;
+        let part = PackPart::Pack(stack.clone(), PackSlice { from, step, length });
+        let parts = vec![part];
+        Ok(Value::Atom(Atom::DynamicPack(Rc::new(DynamicPack {
+            parts,
+            demands,
+        }))))
+    }
+
+    /// The positions of a range of `length` items; `None` if one of its ends is null.
+    pub(super) fn range_places(
+        &mut self,
+        length: &Expr,
+        range: &Subscript,
+    ) -> EvalResult<Option<PackSlice>> {
+        let Subscript::Range {
+            begin,
+            end,
+            stride,
+            span,
+        } = range
+        else {
+            return Ok(None);
+        };
+        let step = match stride {
+            Some(stride) => self.int(stride)?,
+            None => Some(1),
+        };
+        let Some(step) = step else {
+            return Ok(None);
+        };
+        if step == 0 {
+            return stop(&INDEX_OUT_OF_RANGE, *span, "the stride of a range is zero");
+        }
+        // Going forward, ends are items' places or the one behind the last; going backward, or the one before the first.
+        let before = if step < 0 { -1 } else { 0 };
+        let last = runtime::plus(length, before);
+        let (first, behind) = match step < 0 {
+            true => (last, Expr::int(before)),
+            false => (Expr::int(before), last),
+        };
+        // A computed start of -1 is before the first item where all others to the left are meant (errata 27).
+        let is_computed = begin.as_ref().is_some_and(|b| !is_constant(b));
+        let start = end.is_none() && step < 0 && is_computed;
+        let from = self.range_end(
+            begin.as_ref(),
+            ("from", before, start),
+            first,
+            length,
+            *span,
+        )?;
+        let to = self.range_end(
+            end.as_ref(),
+            ("up to", before, false),
+            behind,
+            length,
+            *span,
+        )?;
+        let (Some(from), Some(to)) = (from, to) else {
+            return Ok(None);
+        };
+        let distance = match step < 0 {
+            true => binary(ScalarOp::Sub, from.clone(), to),
+            false => binary(ScalarOp::Sub, to, from.clone()),
+        };
+        let size = Expr::int(step.checked_abs().unwrap_or(i64::MAX));
+        let steps = distance.and_then(|distance| binary(ScalarOp::CeilDiv, distance, size));
+        Ok(steps.map(|steps| PackSlice {
+            from,
+            step,
+            length: self.not_negative(steps),
+        }))
+    }
+
+    fn range_end(
+        &mut self,
+        end: Option<&Text>,
+        (which, before, start): (&str, i64, bool),
+        other: Expr,
+        length: &Expr,
+        span: Span,
+    ) -> EvalResult<Option<Expr>> {
+        let Some(end) = end else {
+            return Ok(Some(other));
+        };
+        let atom = match self.eval(end)? {
+            Value::Null => return Ok(None),
+            Value::Atom(atom) => atom,
+            Value::Pack(_) => return refused("ends of a range are ints", span),
+        };
+        let Some(index) = int_of(&atom) else {
+            return refused("ends of a range are ints", span);
+        };
+        let places = runtime::plus(length, 1);
+        let mut place = self.from_end(&index, length);
+        if start {
+            let none = runtime::compare(ScalarOp::Eq, index.clone(), Expr::int(before));
+            place = runtime::select(none, Expr::int(before), place);
+        }
+        if !is_shape_scalar(&index) {
+            if before < 0 {
+                return refused("what turns around here has ends that extents tell", span);
+            }
+            return Ok(Some(
+                self.place_of_step(index, place, &places, length, span),
+            ));
+        }
+        let what = vec![
+            MessagePart::Text(format!("a range {which} ")),
+            MessagePart::Value(index),
+            MessagePart::Text(" is out of bounds".to_string()),
+        ];
+        let shifted = runtime::plus(&place, before.wrapping_neg());
+        self.demand(Demand::place(what, &shifted, &places, length, span));
+        Ok(Some(place))
+    }
+}

@@ -1,0 +1,453 @@
+//! Packs of scalars of dynamic length (2.4, 2.6): the extents `..t` of such a pack of tensors, and what is
+//! computed from them.
+
+mod concatenation;
+pub mod fold;
+mod items;
+mod zip;
+
+use std::rc::Rc;
+
+use skript_semantics::{ScalarKind, ScalarOp};
+
+use crate::ast::Subscript;
+use crate::diagnostics::codes::UNEXPECTED_VALUE;
+use crate::eval::evaluator::{EvalResult, Evaluator, count, stop};
+use crate::eval::runtime;
+use crate::eval::value::{Atom, Value};
+use crate::model::{Expr, Node};
+use crate::program::Edition;
+use crate::source::Span;
+
+/// The index that stands for the position; no formula has as many.
+const POSITION: usize = usize::MAX;
+
+/// Item i of the pack is `item` at i, for all i below `length`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Int, over run-time extents.
+    pub length: Expr,
+    item: Expr,
+}
+
+impl Series {
+    /// What stands for the position in an item.
+    pub(in crate::eval) fn position() -> Expr {
+        Expr::index(POSITION)
+    }
+
+    /// A pack of items that are the same but for the position in them.
+    pub fn uniform(item: Expr, length: Expr) -> Self {
+        Series { length, item }
+    }
+
+    pub fn kind(&self) -> ScalarKind {
+        self.item.kind
+    }
+
+    /// Whether items are elements of tensors, or computed from some.
+    pub fn reads(&self) -> bool {
+        runtime::reads(&self.item)
+    }
+
+    /// The item that all positions share.
+    pub fn shared(&self) -> Option<&Expr> {
+        (degree(&self.item) == Some(0)).then_some(&self.item)
+    }
+
+    pub fn at(&self, position: &Expr) -> Expr {
+        at(&self.item, position)
+    }
+
+    /// The item in terms of the position.
+    pub(in crate::eval) fn item(&self) -> &Expr {
+        &self.item
+    }
+
+    /// Another item in terms of the position.
+    pub(in crate::eval) fn with_item(&self, item: Expr) -> Self {
+        Series {
+            length: self.length.clone(),
+            item,
+        }
+    }
+
+    /// The pack whose item i is `item(i)`.
+    pub fn of(length: Expr, item: impl FnOnce(&Expr) -> Option<Expr>) -> Option<Self> {
+        let item = item(&Series::position())?;
+        Some(Series { length, item })
+    }
+
+    /// Item and difference of neighbours, if that is one for all of them.
+    pub fn line(&self) -> Option<(Expr, Expr)> {
+        if degree(&self.item)? > 1 {
+            return None;
+        }
+        let first = self.at(&Expr::int(0));
+        let step = binary(ScalarOp::Sub, self.at(&Expr::int(1)), first.clone())?;
+        Some((first, step))
+    }
+
+    /// The pack in another type: the same, or reals of ints.
+    pub fn converted(&self, kind: ScalarKind) -> Option<Self> {
+        match (self.kind(), kind) {
+            (ScalarKind::Int, ScalarKind::Real) => Series::of(self.length.clone(), |i| {
+                runtime::operation(ScalarOp::ToReal, vec![self.at(i)], Edition::Draft6)
+            }),
+            (from, to) => (from == to).then(|| self.clone()),
+        }
+    }
+
+    /// The same pack with other expressions in place of its own.
+    pub fn map(&self, mut expr: impl FnMut(&Expr) -> Expr) -> Self {
+        Series {
+            length: expr(&self.length),
+            item: expr(&self.item),
+        }
+    }
+
+    /// The items of this pack, then those of another.
+    pub(in crate::eval) fn followed_by(&self, next: &Series, span: Span) -> EvalResult<Rc<Series>> {
+        let joined = || {
+            let length = binary(ScalarOp::Add, self.length.clone(), next.length.clone())?;
+            Series::of(length, |i| {
+                let own = runtime::compare(ScalarOp::Lt, i.clone(), self.length.clone());
+                let behind = next.at(&binary(ScalarOp::Sub, i.clone(), self.length.clone())?);
+                let fits = self.kind() == next.kind();
+                fits.then(|| runtime::select(own, self.at(i), behind))
+            })
+        };
+        match joined() {
+            Some(joined) => Ok(Rc::new(joined)),
+            None => refused("packs beside each other in a list have one type", span),
+        }
+    }
+
+    pub fn text(&self) -> String {
+        let text = |expr| Atom::from_expr(expr).text();
+        let first = text(self.at(&Expr::int(0)));
+        format!("[{first}, …] of {} items", text(self.length.clone()))
+    }
+
+    pub fn into_value(self) -> Value {
+        Value::Atom(Atom::Series(Rc::new(self)))
+    }
+}
+
+/// An operation of two operands, in the meaning that it has in models.
+pub(in crate::eval) fn binary(op: ScalarOp, a: Expr, b: Expr) -> Option<Expr> {
+    runtime::operation(op, vec![a, b], Edition::Draft6)
+}
+
+/// The degree in the position; `None` where it is no polynomial.
+fn degree(expr: &Expr) -> Option<usize> {
+    match &expr.node {
+        Node::Index(POSITION) => Some(1),
+        Node::Apply { op, operands } => {
+            let degrees: Option<Vec<usize>> = operands.iter().map(degree).collect();
+            let degrees = degrees?;
+            let largest = degrees.iter().copied().max().unwrap_or(0);
+            match op {
+                _ if largest == 0 => Some(0),
+                ScalarOp::Add | ScalarOp::Sub | ScalarOp::Neg => Some(largest),
+                ScalarOp::Mul => Some(degrees.iter().sum()),
+                _ => None,
+            }
+        }
+        _ => {
+            let below = expr.children().into_iter();
+            let constant = below.map(degree).all(|d| d == Some(0));
+            constant.then_some(0)
+        }
+    }
+}
+
+fn at(expr: &Expr, position: &Expr) -> Expr {
+    with_leaves(expr, &|leaf| {
+        (leaf.node == Node::Index(POSITION)).then(|| position.clone())
+    })
+}
+
+/// The expression with others in place of some of its indices and locals, folded again.
+pub fn with_leaves(expr: &Expr, replaced: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+    let of = |expr: &Expr| with_leaves(expr, replaced);
+    let all = |exprs: &[Expr]| exprs.iter().map(of).collect::<Vec<_>>();
+    let node = match &expr.node {
+        Node::Apply { op, operands } => {
+            let operands = all(operands);
+            match runtime::operation(*op, operands.clone(), Edition::Draft6) {
+                Some(expr) => return expr,
+                None => Node::Apply { op: *op, operands },
+            }
+        }
+        Node::Select {
+            condition,
+            then,
+            otherwise,
+        } => return runtime::select(of(condition), of(then), of(otherwise)),
+        Node::Table { items, index } => Node::Table {
+            items: items.clone(),
+            index: Box::new(of(index)),
+        },
+        Node::Access { tensor, subscripts } => Node::Access {
+            tensor: *tensor,
+            subscripts: all(subscripts),
+        },
+        Node::Literal(_) | Node::Index(_) | Node::Local(_) | Node::Extent(_) => {
+            return replaced(expr).unwrap_or_else(|| expr.clone());
+        }
+    };
+    Expr {
+        kind: expr.kind,
+        node,
+    }
+}
+
+/// Refuses what is not done with packs of run-time length.
+pub(in crate::eval) fn refused<T>(what: &str, span: Span) -> EvalResult<T> {
+    stop(
+        &UNEXPECTED_VALUE,
+        span,
+        format!("the length of this pack is known at run time only: {what}"),
+    )
+}
+
+impl Evaluator<'_> {
+    /// Applies to every item.
+    pub(in crate::eval) fn map_series(
+        &mut self,
+        series: &Series,
+        span: Span,
+        apply: impl FnOnce(&mut Self, Atom) -> EvalResult<Atom>,
+    ) -> EvalResult<Value> {
+        let item = apply(self, Atom::from_expr(series.item.clone()))?;
+        match item.to_expr() {
+            Some(item) => Ok(Series {
+                length: series.length.clone(),
+                item,
+            }
+            .into_value()),
+            None => refused("its items can only be numbers and conditions", span),
+        }
+    }
+
+    /// Applies to pairs of items where one of the values is such a pack; `None` if neither is.
+    pub(in crate::eval) fn pairs_of_series(
+        &mut self,
+        a: &Value,
+        b: &Value,
+        span: Span,
+        apply: impl FnOnce(&mut Self, &Atom, &Atom) -> EvalResult<Atom>,
+    ) -> Option<EvalResult<Value>> {
+        let (left, right) = (series_of(a), series_of(b));
+        let series = left.or(right)?;
+        let item = |value: &Value, own: Option<&Rc<Series>>| match (own, value) {
+            (Some(series), _) => Some(Atom::from_expr(series.item.clone())),
+            (None, Value::Atom(atom)) => Some(atom.clone()),
+            (None, _) => None,
+        };
+        if a.is_null() || b.is_null() {
+            return Some(Ok(Value::Null));
+        }
+        if let (Some(x), Some(y)) = (left, right)
+            && let Err(stop) = self.side_by_side(&x.length, &y.length, span)
+        {
+            return Some(Err(stop));
+        }
+        let (Some(x), Some(y)) = (item(a, left), item(b, right)) else {
+            return Some(refused(
+                "it has no counterpart in a list of known length",
+                span,
+            ));
+        };
+        Some(self.map_series(series, span, |this, _| apply(this, &x, &y)))
+    }
+
+    /// A choice for each item by a pack of conditions.
+    pub(in crate::eval) fn select_in_series(
+        &mut self,
+        conditions: &Rc<Series>,
+        a: &Value,
+        b: &Value,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let conditions = Value::Atom(Atom::Series(Rc::clone(conditions)));
+        // The second pass takes the condition's item as it is in the first.
+        let taken = self.elementwise(&conditions, a, span, |_, _, a| Ok(a.clone()))?;
+        let left = self.elementwise(&conditions, b, span, |_, _, b| Ok(b.clone()))?;
+        let condition = series_of(&conditions).map(|c| c.item.clone());
+        self.elementwise(&taken, &left, span, |this, a, b| match &condition {
+            Some(condition) => this.choose(condition, a, b, span),
+            None => Ok(a.clone()),
+        })
+    }
+
+    /// `t[i]`, `t[i:]`, `t[:i]`, `t[::-1]`.
+    pub(in crate::eval) fn series_item(
+        &mut self,
+        series: &Series,
+        subscripts: &[Subscript],
+        span: Span,
+    ) -> EvalResult<Value> {
+        match subscripts {
+            [Subscript::Expr(index)] => {
+                let index = self.eval(index)?;
+                self.map(&index, |this, index| {
+                    let Some(position) = this.item_position(&index, &series.length, span) else {
+                        return refused("an item is taken by an int", span);
+                    };
+                    Ok(Atom::from_expr(series.at(&position)))
+                })
+            }
+            [range @ Subscript::Range { .. }] => {
+                let Some(places) = self.range_places(&series.length, range)? else {
+                    return Ok(Value::Null);
+                };
+                let part = Series::of(places.length.clone(), |i| Some(series.at(&places.at(i)?)));
+                match part {
+                    Some(part) => Ok(part.into_value()),
+                    None => refused("this range of it cannot be taken", span),
+                }
+            }
+            _ => refused("items are taken from it one by one, or by a range", span),
+        }
+    }
+
+    /// `[a, t.., b]`: one pack of run-time length between single items.
+    pub(in crate::eval) fn join_series(
+        &mut self,
+        before: &[Atom],
+        series: &Series,
+        behind: &[Atom],
+        span: Span,
+    ) -> EvalResult<Rc<Series>> {
+        let kind = series.kind();
+        let exprs = |atoms: &[Atom]| -> Option<Vec<Expr>> {
+            let exprs = atoms.iter().map(Atom::to_expr);
+            exprs.map(|e| e.filter(|e| e.kind == kind)).collect()
+        };
+        let (Some(before), Some(behind)) = (exprs(before), exprs(behind)) else {
+            return refused("beside it in a list stand single numbers of its type", span);
+        };
+        let int = |n: usize| Expr::int(count(n));
+        let shift = int(before.len());
+        let joined = || {
+            let end = binary(ScalarOp::Add, series.length.clone(), shift.clone())?;
+            let length = binary(ScalarOp::Add, end.clone(), int(behind.len()))?;
+            Series::of(length, |i| {
+                let inner = series.at(&binary(ScalarOp::Sub, i.clone(), shift.clone())?);
+                // Where the single items continue the series, they need no choice.
+                let continues =
+                    |(position, item): (usize, &Expr)| at(&inner, &int(position)) == *item;
+                let choice = |op, place: Expr, then: Expr, otherwise: Expr| {
+                    let here = runtime::operation(op, vec![i.clone(), place], Edition::Draft6)?;
+                    Some(runtime::select(here, then, otherwise))
+                };
+                let mut item = inner.clone();
+                for (position, own) in behind.into_iter().enumerate() {
+                    let place = binary(ScalarOp::Add, end.clone(), int(position))?;
+                    item = choice(ScalarOp::Ge, place, own, item)?;
+                }
+                if before.iter().enumerate().all(continues) {
+                    return Some(item);
+                }
+                for (position, own) in before.into_iter().enumerate().rev() {
+                    item = choice(ScalarOp::Le, int(position), own, item)?;
+                }
+                Some(item)
+            })
+        };
+        match joined() {
+            Some(joined) => Ok(Rc::new(joined)),
+            None => refused("it cannot stand in this list", span),
+        }
+    }
+}
+
+/// The pack of run-time length that a value is.
+pub fn series_of(value: &Value) -> Option<&Rc<Series>> {
+    match value {
+        Value::Atom(Atom::Series(series)) => Some(series),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sum(a: Expr, b: Expr) -> Expr {
+        binary(ScalarOp::Add, a, b).unwrap()
+    }
+
+    #[test]
+    fn s2_4_items_are_what_their_expression_says() {
+        // 3·i + 5, of 4 items.
+        let series = Series::of(Expr::int(4), |i| {
+            let steps = binary(ScalarOp::Mul, Expr::int(3), i.clone())?;
+            binary(ScalarOp::Add, steps, Expr::int(5))
+        });
+        let series = series.unwrap();
+        assert_eq!(series.at(&Expr::int(2)), Expr::int(11));
+        assert_eq!(series.line(), Some((Expr::int(5), Expr::int(3))));
+        assert_eq!(series.shared(), None);
+        let same = Series::uniform(Expr::index(0), Expr::int(4));
+        assert_eq!(same.shared(), Some(&Expr::index(0)));
+        assert_eq!(same.at(&Expr::int(7)), Expr::index(0));
+    }
+
+    #[test]
+    fn products_of_positions_are_no_line() {
+        let squares = Series::of(Expr::int(4), |i| {
+            binary(ScalarOp::Mul, i.clone(), i.clone())
+        });
+        assert_eq!(squares.unwrap().line(), None);
+        let mixed = Series::of(Expr::int(4), |i| {
+            binary(ScalarOp::Mod, sum(i.clone(), Expr::int(1)), Expr::int(2))
+        });
+        assert_eq!(mixed.unwrap().line(), None);
+    }
+
+    /// An operator over `xs: real[..t]..(n)` of the main graph, with this helper.
+    fn helper(line: &str) -> String {
+        format!(
+            "operator f {{ @input {{ xs: real[..t]..(n); }} @output {{ y: int[1]; }} @using {{ h = {line}; }} @lower {{ y[i,] = n, i < 1; }} }} \
+             graph G {{ @input {{ xs: real[3]..(s|4); }} @output {{ y: int[1]; }} @compose {{ y = f(xs); }} }}"
+        )
+    }
+
+    #[test]
+    fn what_has_no_closed_form_is_refused() {
+        use crate::compose::testing::{assert_composes, assert_fires};
+        use crate::diagnostics::codes::PACK_LENGTHS_DIFFER;
+        for line in ["t[[0, 1]] <- [1, 2]", "[(t, [true])..]"] {
+            assert_fires(&UNEXPECTED_VALUE, &helper(line));
+        }
+        assert_fires(&PACK_LENGTHS_DIFFER, &helper("t + [t.., 1]"));
+        for line in [
+            "t * t",
+            "t * [1, 2]",
+            "[(t, t + ..., 1)..]",
+            "[2 ..(n)]",
+            "t[0] <- 2",
+            "t[1:] <- t[:-1] + t[1:]",
+            "t[::-2] <- [5 ..(n \\ 2)]",
+            "(t + ...) + ..",
+            "[1, t..]",
+            "t[1:] + t[:-1]",
+            "t[[0, 1]]",
+            "[t.., 1, t[::-1].., 2][n + 1]",
+            "t[::2] + t[::2]",
+            "t[::-2]",
+            "t[-1:0:-1]",
+            "6 in (t + ...)",
+            "(t + ...) < ..",
+            "[t.., (t + ...)..] + ..",
+            "(t + ...) * ..",
+            "[1, t.., 2] != ..",
+            "([1, t.., 2] := ..) ?? 3",
+        ] {
+            assert_composes(&helper(line));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Packs of run-time length beside others (2.4): side by side, in zips, and with items replaced by theirs.
+
+use skript_semantics::ScalarOp;
+
+use super::{Series, binary, refused, series_of};
+use crate::ast::{Expr as Text, Subscript};
+use crate::diagnostics::codes::PACK_LENGTHS_DIFFER;
+use crate::eval::demand::Demand;
+use crate::eval::evaluator::{EvalResult, Evaluator, count, stop};
+use crate::eval::runtime;
+use crate::eval::value::{Atom, Value};
+use crate::model::check::is_shape_scalar;
+use crate::model::{Expr, MessagePart};
+use crate::source::Span;
+
+impl Evaluator<'_> {
+    /// Every run tests that packs of these lengths have one.
+    pub(in crate::eval) fn side_by_side(&self, a: &Expr, b: &Expr, span: Span) -> EvalResult<()> {
+        if a == b {
+            return Ok(());
+        }
+        let condition = runtime::compare(ScalarOp::Eq, a.clone(), b.clone());
+        if !is_shape_scalar(&condition) {
+            let text = |length: &Expr| Atom::from_expr(length.clone()).text();
+            return stop(
+                &PACK_LENGTHS_DIFFER,
+                span,
+                format!(
+                    "nothing says that packs of {} and of {} items have one length",
+                    text(a),
+                    text(b)
+                ),
+            );
+        }
+        let text = |text: &str| MessagePart::Text(text.to_string());
+        let value = |length: &Expr| MessagePart::Value(length.clone());
+        self.demand(Demand {
+            condition,
+            message: vec![
+                text("packs have different lengths here: "),
+                value(a),
+                text(" and "),
+                value(b),
+            ],
+            code: &PACK_LENGTHS_DIFFER,
+            span,
+        });
+        Ok(())
+    }
+
+    /// A pack beside one of known length has that length, which every run tests; `None` where both are known, or neither is.
+    pub(in crate::eval) fn of_known_length(
+        &self,
+        value: &Value,
+        other: &Value,
+        span: Span,
+    ) -> EvalResult<Option<Value>> {
+        let (Some(series), Value::Pack(pack)) = (series_of(value), other) else {
+            return Ok(None);
+        };
+        let positions = (0..pack.len()).map(|n| Expr::int(count(n)));
+        self.side_by_side(&series.length, &Expr::int(count(pack.len())), span)?;
+        let items = positions.map(|position| Atom::from_expr(series.at(&position)));
+        Ok(Some(Value::pack(items.collect())))
+    }
+
+    /// `(p, q)..`: an item of each in turn.
+    pub(in crate::eval) fn zip_series(&self, packs: &[Value], span: Span) -> EvalResult<Value> {
+        let mut length = None;
+        for pack in packs {
+            let own = match pack {
+                Value::Atom(Atom::Series(series)) => series.length.clone(),
+                Value::Pack(pack) => Expr::int(count(pack.len())),
+                _ => continue,
+            };
+            match &length {
+                Some(length) => self.side_by_side(length, &own, span)?,
+                None => length = Some(own),
+            }
+        }
+        let zipped = || {
+            let all = Expr::int(count(packs.len()));
+            let whole = binary(ScalarOp::Mul, length?, all.clone())?;
+            Series::of(whole, |i| {
+                let place = binary(ScalarOp::Div, i.clone(), all.clone())?;
+                let turn = binary(ScalarOp::Mod, i.clone(), all.clone())?;
+                let mut items = packs.iter().enumerate().rev().map(|(own, pack)| {
+                    let item = match pack {
+                        Value::Atom(Atom::Series(series)) => series.at(&place),
+                        Value::Atom(atom) => atom.to_expr()?,
+                        _ => return None,
+                    };
+                    Some((Expr::int(count(own)), item))
+                });
+                let (_, last) = items.next()??;
+                items.try_fold(last, |behind, item| {
+                    let (own, item) = item?;
+                    let here = runtime::compare(ScalarOp::Eq, turn.clone(), own);
+                    (item.kind == behind.kind).then(|| runtime::select(here, item, behind))
+                })
+            })
+        };
+        match zipped() {
+            Some(zipped) => Ok(zipped.into_value()),
+            None => refused("beside it in a zip stand numbers, and packs like it", span),
+        }
+    }
+
+    /// `t[i] <- a`, `t[i:] <- p`.
+    pub(in crate::eval) fn replace_in_series(
+        &mut self,
+        series: &Series,
+        subscript: &Subscript,
+        value: &Text,
+        span: Span,
+    ) -> EvalResult<Value> {
+        let places = match subscript {
+            Subscript::Expr(index) => match self.eval(index)? {
+                Value::Null => return Ok(Value::Null),
+                Value::Atom(index) => {
+                    let position = self.item_position(&index, &series.length, span);
+                    position.map(|position| (position, 1, Expr::int(1)))
+                }
+                Value::Pack(_) => None,
+            },
+            range => match self.range_places(&series.length, range)? {
+                Some(places) => Some((places.from, places.step, places.length)),
+                None => return Ok(Value::Null),
+            },
+        };
+        let value = self.eval(value)?;
+        let value = match &value {
+            Value::Null => return Ok(Value::Null),
+            Value::Atom(Atom::Series(values)) => Some((**values).clone()),
+            Value::Atom(atom) => atom.to_expr().map(|one| Series::uniform(one, Expr::int(1))),
+            Value::Pack(_) => None,
+        };
+        let (Some((from, step, length)), Some(values)) = (places, value) else {
+            return refused(
+                "one item of it is replaced by a number, a range by a pack like it",
+                span,
+            );
+        };
+        self.side_by_side(&length, &values.length, span)?;
+        let replaced = Series::of(series.length.clone(), |i| {
+            // The place among those that are replaced, if it is one.
+            let distance = match step < 0 {
+                true => binary(ScalarOp::Sub, from.clone(), i.clone())?,
+                false => binary(ScalarOp::Sub, i.clone(), from.clone())?,
+            };
+            let size = Expr::int(step.checked_abs()?);
+            let place = binary(ScalarOp::Div, distance.clone(), size.clone())?;
+            let rest = binary(ScalarOp::Mod, distance, size)?;
+            let met = runtime::compare(ScalarOp::Eq, rest, Expr::int(0));
+            let here = runtime::and(met, Demand::within(&place, &place, &length));
+            let new = values.at(&place);
+            (new.kind == series.kind()).then(|| runtime::select(here, new, series.at(i)))
+        });
+        match replaced {
+            Some(replaced) => Ok(replaced.into_value()),
+            None => refused("its items are replaced by others of their type", span),
+        }
+    }
+}

@@ -1,0 +1,775 @@
+//! Cuts a file into imports, definitions, blocks and statements, and has each statement read.
+
+use std::collections::BTreeSet;
+
+use super::advice::{COMMENT_SIGN, foreign_definition, header};
+use super::build::Builder;
+use super::grammar::Rule;
+use super::repair::Edit;
+use super::token::{Bracket, Token, TokenKind};
+use crate::ast::{BlockHead, BlockKind, Definition, DefinitionKind, Ident, Module};
+use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, SYNTAX};
+use crate::diagnostics::{Diagnostic, closest};
+use crate::source::Span;
+
+/// The blocks by their names.
+pub(crate) const BLOCKS: [(&str, BlockKind); 12] = [
+    ("dtype", BlockKind::Dtype),
+    ("attrib", BlockKind::Attrib),
+    ("input", BlockKind::Input),
+    ("using", BlockKind::Using),
+    ("constant", BlockKind::Constant),
+    ("variable", BlockKind::Variable),
+    ("output", BlockKind::Output),
+    ("assert", BlockKind::Assert),
+    ("lower", BlockKind::Lower),
+    ("compose", BlockKind::Compose),
+    ("update", BlockKind::Update),
+    ("quantize", BlockKind::Quantize),
+];
+
+/// What could not be read may have belonged to any block.
+fn leave_unread(definition: &mut Definition) {
+    for (_, kind) in BLOCKS {
+        if !definition.unread.contains(&kind) {
+            definition.unread.push(kind);
+        }
+    }
+    definition.unread_words = None;
+}
+
+/// What ended a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Semicolon,
+    /// The brace that closes the block.
+    Brace,
+    /// A block's or definition's beginning, or the end of the file: something was not closed.
+    Cut,
+    /// A string that is not closed on its line.
+    BrokenString,
+}
+
+pub(super) struct Statement<'t> {
+    pub(super) tokens: &'t [Token],
+    pub(super) end: End,
+    /// Brackets were reported, reading it would only repeat that.
+    pub(super) broken: bool,
+}
+
+/// A statement that is to be read as `entry`.
+#[derive(Clone, Copy)]
+pub(super) struct Deferred<'t> {
+    pub(super) entry: Rule,
+    pub(super) tokens: &'t [Token],
+}
+
+/// Cuts one region of a file: an import or a definition, with what stands behind it up to the next one.
+pub(super) struct Splitter<'t, 's> {
+    pub(super) text: &'t str,
+    /// Of the region, with `edits` made, and the token behind it.
+    pub(super) tokens: &'t [Token],
+    /// How many of `tokens` are of the region.
+    pub(super) region: usize,
+    pub(super) edits: &'t [Edit],
+    pub(super) at: usize,
+    pub(super) builder: Builder<'s>,
+    /// Whether definitions stand in front of the region.
+    pub(super) after_definitions: bool,
+    /// Errors after which the rest is not read.
+    pub(super) most_errors: usize,
+    /// Statements of the present definition that were read with edits.
+    pub(super) repaired: Vec<Span>,
+    /// Where the last statement that could not be read could be read no further, and whether a name might stand there.
+    pub(super) failure: Option<(usize, bool)>,
+    /// How many words stand where no statement is read.
+    pub(super) skipped: usize,
+    /// Closing braces that stand in strings which are not closed.
+    pub(super) swallowed: usize,
+    /// Where statements are only cut: what is to be read.
+    pub(super) deferred: Option<Vec<Deferred<'t>>>,
+}
+
+impl<'t> Splitter<'t, '_> {
+    pub(super) fn peek(&self) -> Option<&'t Token> {
+        self.tokens.get(self.at)
+    }
+
+    pub(super) fn word(&self, token: &Token) -> &'t str {
+        match self.edits.iter().find(|edit| edit.wrote(token)) {
+            Some(edit) => edit.inserted,
+            None => self.text.get(token.start..token.end).unwrap_or_default(),
+        }
+    }
+
+    /// Span of a token in the file.
+    pub(super) fn span(&self, token: &Token) -> Span {
+        self.place(token.start, token.end)
+    }
+
+    pub(super) fn place(&self, start: usize, end: usize) -> Span {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span::new(self.builder.file, offset(start), offset(end))
+    }
+
+    pub(super) fn too_many_errors(&self) -> bool {
+        self.builder.sink.error_count() >= self.most_errors
+    }
+
+    pub(super) fn begins_definition(&self, token: &Token) -> bool {
+        begins_definition(self.text, token)
+    }
+
+    /// Adds the region's imports and definitions to the module.
+    pub(super) fn region(&mut self, module: &mut Module) {
+        while self.at < self.region {
+            let Some(token) = self.peek() else { break };
+            if self.too_many_errors() {
+                break;
+            }
+            match self.word(token) {
+                "import" => {
+                    let misplaced = self.after_definitions || !module.definitions.is_empty();
+                    self.import(module, misplaced);
+                }
+                "operator" | "graph" | "public" => match self.definition() {
+                    Some(definition) => module.definitions.push(definition),
+                    None => module.unread = true,
+                },
+                _ => {
+                    module.unread = true;
+                    // A brace too many may have ended the definition before.
+                    if let Some(before) = module.definitions.last_mut() {
+                        leave_unread(before);
+                    }
+                    self.stray(token);
+                }
+            }
+        }
+        module.edition_marks = self.builder.marks.clone();
+    }
+
+    /// Something at the top level that is no definition: reported once, then skipped.
+    fn stray(&mut self, token: &'t Token) {
+        let span = self.span(token);
+        let text = self.word(token);
+        let from = from_import(self.text, self.tokens.get(self.at..).unwrap_or_default());
+        if token.kind == TokenKind::Close(Bracket::Curly) {
+            self.builder.error_with_help(
+                &BRACKET,
+                span,
+                "this `}` closes nothing",
+                "remove it, or look for a `}` too many before it",
+            );
+            self.at += 1;
+            return;
+        }
+        self.builder.error_with_help(
+            &SYNTAX,
+            span,
+            format!("expected `import`, `operator` or `graph`, found `{text}`"),
+            match from {
+                Some(_) => "modules are imported whole: write `import math;`, then `math.neg(x)`",
+                None if text.starts_with('/') => COMMENT_SIGN,
+                None => foreign_definition(text)
+                    .unwrap_or("statements stand in blocks of an operator or a graph"),
+            },
+        );
+        if let Some(length) = from {
+            self.at += length;
+            return;
+        }
+        let mut depth = 0_usize;
+        while let Some(token) = self.peek() {
+            self.skipped += usize::from(token.kind == TokenKind::Word);
+            match token.kind {
+                TokenKind::Open(Bracket::Curly) => depth += 1,
+                TokenKind::Close(Bracket::Curly) if depth == 0 => return,
+                TokenKind::Close(Bracket::Curly) => depth -= 1,
+                _ if self.begins_definition(token) => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn import(&mut self, module: &mut Module, misplaced: bool) {
+        let first = self.at;
+        self.at += 1;
+        let line_end = |c: &Self, at: usize| {
+            let (Some(before), Some(next)) = (c.tokens.get(at.wrapping_sub(1)), c.tokens.get(at))
+            else {
+                return true;
+            };
+            next.kind == TokenKind::Word
+                && before.kind != TokenKind::Comma
+                && c.text
+                    .get(before.end..next.start)
+                    .is_some_and(|gap| gap.contains('\n'))
+        };
+        // What follows `import` belongs to it, on whatever line.
+        let name = self.at;
+        while let Some(token) = self.peek() {
+            if token.kind == TokenKind::Semicolon
+                || self.begins_definition(token)
+                || (self.at > name && line_end(self, self.at))
+            {
+                break;
+            }
+            self.at += 1;
+        }
+        let tokens = self.tokens.get(first..self.at).unwrap_or_default();
+        let terminated = self.peek().is_some_and(|t| t.kind == TokenKind::Semicolon);
+        self.at += usize::from(terminated);
+        let imports = self.read_statement(
+            Rule::import_line,
+            &Statement {
+                tokens,
+                end: End::Semicolon,
+                broken: false,
+            },
+            |builder, pair| Some(builder.imports(pair, misplaced)),
+        );
+        if let (Some(last), false, true) = (tokens.last(), terminated, imports.is_some()) {
+            self.missing_semicolon(last, "imports end with `;`");
+        }
+        if imports.is_none() {
+            let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
+            self.skipped += words.count();
+        }
+        module.unread |= imports.is_none();
+        module.imports.extend(imports.into_iter().flatten());
+    }
+
+    pub(super) fn missing_semicolon(&mut self, last: &Token, help: &str) {
+        let span = self.place(last.end, last.end);
+        self.builder
+            .error_with_help(&MISSING_SEMICOLON, span, "`;` is missing here", help);
+    }
+
+    fn definition(&mut self) -> Option<Definition> {
+        let first = self.at;
+        let begin = self.peek()?;
+        self.at += 1;
+        if self.word(begin) == "public"
+            && self
+                .peek()
+                .is_some_and(|t| matches!(self.word(t), "operator" | "graph"))
+        {
+            self.at += 1;
+        }
+        while let Some(token) = self.peek() {
+            if matches!(
+                token.kind,
+                TokenKind::Open(Bracket::Curly) | TokenKind::At | TokenKind::Close(Bracket::Curly)
+            ) || self.begins_definition(token)
+            {
+                break;
+            }
+            self.at += 1;
+        }
+        let header = Statement {
+            tokens: self.tokens.get(first..self.at).unwrap_or_default(),
+            end: End::Cut,
+            broken: false,
+        };
+        let parameters = self.parameter_list(header.tokens);
+        let header = match parameters {
+            Some(at) => Statement {
+                tokens: header.tokens.get(..at).unwrap_or_default(),
+                ..header
+            },
+            None => header,
+        };
+        let head = self.read_statement(Rule::header, &header, |builder, pair| {
+            let mut kind = DefinitionKind::Operator;
+            let mut public = false;
+            let mut name = None;
+            for child in pair.clone().into_inner() {
+                match child.as_rule() {
+                    Rule::kw_public => public = true,
+                    Rule::kw_graph => kind = DefinitionKind::Graph,
+                    Rule::ident => name = Some(builder.ident(&child)),
+                    _ => {}
+                }
+            }
+            name.map(|name| (kind, public, name))
+        });
+        let found_name = head.is_some();
+        let (kind, public, name) = head.unwrap_or((
+            DefinitionKind::Operator,
+            false,
+            Ident {
+                name: String::new(),
+                span: self.span(begin),
+            },
+        ));
+        let mut definition = Definition {
+            kind,
+            public,
+            name,
+            dtypes: Vec::new(),
+            attributes: Vec::new(),
+            inputs: Vec::new(),
+            usings: Vec::new(),
+            constants: Vec::new(),
+            variables: Vec::new(),
+            outputs: Vec::new(),
+            asserts: Vec::new(),
+            lowers: Vec::new(),
+            composes: Vec::new(),
+            updates: Vec::new(),
+            quantizations: Vec::new(),
+            blocks: Vec::new(),
+            unread: Vec::new(),
+            unread_words: Some(BTreeSet::new()),
+            repaired: Vec::new(),
+            tests_identity: false,
+            span: self.span(begin),
+        };
+        match self.peek() {
+            Some(open) if open.kind == TokenKind::Open(Bracket::Curly) => {
+                self.at += 1;
+                if parameters.is_some() {
+                    leave_unread(&mut definition);
+                }
+                self.body(open, &mut definition, parameters.is_some());
+            }
+            Some(open) if open.kind == TokenKind::At => {
+                let span = self.span(open);
+                if found_name {
+                    self.builder.error_with_help(
+                        &BRACKET,
+                        span,
+                        format!(
+                            "expected `{{` before the blocks of `{}`",
+                            definition.name.name
+                        ),
+                        "the blocks of an operator or a graph stand in braces",
+                    );
+                }
+                self.body(open, &mut definition, false);
+            }
+            next => {
+                let at = next.map_or(self.text.len(), |t| t.start);
+                let end = next.map_or(at, |t| t.end);
+                if found_name {
+                    let span = self.place(at, end);
+                    self.builder.error(&SYNTAX, span, "expected `{`");
+                }
+                leave_unread(&mut definition);
+                if next.is_some_and(|t| t.kind == TokenKind::Close(Bracket::Curly)) {
+                    self.at += 1;
+                }
+            }
+        }
+        definition.repaired = std::mem::take(&mut self.repaired);
+        let own = self.tokens.get(first..self.at).unwrap_or_default();
+        definition.tests_identity = own.iter().any(|token| self.word(token) == "is");
+        let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        if let Some(last) = last {
+            definition.span = definition.span.to(self.span(last));
+        }
+        found_name.then_some(definition)
+    }
+
+    /// Where a header has a list of parameters, as in `graph Net(x) -> (y)`: reported.
+    fn parameter_list(&mut self, tokens: &'t [Token]) -> Option<usize> {
+        let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Round);
+        let at = tokens.iter().position(is_open)?;
+        let names_first = |t: &Token| t.kind == TokenKind::Word;
+        let (before, list) = tokens.split_at_checked(at)?;
+        if before.len() < 2 || !before.iter().all(names_first) {
+            return None;
+        }
+        let span = self.span(list.first()?).to(self.span(list.last()?));
+        let message = "inputs and outputs are declared in blocks, not behind the name";
+        let is_graph = before.iter().any(|token| self.word(token) == "graph");
+        self.builder
+            .error_with_help(&SYNTAX, span, message, header(is_graph));
+        Some(at)
+    }
+
+    /// From behind the opening brace to behind the closing one. `reported`: whether what stands in no block has been.
+    fn body(&mut self, open: &Token, definition: &mut Definition, mut reported: bool) {
+        while let Some(token) = self.peek() {
+            if self.too_many_errors() {
+                self.at = self.tokens.len();
+                return;
+            }
+            match token.kind {
+                TokenKind::Close(Bracket::Curly) => {
+                    self.at += 1;
+                    return;
+                }
+                TokenKind::At => self.block(definition),
+                _ if self.begins_definition(token) => break,
+                _ => {
+                    if !reported {
+                        let message =
+                            format!("expected a block or `}}`, found `{}`", self.word(token));
+                        let span = self.span(token);
+                        self.builder.error_with_help(
+                            &SYNTAX,
+                            span,
+                            message,
+                            match self.word(token) {
+                                "/" => COMMENT_SIGN,
+                                _ => "statements stand in a block such as `@compose { … }`",
+                            },
+                        );
+                        reported = true;
+                    }
+                    leave_unread(definition);
+                    self.skip_balanced();
+                }
+            }
+        }
+        leave_unread(definition);
+        self.unclosed(open, &format!("`{}`", definition.name.name));
+    }
+
+    /// Over one token, or over a brace with all that is in it.
+    fn skip_balanced(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(token) = self.peek() {
+            self.skipped += usize::from(token.kind == TokenKind::Word);
+            match token.kind {
+                TokenKind::Open(Bracket::Curly) => depth += 1,
+                TokenKind::Close(Bracket::Curly) => depth = depth.saturating_sub(1),
+                TokenKind::At => return,
+                _ if self.begins_definition(token) => return,
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// A `}` of `what` is missing before the current token.
+    fn unclosed(&mut self, open: &Token, what: &str) {
+        if self.swallowed > 0 {
+            self.swallowed -= 1;
+            return;
+        }
+        let (span, before) = match self.peek() {
+            Some(token) => (self.span(token), format!("before `{}`", self.word(token))),
+            None => {
+                let end = self.tokens.last().map_or(0, |t| t.end);
+                (self.place(end, end), "at the end of the file".to_string())
+            }
+        };
+        let diagnostic = Diagnostic::error(&BRACKET, span, format!("`}}` of {what} is missing"))
+            .with_place(self.span(open), "opened here")
+            .with_help(format!("write `}}` {before}"));
+        self.builder.sink.report(diagnostic);
+    }
+
+    fn block(&mut self, definition: &mut Definition) {
+        let Some(sign) = self.peek() else { return };
+        self.at += 1;
+        let is_block = |word: &str| BLOCKS.iter().any(|(name, _)| *name == word);
+        let name = self
+            .peek()
+            .filter(|t| t.kind == TokenKind::Word)
+            .filter(|t| t.start == sign.end || is_block(self.word(t)))
+            .filter(|t| !self.begins_definition(t));
+        if let Some(name) = name
+            && name.start != sign.end
+            && !self.edits.iter().any(|e| e.at == sign.end)
+        {
+            self.builder.error_with_help(
+                &BLOCK_NAME,
+                self.place(sign.end, name.start),
+                format!("`@` and `{}` are one word", self.word(name)),
+                "remove what stands between them",
+            );
+        }
+        if name.is_some() {
+            self.at += 1;
+        }
+        let word = name.map_or("", |t| self.word(t));
+        let kind_of = |word: &str| BLOCKS.iter().find(|(n, _)| *n == word).map(|(_, k)| *k);
+        let span = name.map_or(self.span(sign), |t| self.span(sign).to(self.span(t)));
+        let mut kind = kind_of(word);
+        // Whatever stands between `@` and `{` is no name.
+        let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Curly);
+        let other = self.peek().filter(|_| name.is_none());
+        let other = other.filter(|t| t.kind != TokenKind::Word && !is_open(t));
+        let other = other.filter(|_| self.tokens.get(self.at + 1).is_some_and(is_open));
+        if let Some(other) = other {
+            let message = format!(
+                "expected the name of a block after `@`, found `{}`",
+                self.word(other)
+            );
+            let help = "write what the block is, as in `@input { … }`";
+            self.builder
+                .error_with_help(&BLOCK_NAME, self.span(other), message, help);
+            self.at += 1;
+        } else if kind.is_none() {
+            let names: Vec<String> = BLOCKS.iter().map(|(n, _)| format!("@{n}")).collect();
+            let names_alone = BLOCKS.iter().map(|(n, _)| *n);
+            let similar = similar_block(word).or_else(|| closest(word, names_alone));
+            let help = match similar {
+                Some(similar) => format!("did you mean `@{similar}`?"),
+                None => format!("the blocks are {}", names.join(", ")),
+            };
+            let message = format!("there is no block `@{word}`");
+            self.builder
+                .error_with_help(&BLOCK_NAME, span, message, help);
+            // It is read as the block that was meant, unless there is one already.
+            let is_known = |kind: &BlockKind| definition.blocks.iter().any(|b| b.kind == *kind);
+            kind = similar.and_then(kind_of).filter(|kind| !is_known(kind));
+        }
+        match kind {
+            Some(kind) => definition.blocks.push(BlockHead { kind, span }),
+            // whichever was meant is missing
+            None => leave_unread(definition),
+        }
+        let Some(open) = self
+            .peek()
+            .filter(|t| t.kind == TokenKind::Open(Bracket::Curly))
+        else {
+            let place = self.peek().map_or(span, |t| self.span(t));
+            if kind.is_some() {
+                let message = format!("expected `{{` after `@{word}`");
+                self.builder.error(&BRACKET, place, message);
+            }
+            return;
+        };
+        self.at += 1;
+        loop {
+            let mut unread = false;
+            let statement = self.cut_statement(kind.is_some());
+            if kind.is_none() {
+                let words = statement.tokens.iter();
+                self.skipped += words.filter(|t| t.kind == TokenKind::Word).count();
+            }
+            if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
+                // What begins as in other languages ends so, too.
+                if statement.end == End::Brace
+                    && let Some(last) = statement.tokens.last()
+                    && !statement.tokens.first().is_some_and(|t| self.is_control(t))
+                {
+                    self.missing_semicolon(last, "every statement of a block ends with `;`");
+                }
+                let errors = self.builder.sink.error_count();
+                self.failure = None;
+                self.read_into(definition, kind, &statement);
+                unread |= self.builder.sink.error_count() > errors;
+            }
+            unread |= statement.broken || self.holds_stand_in(&statement);
+            if let (Some(kind), true) = (kind, unread) {
+                self.leave_statement_unread(definition, kind, &statement);
+            }
+            if self.too_many_errors() {
+                self.at = self.tokens.len();
+                return;
+            }
+            match statement.end {
+                End::Semicolon | End::BrokenString => {}
+                End::Brace => return,
+                End::Cut => {
+                    self.unclosed(open, &format!("block `@{word}`"));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the last statement may declare a name that is not among its words, judged by the position where parsing it
+    /// ended.
+    fn has_lost_name(&self, kind: BlockKind, statement: &Statement) -> bool {
+        // Extents of inputs and lengths of attributes declare names as well; behind `=` stand values.
+        let names_extents = matches!(kind, BlockKind::Attrib | BlockKind::Input);
+        if self.holds_stand_in(statement) || statement.broken && names_extents {
+            return true;
+        }
+        let (Some((ended, wants_name)), Some(first)) = (self.failure, statement.tokens.first())
+        else {
+            return false;
+        };
+        let before = self.text.get(first.start..ended).unwrap_or_default();
+        let declares_inside = match kind {
+            BlockKind::Attrib | BlockKind::Input => true,
+            // The values after `return` are meant for the outputs.
+            BlockKind::Compose => wants_name || self.word(first) == "return",
+            BlockKind::Using => wants_name,
+            // A name that a sign was lost from has what stood behind it at its end.
+            BlockKind::Output | BlockKind::Variable | BlockKind::Constant => !before.contains(':'),
+            _ => false,
+        };
+        // What a formula assigns stands behind its locals.
+        let assigns = kind == BlockKind::Lower && wants_name && before.trim_end().ends_with(',');
+        before.is_empty() || assigns || declares_inside && !before.contains('=')
+    }
+
+    /// Whether something stands in a statement in place of what nobody knows.
+    fn holds_stand_in(&self, statement: &Statement) -> bool {
+        let mut edits = self.edits.iter().filter(|edit| edit.stands_in());
+        edits.any(|edit| edit.is_among(statement.tokens))
+    }
+
+    fn leave_statement_unread(
+        &self,
+        definition: &mut Definition,
+        kind: BlockKind,
+        statement: &Statement,
+    ) {
+        if !definition.unread.contains(&kind) {
+            definition.unread.push(kind);
+        }
+        if statement.end == End::BrokenString || self.has_lost_name(kind, statement) {
+            definition.unread_words = None;
+        }
+        if let Some(words) = &mut definition.unread_words {
+            let tokens = statement.tokens.iter();
+            let own = tokens.filter(|token| token.kind == TokenKind::Word);
+            words.extend(own.map(|token| self.word(token).to_string()));
+        }
+    }
+
+    /// Moves behind the next `;` or `}` that ends a statement. `reporting`: whether unbalanced brackets are reported.
+    fn cut_statement(&mut self, reporting: bool) -> Statement<'t> {
+        let first = self.at;
+        let mut open: Vec<&'t Token> = Vec::new();
+        let mut broken = false;
+        let end = loop {
+            let Some(token) = self.peek() else {
+                break End::Cut;
+            };
+            match token.kind {
+                TokenKind::OpenString => {
+                    self.at += 1;
+                    if reporting {
+                        let diagnostic = Diagnostic::error(
+                            &STRING,
+                            self.span(token),
+                            "this string is not closed on its line",
+                        )
+                        .with_help("close it with the quote it began with; for a long text write several strings one after the other");
+                        self.builder.sink.report(diagnostic);
+                        self.swallowed += swallowed_braces(self.word(token));
+                    }
+                    return Statement {
+                        tokens: &[],
+                        end: End::BrokenString,
+                        broken: true,
+                    };
+                }
+                TokenKind::Open(_) => open.push(token),
+                TokenKind::Close(closing) => {
+                    let matching = open
+                        .iter()
+                        .rposition(|t| t.kind == TokenKind::Open(closing));
+                    match matching {
+                        Some(at) => {
+                            for unclosed in open.drain(at..).skip(1) {
+                                broken |=
+                                    self.unbalanced(reporting && !broken, unclosed, Some(token));
+                            }
+                        }
+                        None if closing == Bracket::Curly => break End::Brace,
+                        None => {
+                            let inner = open.last().copied();
+                            broken |= self.unopened(reporting && !broken, token, inner);
+                        }
+                    }
+                }
+                TokenKind::Semicolon if open.last().is_some_and(|t| self.separates(t)) => {
+                    // What is said of its first word says it all.
+                    let is_loop = self.tokens.get(first).is_some_and(|t| self.is_control(t));
+                    broken |= !is_loop && self.separator(reporting && !broken, token);
+                }
+                TokenKind::Semicolon => {
+                    // Only in a block that is part of a statement may a `;` stand; anything else is not closed.
+                    let inner = open
+                        .iter()
+                        .rposition(|t| self.opens_block(t))
+                        .map_or(0, |at| at + 1);
+                    for unclosed in open.drain(inner..) {
+                        broken |= self.unbalanced(reporting && !broken, unclosed, Some(token));
+                    }
+                    if inner == 0 {
+                        break End::Semicolon;
+                    }
+                }
+                TokenKind::At => break End::Cut,
+                _ if self.begins_definition(token) => break End::Cut,
+                _ => {}
+            }
+            self.at += 1;
+        };
+        for unclosed in open {
+            broken |= self.unbalanced(reporting && !broken, unclosed, self.peek());
+        }
+        let tokens = self.tokens.get(first..self.at).unwrap_or_default();
+        if matches!(end, End::Semicolon | End::Brace) {
+            self.at += 1;
+        }
+        Statement {
+            tokens,
+            end,
+            broken,
+        }
+    }
+}
+
+/// What can only begin a definition or an import.
+pub(super) const DEFINITION_WORDS: [&str; 4] = ["operator", "graph", "public", "import"];
+
+/// How many tokens `from module import name, …;` has at the beginning of these: other languages import like that.
+pub(super) fn from_import(text: &str, tokens: &[Token]) -> Option<usize> {
+    const LONGEST: usize = 100;
+    let word = |t: &Token| text.get(t.start..t.end).unwrap_or_default();
+    let mut near = tokens.iter().take(LONGEST);
+    let end = near.position(|t| t.kind == TokenKind::Semicolon)?;
+    let line = tokens.get(..end)?;
+    let is_from = line.first().is_some_and(|t| word(t) == "from");
+    let imports = line.iter().filter(|t| begins_definition(text, t));
+    (is_from && imports.map(word).eq(["import"])).then_some(end + 1)
+}
+
+/// Whether a token can only begin a definition or an import: these words are reserved.
+pub(super) fn begins_definition(text: &str, token: &Token) -> bool {
+    let word = text.get(token.start..token.end);
+    let is_word = |word| DEFINITION_WORDS.contains(&word);
+    // Used as another kind of name, it is reported at its location.
+    let is_name = || {
+        let rest = text.get(token.end..).unwrap_or_default().trim_start();
+        rest.starts_with([
+            ':', '=', ',', ')', ';', '.', ']', '}', '+', '-', '*', '/', '<', '>', '?',
+        ])
+    };
+    token.kind == TokenKind::Word && word.is_some_and(is_word) && !is_name()
+}
+
+/// How many braces a text closes that it does not open.
+fn swallowed_braces(text: &str) -> usize {
+    let mut open = 0_usize;
+    let mut swallowed = 0_usize;
+    for c in text.chars() {
+        match c {
+            '{' => open += 1,
+            '}' if open == 0 => swallowed += 1,
+            '}' => open -= 1,
+            _ => {}
+        }
+    }
+    swallowed
+}
+
+/// The block that was probably meant.
+fn similar_block(word: &str) -> Option<&'static str> {
+    let known = BLOCKS.iter().map(|(n, _)| *n);
+    let shared = |name: &&str| {
+        let common = name.bytes().zip(word.bytes()).take_while(|(a, b)| a == b);
+        common.count()
+    };
+    // Longer and shorter forms (`lowering`, `attributes`, `in`) share their beginning.
+    known
+        .max_by_key(shared)
+        .filter(|name| shared(name) >= 3 || shared(name) >= name.len().min(word.len()).max(2))
+}
