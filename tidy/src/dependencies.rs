@@ -12,6 +12,7 @@ const WITHOUT_MLIR: &[&str] = &[
     "runtime/tensor/Cargo.toml",
     "runtime/reference/Cargo.toml",
     "runtime/Cargo.toml",
+    "symbolic/Cargo.toml",
 ];
 
 /// Dependencies that bring MLIR.

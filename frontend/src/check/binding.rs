@@ -180,8 +180,7 @@ impl<'a> Checker<'a> {
             return Role::Prescribed;
         };
         let affine = linear(expr)
-            .and_then(|l| l.single_name().map(|n| n == first.name))
-            .unwrap_or(false);
+            .is_some_and(|l| l.single_term().is_some_and(|(_, name)| *name == first.name));
         let hidden = self
             .hidden
             .get(&first.name)

@@ -3,59 +3,16 @@
 //! Two lengths differ for certain only if their difference is a constant other than zero; all other cases are left to
 //! the composition, which has values.
 
-use std::collections::BTreeMap;
+use skript_symbolic::Form;
 
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
-/// `constant + Σ coefficient · name`, or unknown.
+/// A linear form over names, or unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Length(Option<Linear>);
 
-/// A linear form with 64-bit coefficients; overflow makes it unknown.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Linear {
-    pub(super) constant: i64,
-    /// No zero coefficients.
-    pub(super) terms: BTreeMap<String, i64>,
-}
-
-impl Linear {
-    fn number(n: i64) -> Linear {
-        Linear {
-            constant: n,
-            terms: BTreeMap::new(),
-        }
-    }
-
-    fn symbol(name: &str) -> Linear {
-        Linear {
-            constant: 0,
-            terms: BTreeMap::from([(name.to_string(), 1)]),
-        }
-    }
-
-    /// `self + factor · other`.
-    fn plus(mut self, other: &Linear, factor: i64) -> Option<Linear> {
-        self.constant = self
-            .constant
-            .checked_add(other.constant.checked_mul(factor)?)?;
-        for (name, coefficient) in &other.terms {
-            let entry = self.terms.entry(name.clone()).or_insert(0);
-            *entry = entry.checked_add(coefficient.checked_mul(factor)?)?;
-        }
-        self.terms.retain(|_, c| *c != 0);
-        Some(self)
-    }
-
-    /// The one name it depends on, if it is exactly one.
-    pub(super) fn single_name(&self) -> Option<&str> {
-        let mut names = self.terms.keys();
-        match (names.next(), names.next()) {
-            (Some(name), None) => Some(name),
-            _ => None,
-        }
-    }
-}
+/// A sum of multiples of names; overflow makes it unknown.
+type Linear = Form<String>;
 
 impl Length {
     pub(super) fn unknown() -> Length {
@@ -63,11 +20,11 @@ impl Length {
     }
 
     pub(super) fn number(n: i64) -> Length {
-        Length(Some(Linear::number(n)))
+        Length(Some(Linear::constant(n)))
     }
 
     pub(super) fn symbol(name: &str) -> Length {
-        Length(Some(Linear::symbol(name)))
+        Length(Some(Linear::term(name.to_string())))
     }
 
     /// The value of an expression over names and literals.
@@ -76,31 +33,22 @@ impl Length {
     }
 
     pub(super) fn plus(self, other: &Length) -> Length {
-        match (self.0, &other.0) {
-            (Some(a), Some(b)) => Length(a.plus(b, 1)),
-            _ => Length(None),
-        }
+        Length(self.0.zip(other.0.as_ref()).and_then(|(a, b)| a.add(b)))
     }
 
     pub(super) fn times(self, factor: i64) -> Length {
-        Length(self.0.and_then(|l| Linear::default().plus(&l, factor)))
+        Length(self.0.and_then(|l| l.scale(factor)))
     }
 
     pub(super) fn constant(&self) -> Option<i64> {
-        self.0
-            .as_ref()
-            .filter(|l| l.terms.is_empty())
-            .map(|l| l.constant)
+        self.0.as_ref().and_then(Linear::as_constant)
     }
 
     /// Whether the two can never be equal.
     pub(super) fn differs(&self, other: &Length) -> bool {
-        let (Some(a), Some(b)) = (&self.0, &other.0) else {
-            return false;
-        };
-        a.clone()
-            .plus(b, -1)
-            .is_some_and(|d| d.terms.is_empty() && d.constant != 0)
+        let difference = self.0.as_ref().zip(other.0.as_ref());
+        let difference = difference.and_then(|(a, b)| a.sub(b)?.as_constant());
+        difference.is_some_and(|difference| difference != 0)
     }
 
     /// The first one if it is known.
@@ -125,12 +73,12 @@ impl Length {
     fn written(&self, unnamed: impl Fn(&str) -> Option<String>) -> Option<String> {
         let linear = self.0.as_ref()?;
         let mut text = String::new();
-        for (name, coefficient) in &linear.terms {
+        for (name, coefficient) in linear.terms() {
             let name = match name.strip_prefix('|') {
                 Some(own) => unnamed(own.trim_end_matches('|'))?,
                 None => name.to_string(),
             };
-            match (text.is_empty(), *coefficient) {
+            match (text.is_empty(), coefficient) {
                 (true, 1) => {}
                 (true, -1) => text.push('-'),
                 (true, c) => text.push_str(&format!("{c} * ")),
@@ -141,7 +89,7 @@ impl Length {
             }
             text.push_str(&name);
         }
-        match (text.is_empty(), linear.constant) {
+        match (text.is_empty(), linear.offset()) {
             (true, c) => text = c.to_string(),
             (false, 0) => {}
             (false, c) if c < 0 => text.push_str(&format!(" - {}", c.unsigned_abs())),
@@ -163,13 +111,13 @@ fn linear_within(expr: &Expr, depth: usize) -> Option<Linear> {
     let depth = depth.checked_sub(1)?;
     let linear = |e: &Expr| linear_within(e, depth);
     match &expr.kind {
-        ExprKind::Int(n) => Some(Linear::number(*n)),
-        ExprKind::Name(name) => Some(Linear::symbol(&name.name)),
+        ExprKind::Int(n) => Some(Linear::constant(*n)),
+        ExprKind::Name(name) => Some(Linear::term(name.name.clone())),
         ExprKind::Unary { op, operand } => {
             let operand = linear(operand)?;
             match op {
                 UnaryOp::Plus => Some(operand),
-                UnaryOp::Minus => Linear::default().plus(&operand, -1),
+                UnaryOp::Minus => operand.scale(-1),
                 UnaryOp::Not => None,
             }
         }
@@ -177,18 +125,10 @@ fn linear_within(expr: &Expr, depth: usize) -> Option<Linear> {
             let left = linear(left)?;
             let right = linear(right)?;
             match op {
-                BinaryOp::Add => left.plus(&right, 1),
-                BinaryOp::Sub => left.plus(&right, -1),
-                BinaryOp::Mul if left.terms.is_empty() => {
-                    Linear::default().plus(&right, left.constant)
-                }
-                BinaryOp::Mul if right.terms.is_empty() => {
-                    Linear::default().plus(&left, right.constant)
-                }
-                _ if left.terms.is_empty() && right.terms.is_empty() => {
-                    constant(*op, left.constant, right.constant).map(Linear::number)
-                }
-                _ => None,
+                BinaryOp::Add => left.add(&right),
+                BinaryOp::Sub => left.sub(&right),
+                BinaryOp::Mul => left.linear_product(&right),
+                _ => constant(*op, left.as_constant()?, right.as_constant()?).map(Linear::constant),
             }
         }
         _ => None,

@@ -7,7 +7,7 @@ use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::demand::{Demand, Position, Subject};
 use super::evaluator::Evaluator;
-use super::ranges::{Known, Work, box_facts};
+use super::ranges::{Interval, Known, Work, box_facts};
 use super::runtime;
 use super::series::binary;
 use super::value::Atom;
@@ -80,7 +80,7 @@ impl Evaluator<'_> {
 
     /// The index, counted from the end where it is below zero.
     pub fn from_end(&self, index: &Expr, length: &Expr) -> Expr {
-        let (low, high) = self.with_known(|known| known.interval(index));
+        let Interval { low, high } = self.with_known(|known| known.interval(index));
         let shifted = binary(ScalarOp::Add, index.clone(), length.clone());
         let Some(shifted) = shifted.filter(|_| low < 0) else {
             return index.clone();
@@ -98,7 +98,7 @@ impl Evaluator<'_> {
 
     /// The int, or zero where it is less.
     pub(super) fn not_negative(&self, number: Expr) -> Expr {
-        let (low, _) = self.with_known(|known| known.interval(&number));
+        let low = self.with_known(|known| known.interval(&number).low);
         match low < 0 {
             true => binary(ScalarOp::Max, number.clone(), Expr::int(0)).unwrap_or(number),
             false => number,
@@ -110,8 +110,8 @@ impl Evaluator<'_> {
         let last = runtime::plus(places, -1);
         let slack = binary(ScalarOp::Sub, last.clone(), index.clone());
         let (low, above) = self.with_known(|known| {
-            let above = slack.is_none_or(|slack| known.interval(&slack).0 < 0);
-            (known.interval(&index).0, above)
+            let above = slack.is_none_or(|slack| known.interval(&slack).low < 0);
+            (known.interval(&index).low, above)
         });
         let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
         let mut index = index;

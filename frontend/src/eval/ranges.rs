@@ -3,15 +3,11 @@
 use std::cell::Cell;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+pub use skript_symbolic::Interval;
 
 use crate::eval::affine::Affine;
 use crate::eval::evaluator::literal_bool;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
-
-/// An inclusive interval of ints; all of i64 if nothing is known.
-pub type Interval = (i128, i128);
-
-pub const ALL: Interval = (i64::MIN as i128, i64::MAX as i128);
 
 /// What is known at one point of a formula.
 #[derive(Clone, Copy)]
@@ -56,11 +52,8 @@ const FACT_DEPTH: u8 = 2;
 pub fn upper_bound(expr: &Expr) -> Option<u64> {
     let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
-    let (_, high) = known.interval(expr);
-    if high >= ALL.1 {
-        return None;
-    }
-    Some(u64::try_from(high).unwrap_or(0))
+    let high = known.interval(expr).high;
+    (high < i64::MAX).then(|| u64::try_from(high).unwrap_or(0))
 }
 
 /// Whether a condition over dynamic extents is always true or always false; `None` if neither.
@@ -92,7 +85,7 @@ pub fn decided(condition: &Expr) -> Option<bool> {
         },
         (_, [a, b]) if a.kind == ScalarKind::Int && b.kind == ScalarKind::Int => {
             let difference = Affine::of(a).plus(&Affine::of(b), -1);
-            let (low, high) = known.interval(&difference.into_expr());
+            let Interval { low, high } = known.interval(&difference.into_expr());
             let ordered = |holds: bool, fails: bool| match (holds, fails) {
                 (true, _) => Some(true),
                 (_, true) => Some(false),
@@ -112,10 +105,15 @@ pub fn decided(condition: &Expr) -> Option<bool> {
     }
 }
 
+/// An extent as an int.
+fn signed(extent: u64) -> i64 {
+    i64::try_from(extent).unwrap_or(i64::MAX)
+}
+
 /// An extent as an int expression.
 pub fn extent_expr(extent: &Extent) -> Expr {
     match extent {
-        Extent::Fixed(n) => Expr::int(i64::try_from(*n).unwrap_or(i64::MAX)),
+        Extent::Fixed(n) => Expr::int(signed(*n)),
         Extent::Dynamic { .. } => Expr {
             kind: ScalarKind::Int,
             node: Node::Extent(extent.clone()),
@@ -152,17 +150,17 @@ impl Known<'_> {
         let slack = Affine::of(&extent_expr(extent))
             .plus(&Affine::of(index), -1)
             .plus(&Affine::constant(1), -1);
-        let (low, _) = self.interval(&slack.into_expr());
-        let (_, high) = self.interval(index);
-        let fixed = extent.fixed().is_some_and(|n| high < i128::from(n));
+        let low = self.interval(&slack.into_expr()).low;
+        let high = self.interval(index).high;
+        let fixed = extent.fixed().is_some_and(|n| high < signed(n));
         low < 0 && !fixed
     }
 
     pub fn interval(&self, expr: &Expr) -> Interval {
         let sum = Affine::of(expr);
-        let (mut low, mut high) = self.plain(&sum);
+        let mut found = self.plain(&sum);
         if self.depth >= FACT_DEPTH {
-            return (low, high);
+            return found;
         }
         let deeper = Known {
             depth: self.depth + 1,
@@ -171,59 +169,54 @@ impl Known<'_> {
         for fact in self.facts {
             for factor in factors(&sum, fact) {
                 // sum = factor·fact + rest, and the fact is not negative.
-                let (rest, _) = deeper.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
-                low = low.max(rest);
-                let (_, rest) = deeper.plain(&sum.clone().plus(fact, factor));
-                high = high.min(rest);
+                let rest = deeper.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
+                found.low = found.low.max(rest.low);
+                let rest = deeper.plain(&sum.clone().plus(fact, factor));
+                found.high = found.high.min(rest.high);
             }
         }
-        (low, high)
+        found
     }
 
+    /// All ints if the sum may wrap around.
     fn plain(&self, sum: &Affine) -> Interval {
-        let mut low = i128::from(sum.constant);
-        let mut high = low;
-        for (term, coefficient) in &sum.terms {
-            let (a, b) = self.term(term);
-            let factor = i128::from(*coefficient);
-            let (a, b) = (a * factor, b * factor);
-            low = low.saturating_add(a.min(b));
-            high = high.saturating_add(a.max(b));
-        }
-        if low < ALL.0 || high > ALL.1 {
-            // It may wrap around.
-            return ALL;
-        }
-        (low, high)
+        let terms = sum
+            .terms
+            .iter()
+            .map(|(term, factor)| (self.term(term), *factor));
+        Interval::sum(sum.constant, terms).unwrap_or(Interval::ALL)
     }
 
     fn term(&self, expr: &Expr) -> Interval {
         match &expr.node {
-            Node::Literal(Scalar::Int(value)) => (i128::from(*value), i128::from(*value)),
+            Node::Literal(Scalar::Int(value)) => Interval::point(*value),
             Node::Index(position) => match self.indices.get(*position) {
-                Some(index) => (0, (i128::from(index.extent.bound()) - 1).max(0)),
-                None => ALL,
+                Some(index) => Interval {
+                    low: 0,
+                    high: (signed(index.extent.bound()) - 1).max(0),
+                },
+                None => Interval::ALL,
             },
-            Node::Extent(extent) => (0, i128::from(extent.bound())),
+            Node::Extent(extent) => Interval {
+                low: 0,
+                high: signed(extent.bound()),
+            },
             Node::Access { tensor, .. } => {
                 let known = self.tensors.get(tensor.0 as usize).copied();
-                known.flatten().unwrap_or(ALL)
+                known.flatten().unwrap_or(Interval::ALL)
             }
             Node::Local(position) => match self.locals.get(*position) {
                 Some(local) if local.value.kind == ScalarKind::Int && self.work.spend(1) => {
                     self.interval(&local.value)
                 }
-                _ => ALL,
+                _ => Interval::ALL,
             },
             Node::Table { items, .. } => {
-                items
-                    .iter()
-                    .fold((i128::MAX, i128::MIN), |range, item| match item {
-                        Scalar::Int(i) => {
-                            (range.0.min(i128::from(*i)), range.1.max(i128::from(*i)))
-                        }
-                        _ => ALL,
-                    })
+                let items = items.iter().map(|item| match item {
+                    Scalar::Int(value) => Interval::point(*value),
+                    _ => Interval::ALL,
+                });
+                items.reduce(Interval::hull).unwrap_or(Interval::ALL)
             }
             Node::Select {
                 condition,
@@ -231,7 +224,7 @@ impl Known<'_> {
                 otherwise,
             } => self.either(condition, then, otherwise),
             Node::Apply { op, operands } => self.operation(*op, operands),
-            _ => ALL,
+            _ => Interval::ALL,
         }
     }
 
@@ -251,121 +244,41 @@ impl Known<'_> {
         }
         .interval(otherwise);
         // A branch with a contradictory condition is never executed.
-        match (a.0 > a.1, b.0 > b.1) {
+        match (a.is_empty(), b.is_empty()) {
             (true, false) => b,
             (false, true) => a,
-            _ => (a.0.min(b.0), a.1.max(b.1)),
+            _ => a.hull(b),
         }
     }
 
     fn operation(&self, op: ScalarOp, operands: &[Expr]) -> Interval {
-        match (op, operands) {
-            (ScalarOp::Min, [a, b]) => {
-                let (a, b) = (self.interval(a), self.interval(b));
-                (a.0.min(b.0), a.1.min(b.1))
+        let of = |expr: &Expr| self.interval(expr);
+        let found = match (op, operands) {
+            (ScalarOp::Min, [a, b]) => Some(of(a).min(of(b))),
+            (ScalarOp::Max, [a, b]) => Some(of(a).max(of(b))),
+            (ScalarOp::Div, [a, b]) => of(a).quotient(of(b)),
+            (ScalarOp::CeilDiv, [a, b]) => of(a).ceil_quotient(of(b)),
+            (ScalarOp::Mod, [a, b]) => of(a).remainder(of(b)),
+            (ScalarOp::Pow, [a, b]) if a.kind == ScalarKind::Int => of(a).power(of(b)),
+            (ScalarOp::Mul, [a, b]) => of(a).times(of(b)),
+            (ScalarOp::Abs, [a]) => of(a).abs(),
+            (ScalarOp::Sign, _) => Some(Interval { low: -1, high: 1 }),
+            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => {
+                Some(Interval { low: 0, high: 1 })
             }
-            (ScalarOp::Max, [a, b]) => {
-                let (a, b) = (self.interval(a), self.interval(b));
-                (a.0.max(b.0), a.1.max(b.1))
-            }
-            (ScalarOp::Div | ScalarOp::CeilDiv, [a, b]) => {
-                let (low, high) = self.interval(a);
-                let quotient = |x: i128, d: i128| {
-                    // The divisor is positive, or both signs change.
-                    let (x, d) = if d < 0 { (-x, -d) } else { (x, d) };
-                    let up = if op == ScalarOp::CeilDiv { d - 1 } else { 0 };
-                    (x + up).div_euclid(d)
-                };
-                match self.interval(b) {
-                    // Facts that contradict each other: nothing is divided here.
-                    (d, e) if d > e => (d, e),
-                    (d, e) if e < 0 => {
-                        // The quotient decreases with the dividend.
-                        let smallest = quotient(high, d).min(quotient(high, e));
-                        let largest = quotient(low, d).max(quotient(low, e));
-                        if largest > ALL.1 {
-                            ALL
-                        } else {
-                            (smallest, largest)
-                        }
-                    }
-                    (d, e) if d >= 0 => {
-                        // Quotients are monotonic in both operands, so bounds map to bounds; division by zero is zero.
-                        let (first, last) = (d.max(1), e.max(1));
-                        let zero = |end: i128, most: bool| match d {
-                            0 if most => end.max(0),
-                            0 => end.min(0),
-                            _ => end,
-                        };
-                        (
-                            zero(quotient(low, first).min(quotient(low, last)), false),
-                            zero(quotient(high, first).max(quotient(high, last)), true),
-                        )
-                    }
-                    _ => ALL,
-                }
-            }
-            // The remainder has the divisor's sign and is nearer to zero; modulo zero it is zero.
-            (ScalarOp::Mod, [a, b]) => {
-                let (low, high) = self.interval(a);
-                let (least, most) = self.interval(b);
-                let is_plain = low >= 0 && least >= 0;
-                match (least, most) {
-                    _ if is_plain && high < least => (low, high),
-                    _ if is_plain => (0, high.min((most - 1).max(0))),
-                    _ if least <= ALL.0 || most >= ALL.1 => ALL,
-                    _ => ((least + 1).min(0), (most - 1).max(0)),
-                }
-            }
-            (ScalarOp::Pow, [a, b]) if a.kind == ScalarKind::Int => {
-                let ((low, high), (least, most)) = (self.interval(a), self.interval(b));
-                let power = |base: i128, exponent: i128| {
-                    let exponent = u32::try_from(exponent).ok()?;
-                    base.checked_pow(exponent).filter(|power| *power < ALL.1)
-                };
-                let ends = match least {
-                    // Powers of non-negative bases grow with both operands; zero to the zeroth is one.
-                    0.. if low >= 0 => power(high.max(1), most).map(|most| (0, most)),
-                    0.. => power((-low).max(high).max(1), most).map(|most| (-most, most)),
-                    _ => None,
-                };
-                ends.unwrap_or(ALL)
-            }
-            (ScalarOp::Mul, [a, b]) => {
-                let (a, b) = (self.interval(a), self.interval(b));
-                let products = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
-                let low = products.iter().copied().min().unwrap_or(ALL.0);
-                let high = products.iter().copied().max().unwrap_or(ALL.1);
-                if low < ALL.0 || high > ALL.1 {
-                    return ALL;
-                }
-                (low, high)
-            }
-            (ScalarOp::Abs, [a]) => {
-                let (low, high) = self.interval(a);
-                if low >= 0 {
-                    (low, high)
-                } else if low > ALL.0 {
-                    (0, high.max(-low))
-                } else {
-                    ALL
-                }
-            }
-            (ScalarOp::Sign, _) => (-1, 1),
-            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => (0, 1),
             // Of two reals the larger one gives the larger int.
-            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Real => match self.reals(a) {
-                Some((low, high)) => {
-                    let int = |x: f64| i128::from(Scalar::Real(x).to_int());
-                    (int(low), int(high))
-                }
-                None => ALL,
-            },
-            (ScalarOp::Select, [condition, then, otherwise]) => {
-                self.either(condition, then, otherwise)
+            (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Real => {
+                self.reals(a).map(|(low, high)| Interval {
+                    low: Scalar::Real(low).to_int(),
+                    high: Scalar::Real(high).to_int(),
+                })
             }
-            _ => ALL,
-        }
+            (ScalarOp::Select, [condition, then, otherwise]) => {
+                Some(self.either(condition, then, otherwise))
+            }
+            _ => None,
+        };
+        found.unwrap_or(Interval::ALL)
     }
 }
 
@@ -384,12 +297,11 @@ impl Known<'_> {
         let at = |x: f64, y: f64| op.eval(&[Scalar::Real(x), Scalar::Real(y)]).to_real();
         let ends = match (op, operands) {
             (ToReal, [a]) if a.kind == ScalarKind::Int => {
-                let (low, high) = self.interval(a);
-                if (low, high) == ALL {
-                    return None;
-                }
-                let real = |n: i128| i64::try_from(n).ok().map(|n| Scalar::Int(n).to_real());
-                vec![real(low)?, real(high)?]
+                let ints = Some(self.interval(a)).filter(|ints| *ints != Interval::ALL)?;
+                vec![
+                    Scalar::Int(ints.low).to_real(),
+                    Scalar::Int(ints.high).to_real(),
+                ]
             }
             (Floor | Ceil | Round | Neg | Sqrt, [a]) => {
                 let (low, high) = self.reals(a)?;

@@ -7,8 +7,6 @@
 //! Requires: upper bounds of the entry's arguments (`skript.bounds`).
 
 use super::bounds::{Bounds, constant, end, open_dimensions};
-use super::order::{Meaning, Order};
-use super::polynomial::{Polynomial, Unknown};
 use super::updated_positions::Taken;
 use crate::ir::arith::Constant;
 use crate::ir::copy::{arguments, operation_name};
@@ -21,6 +19,7 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Pass, PassError, PassOption, melior};
 use skript_semantics::{Scalar, ScalarKind};
+use skript_symbolic::{Definition, Polynomial, Prover, SymbolId};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
@@ -57,7 +56,7 @@ pub fn drop_clamps<'c: 'a, 'a>(
     for function in blocks(module).into_iter().flat_map(operations) {
         let mut walk = Walk {
             bounds,
-            order: Order::default(),
+            prover: Prover::default(),
             numbers: HashMap::new(),
             dimensions: HashMap::new(),
             positions: HashMap::new(),
@@ -99,15 +98,15 @@ type Condition = Vec<(Polynomial, Polynomial)>;
 
 pub(super) struct Walk<'b, 'c, 'a> {
     bounds: &'b Bounds<'c, 'a>,
-    pub(super) order: Order,
+    pub(super) prover: Prover,
     pub(super) numbers: HashMap<ValueKey, Polynomial>,
     dimensions: HashMap<(ValueKey, i64), Polynomial>,
     /// By argument that is a formula's destination: its possible elements.
     pub(super) positions: HashMap<ValueKey, Vec<Taken>>,
     /// Elements that were read of these.
     pub(super) elements: HashMap<ValueKey, Polynomial>,
-    /// By result of a formula: the unknowns of its points, without those from outside.
-    pub(super) taken_at: HashMap<ValueKey, Range<Unknown>>,
+    /// By result of a formula: the symbols of its points, without those from outside.
+    pub(super) taken_at: HashMap<ValueKey, Range<SymbolId>>,
     /// Flags that are true where they are used.
     holds: HashSet<ValueKey>,
     /// Of each of these some alternative holds.
@@ -141,11 +140,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 }
                 _ if blocks(op).is_empty() => self.scalar(op, &name)?,
                 _ => {
-                    let (facts, choices) = (self.order.facts(), self.choices.len());
+                    let (mark, choices) = (self.prover.mark(), self.choices.len());
                     for block in blocks(op) {
                         self.block(block)?;
                         self.choices.truncate(choices);
-                        self.order.forget(facts);
+                        self.prover.rollback(mark);
                     }
                 }
             }
@@ -155,8 +154,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
 
     fn formula(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
         let formula = Formula::cast(op).ok_or(melior::Error::OperationBuild)?;
-        let facts = self.order.facts();
-        let first = self.order.unknowns();
+        let mark = self.prover.mark();
+        let first = self.prover.next_symbol();
         let mut operands = op.operands();
         let mut indices = Vec::new();
         for bound in formula.static_bounds() {
@@ -169,11 +168,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             };
             let zero = Polynomial::constant(0);
             // Points count only where no loop is empty.
-            self.order.learn(&Polynomial::constant(1), &limit);
-            self.order.raise(&limit);
+            self.prover.assume_at_most(&Polynomial::constant(1), &limit);
+            self.prover.derive_positive(&limit);
             let index = match limit.as_constant() {
                 Some(1) => zero,
-                _ => self.order.fresh(Meaning::Below(limit.clone())),
+                _ => self.prover.define(Definition::Below(limit.clone())),
             };
             indices.push(index);
         }
@@ -190,7 +189,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             }
         }
         self.inside = outside;
-        self.order.forget(facts);
+        self.prover.rollback(mark);
         Ok(())
     }
 
@@ -216,7 +215,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     /// Branches, in each of which the condition is known.
     fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
         let condition = self.condition(op.operand(0)?);
-        let facts = self.order.facts();
+        let mark = self.prover.mark();
         for (number, block) in blocks(op).into_iter().enumerate() {
             if number == 0 {
                 self.learn(&condition);
@@ -225,7 +224,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             let choices = self.choices.len();
             self.block(block)?;
             self.choices.truncate(choices);
-            self.order.forget(facts);
+            self.prover.rollback(mark);
         }
         for (position, result) in op.results().enumerate() {
             let ends = blocks(op)
@@ -234,7 +233,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             let ends: Vec<_> = ends.filter(|v| v.r#type().is_index()).collect();
             if let [then, otherwise] = ends.as_slice() {
                 let (then, otherwise) = (self.number(*then), self.number(*otherwise));
-                let number = self.order.either(&then, &otherwise);
+                let number = self.prover.either(&then, &otherwise);
                 self.numbers.insert(ValueKey::of(result), number);
             }
         }
@@ -248,8 +247,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         };
         if result.r#type().is_index() {
             let number = self.computed(op, name);
-            let number = number.filter(|number| self.order.is_exact(number) || !is_sum(name));
-            let number = number.unwrap_or_else(|| self.order.fresh(Meaning::Between(None, None)));
+            let number = number.filter(|number| self.prover.is_exact(number) || !is_sum(name));
+            let number =
+                number.unwrap_or_else(|| self.prover.define(Definition::Between(None, None)));
             self.numbers.insert(ValueKey::of(result), number.clone());
             if self.inside && name != ops::arith::CONSTANT {
                 self.replace(op, result, &number)?;
@@ -321,7 +321,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             return op.operands().all(|o| self.is_true(o));
         }
         let condition = self.condition(flag);
-        !condition.is_empty() && condition.iter().all(|(x, y)| self.order.at_most(x, y))
+        !condition.is_empty() && condition.iter().all(|(x, y)| self.prover.at_most(x, y))
     }
 
     fn learn(&mut self, condition: &Condition) {
@@ -330,9 +330,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             match left.iter().position(|(z, w)| (z, w) == (y, x)) {
                 Some(same) => {
                     left.remove(same);
-                    self.order.learn_equal(x, y);
+                    self.prover.assume_equal(x, y);
                 }
-                None => self.order.learn(x, y),
+                None => self.prover.assume_at_most(x, y),
             }
         }
     }
@@ -349,7 +349,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         {
             let mut left = choice.iter().filter(|condition| {
                 let mut parts = condition.iter();
-                !parts.any(|(x, y)| y.plus(1).is_some_and(|next| self.order.at_most(&next, x)))
+                !parts.any(|(x, y)| y.plus(1).is_some_and(|next| self.prover.at_most(&next, x)))
             });
             if let (Some(only), None) = (left.next(), left.next()) {
                 self.learn(only);
@@ -403,7 +403,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         match self.numbers.get(&ValueKey::of(value)) {
             Some(number) => number.clone(),
             None => {
-                let number = self.order.fresh(Meaning::Between(None, None));
+                let number = self.prover.define(Definition::Between(None, None));
                 self.numbers.insert(ValueKey::of(value), number.clone());
                 number
             }
@@ -420,7 +420,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             (ops::tensor::DIM, [tensor, dimension]) => self.extent(*tensor, constant(*dimension)?),
             (ops::skript::SELECT | ops::arith::SELECT, [_, x, y]) => {
                 let (x, y) = (self.number(*x), self.number(*y));
-                Some(self.order.either(&x, &y))
+                Some(self.prover.either(&x, &y))
             }
             (ops::skript::NEG, [x]) => self.number(*x).scale(-1),
             (ops::skript::CAST | ops::arith::INDEX_CAST, [_]) => {
@@ -432,8 +432,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     ops::skript::ADD | ops::arith::ADDI => x.add(&y),
                     ops::skript::SUB | ops::arith::SUBI => x.sub(&y),
                     ops::skript::MUL | ops::arith::MULI => x.mul(&y),
-                    ops::skript::MIN | ops::arith::MINSI => Some(self.order.min(&x, &y)),
-                    ops::skript::MAX | ops::arith::MAXSI => Some(self.order.max(&x, &y)),
+                    ops::skript::MIN | ops::arith::MINSI => Some(self.prover.min(&x, &y)),
+                    ops::skript::MAX | ops::arith::MAXSI => Some(self.prover.max(&x, &y)),
                     ops::skript::DIV | ops::skript::CEILDIV => {
                         let (mut x, mut divisor) = (x, y.as_constant()?);
                         if divisor < 0 {
@@ -443,9 +443,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                             ops::skript::DIV => 0,
                             _ => divisor.checked_sub(1)?,
                         };
-                        self.order.quotient(&x.plus(up)?, divisor)
+                        self.prover.quotient(&x.plus(up)?, divisor)
                     }
-                    ops::skript::MOD => Some(self.order.remainder(&x, &y)),
+                    ops::skript::MOD => Some(self.prover.remainder(&x, &y)),
                     _ => None,
                 }
             }
@@ -465,7 +465,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let extent = match self.made_with(tensor, position) {
             Some(made) => made,
             None if fixed => Polynomial::constant(bound),
-            None => self.order.fresh(Meaning::Between(Some(0), Some(bound))),
+            None => self
+                .prover
+                .define(Definition::Between(Some(0), Some(bound))),
         };
         self.dimensions.insert(key, extent.clone());
         Some(extent)

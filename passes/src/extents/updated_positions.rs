@@ -3,7 +3,6 @@
 
 use super::bounds::{constant, end};
 use super::drop_clamps::Walk;
-use super::polynomial::{Polynomial, Unknown};
 use crate::ir::attribute_names;
 use crate::ir::blocks;
 use crate::ir::copy::{arguments, operation_name};
@@ -17,21 +16,22 @@ use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 
 use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarKind;
+use skript_symbolic::{Polynomial, SymbolId};
 use std::ops::Range;
 
-/// A number for each of many points, and the unknowns that are others at each.
-pub(super) type Taken = (Polynomial, Range<Unknown>);
+/// A polynomial for each of many points, and the symbols that differ between points.
+pub(super) type Taken = (Polynomial, Range<SymbolId>);
 
 impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
-    /// Learns what the destinations of a formula hold while it runs. Its body is known, and what is unknown of it and not
-    /// of what is around begins at `first`; `indices` are the formula's own.
+    /// Learns what the destinations of a formula hold while it runs. Its body is known, and the symbols of it
+    /// alone begin at `first`; `indices` are the formula's own.
     pub(super) fn learn_positions(
         &mut self,
         op: OperationRef<'c, 'a>,
         indices: usize,
-        first: Unknown,
+        first: SymbolId,
     ) {
-        let own = first..self.order.unknowns();
+        let own = first..self.prover.next_symbol();
         for result in op.results() {
             self.taken_at.insert(ValueKey::of(result), own.clone());
         }
@@ -62,11 +62,16 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let result = OperationResult::try_from(tensor).ok()?;
         let op = result.owner();
         match operation_name(op).as_str() {
-            ops::tensor::SPLAT => Some(vec![(self.integer(op.operand(0).ok()?)?, 0..0)]),
+            ops::tensor::SPLAT => {
+                Some(vec![(self.integer(op.operand(0).ok()?)?, Range::default())])
+            }
             ops::arith::CONSTANT => {
                 let number = splat::element(op.attribute("value").ok()?)?;
                 let number = IntegerAttribute::try_from(number).ok()?;
-                Some(vec![(Polynomial::constant(number.value()), 0..0)])
+                Some(vec![(
+                    Polynomial::constant(number.value()),
+                    Range::default(),
+                )])
             }
             ops::skript::FORMULA if kind(op).is_ok_and(|kind| kind == Accumulation::Assign) => {
                 let target = result.result_number();
@@ -85,10 +90,10 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     fn element(&mut self, held: &[Taken]) -> Option<Polynomial> {
         let mut held = held.iter();
         let (first, points) = held.next()?;
-        let mut element = self.order.another(first, points)?;
+        let mut element = self.prover.at_another_point(first, points)?;
         for (number, points) in held {
-            let number = self.order.another(number, points)?;
-            element = self.order.either(&element, &number);
+            let number = self.prover.at_another_point(number, points)?;
+            element = self.prover.either(&element, &number);
         }
         Some(element)
     }
@@ -140,6 +145,6 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             Polynomial::constant(-limit),
             Polynomial::constant(limit - 1),
         );
-        self.order.at_most(&least, number) && self.order.at_most(number, &most)
+        self.prover.at_most(&least, number) && self.prover.at_most(number, &most)
     }
 }

@@ -103,7 +103,7 @@ fn place(
         .enumerate()
         .map(|(index, (low, extent))| match extent {
             1 => Some(Affine::constant(*low)),
-            _ => Affine::index(index).add(&Affine::constant(*low)),
+            _ => Affine::index(index).plus(*low),
         })
         .collect::<Option<_>>()
         .ok_or_else(overflow)?;
@@ -127,7 +127,7 @@ fn place(
             {
                 *form = Affine::index(index)
                     .scale(-1)
-                    .and_then(|f| f.add(&Affine::constant(low.checked_add(extent - 1)?)))
+                    .and_then(|f| f.plus(low.checked_add(extent - 1)?))
                     .ok_or_else(overflow)?;
             }
         }

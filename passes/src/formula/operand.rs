@@ -5,11 +5,11 @@ use super::domain::Domain;
 use super::dynamic_extents::{Fit, Open, Size, Sizes};
 use super::{Refusal, block};
 use crate::ir::{Builder, types};
-use crate::structure::affine::Range;
 use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarOp};
+use skript_symbolic::Interval;
 use std::collections::HashMap;
 
 /// Maximum size of a bordered copy, as a multiple of its source; a read beyond that checks its subscripts instead.
@@ -29,10 +29,10 @@ pub struct Operands<'c, 'a> {
 }
 
 /// The subscripts that are read, by dimension.
-type Reach = Vec<Range>;
+type Reach = Vec<Interval>;
 
 /// All subscripts of a dynamic dimension.
-const FULL: Range = Range {
+const FULL: Interval = Interval {
     low: 0,
     high: LARGEST_EXTENT - 1,
 };
@@ -94,7 +94,7 @@ pub fn promote<'c: 'a, 'a>(
         };
         let is_own = leaving.contains(&true);
         let merged: Reach = match reaches.get(&tensor).filter(|_| !is_own) {
-            Some(known) => known.iter().zip(&own).map(|(a, b)| union(*a, *b)).collect(),
+            Some(known) => known.iter().zip(&own).map(|(a, b)| a.hull(*b)).collect(),
             None => own,
         };
         if leaves(&merged, extents) && !affordable(&merged, extents) {
@@ -269,13 +269,6 @@ fn reach(forms: &[Affine], loops: &[i64], extents: &[i64], leaving: &[bool]) -> 
         Some(if is_whole || *leaving { FULL } else { range })
     });
     ranges.collect()
-}
-
-fn union(a: Range, b: Range) -> Range {
-    Range {
-        low: a.low.min(b.low),
-        high: a.high.max(b.high),
-    }
 }
 
 fn leaves(reach: &Reach, extents: &[i64]) -> bool {

@@ -29,7 +29,7 @@ fn form(expression: AffineExpr<'_>) -> Option<Affine> {
         return form(expression.lhs())?.add(&form(expression.rhs())?);
     }
     if expression.is_mul() {
-        return form(expression.lhs())?.mul(&form(expression.rhs())?);
+        return form(expression.lhs())?.linear_product(&form(expression.rhs())?);
     }
     None
 }

@@ -1,11 +1,11 @@
 //! Classifies a formula: map, view, contraction, window, reduction, gather, scatter or sequential.
 
-use super::affine::Affine;
 use super::arg_reduction::ArgReduction;
 use super::guard::Guard;
 use super::nest::{Nest, Term, TermId};
 use super::target::Placement;
 use skript_frontend::model::Accumulation;
+use skript_symbolic::Affine;
 use std::fmt;
 
 /// The kinds of computation that lowerings distinguish.

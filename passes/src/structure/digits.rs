@@ -2,8 +2,8 @@
 //!
 //! If d divides the extent, the index is a number with two digits, i = d·j + k: `i / d` is j, `i mod d` is k.
 
-use super::affine::{Affine, Atom};
 use super::nest::{Nest, Term, TermId};
+use skript_symbolic::{Affine, Atom};
 use std::collections::HashMap;
 
 /// Maximum number of digits.

@@ -1,6 +1,7 @@
 //! Loops whose iterations access disjoint elements: they may run in parallel.
 
 use super::nest::Nest;
+use skript_symbolic::Interval;
 
 impl Nest {
     /// Whether no two iterations of the loop at this depth, within one iteration of the outer loops, write the same
@@ -44,15 +45,9 @@ impl Nest {
             } else if indices.contains(&index) {
                 return false;
             } else if !indices.iter().all(|i| agreed.contains(i)) {
-                let Some(range) = part.scale(coefficient).and_then(|p| p.range(&self.extents))
-                else {
-                    return false;
-                };
-                let Some(sum) = range
-                    .high
-                    .checked_sub(range.low)
-                    .and_then(|width| spread.checked_add(width))
-                else {
+                let width = part.scale(coefficient).and_then(|p| p.range(&self.extents));
+                let width = width.and_then(Interval::width);
+                let Some(sum) = width.and_then(|width| spread.checked_add(width)) else {
                     return false;
                 };
                 spread = sum;

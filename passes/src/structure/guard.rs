@@ -1,9 +1,9 @@
 //! Predicates as conjunctions of affine inequalities.
 
-use super::affine::Affine;
 use super::nest::{Nest, Term, TermId};
 use super::read::LARGEST_EXTENT;
 use skript_semantics::{ScalarKind, ScalarOp};
+use skript_symbolic::Affine;
 
 /// What a predicate implies: all `constraints` are ≥ 0 wherever it is true.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,11 +112,10 @@ impl Guard {
             (ScalarOp::Ne, false) => ScalarOp::Eq,
             _ => return None,
         };
-        let one = Affine::constant(1);
         match op {
-            ScalarOp::Lt => self.constraints.push(y.sub(&x)?.sub(&one)?),
+            ScalarOp::Lt => self.constraints.push(y.sub(&x)?.plus(-1)?),
             ScalarOp::Le => self.constraints.push(y.sub(&x)?),
-            ScalarOp::Gt => self.constraints.push(x.sub(&y)?.sub(&one)?),
+            ScalarOp::Gt => self.constraints.push(x.sub(&y)?.plus(-1)?),
             ScalarOp::Ge => self.constraints.push(x.sub(&y)?),
             ScalarOp::Eq => {
                 let (below, above) = (x.sub(&y)?, y.sub(&x)?);

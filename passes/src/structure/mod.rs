@@ -1,11 +1,10 @@
 //! The recognizer: classifies a formula for every lowering, never by an operator's name.
 //!
-//! [`nest`] is a formula as plain data. [`affine`], [`guard`] and [`target`] analyse its subscripts, its predicate and
+//! [`nest`] is a formula as plain data. [`guard`] and [`target`] analyse its subscripts, its predicate and
 //! its writes. [`positions`] evaluates subscripts that depend on one index only. `substitute` replaces indices by forms
 //! of others, `digits` splits divided indices. [`disjoint`] finds parallel loops, [`pieces`] piecewise affine
 //! subscripts, [`arg_reduction`] arg-reductions, [`compaction`] stream compactions. [`classify`] assigns the kind.
 
-pub mod affine;
 pub mod annotate_structure;
 pub mod arg_reduction;
 pub mod classify;
@@ -20,7 +19,6 @@ pub mod read;
 mod substitute;
 pub mod target;
 
-pub use affine::Affine;
 pub use arg_reduction::ArgReduction;
 pub use classify::Structure;
 pub use compaction::Compaction;
@@ -29,4 +27,5 @@ pub use nest::{Nest, Term, TermId};
 pub use pieces::Pieces;
 pub use positions::Positions;
 pub use read::{LARGEST_EXTENT, ReadError, Reading};
+pub use skript_symbolic::Affine;
 pub use target::{Placement, Slot};

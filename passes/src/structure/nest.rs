@@ -1,8 +1,8 @@
 //! A formula as plain data, without MLIR: its loop nest and the terms computed at each point.
 
-use super::affine::Affine;
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
+use skript_symbolic::Affine;
 
 /// Position in [`Nest::terms`]; operands come before their users.
 pub type TermId = usize;
@@ -184,12 +184,12 @@ impl Nest {
             (ScalarOp::ToInt, None) => Some(x.clone()),
             (ScalarOp::Add, Some(y)) => x.add(y),
             (ScalarOp::Sub, Some(y)) => x.sub(y),
-            (ScalarOp::Mul, Some(y)) => x.mul(y),
+            (ScalarOp::Mul, Some(y)) => x.linear_product(y),
             (ScalarOp::Div, Some(y)) => x.floor_div(y.as_constant()?, &self.extents),
             (ScalarOp::Mod, Some(y)) => x.modulo(y.as_constant()?, &self.extents),
             (ScalarOp::CeilDiv, Some(y)) => {
                 let divisor = y.as_constant()?;
-                x.add(&Affine::constant(divisor.checked_sub(1)?))?
+                x.plus(divisor.checked_sub(1)?)?
                     .floor_div(divisor, &self.extents)
             }
             (ScalarOp::Min | ScalarOp::Max, Some(y)) => {

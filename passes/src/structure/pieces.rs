@@ -1,9 +1,9 @@
 //! Piecewise affine subscripts: clamped, mirrored and wrapped borders, as a tree of conditions with affine forms at its
 //! leaves.
 
-use super::affine::Affine;
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
+use skript_symbolic::Affine;
 
 /// Maximum number of leaves.
 const MOST: usize = 256;
@@ -234,11 +234,12 @@ impl<T: Clone> Pieces<T> {
             return self;
         };
         // Not `form ≥ 0` is `−form − 1 ≥ 0`.
-        let negated = form.scale(-1).and_then(|f| f.add(&Affine::constant(-1)));
-        if follows(&form, known, extents) {
+        let negated = form.scale(-1).and_then(|f| f.plus(-1));
+        let follows = |form: &Affine| known.iter().any(|k| form.follows_from(k, extents));
+        if follows(&form) {
             return then.pruned(known, extents);
         }
-        if negated.as_ref().is_some_and(|n| follows(n, known, extents)) {
+        if negated.as_ref().is_some_and(follows) {
             return otherwise.pruned(known, extents);
         }
         known.push(form.clone());
@@ -268,14 +269,6 @@ impl<T: Clone> Pieces<T> {
             } => then.leaves() + otherwise.leaves(),
         }
     }
-}
-
-/// Whether a form is not negative because a known form is not: their difference is not negative.
-fn follows(form: &Affine, known: &[Affine], extents: &[i64]) -> bool {
-    known.iter().any(|known| {
-        let rest = form.sub(known).and_then(|rest| rest.range(extents));
-        rest.is_some_and(|range| range.low >= 0)
-    })
 }
 
 #[cfg(test)]

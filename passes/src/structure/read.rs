@@ -1,6 +1,5 @@
 //! Reads a `skript.formula` into plain data.
 
-use super::affine::Affine;
 use super::digits;
 use super::nest::{Nest, NestTarget, NestTensor, Term, TermId};
 use crate::ir::arith::Constant;
@@ -19,6 +18,7 @@ use melior::ir::{
 };
 use skript_frontend::model::Accumulation;
 use skript_semantics::{RealType, ScalarKind, ScalarOp};
+use skript_symbolic::Affine;
 use std::collections::HashMap;
 
 /// A formula as data, and the IR values of its components.

@@ -1,8 +1,8 @@
 //! Rewrites a formula over other indices: linear forms of these replace some of its terms.
 
-use super::affine::Affine;
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
+use skript_symbolic::Affine;
 use std::collections::HashMap;
 
 impl Nest {

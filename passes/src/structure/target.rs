@@ -1,6 +1,6 @@
 //! Target subscripts as blocks of the output.
 
-use super::affine::Affine;
+use skript_symbolic::Affine;
 
 /// A dimension of the output that indices cover: positions `offset + step·p`, where `p` runs row-major over `indices`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::compose::packs::packed_assignment::PackExtents;
 use crate::diagnostics::codes::{EMPTY_FOLD, INDEX_OUT_OF_RANGE};
 use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool};
-use crate::eval::ranges::{ALL, Known, Work, box_facts, collect_facts, extent_expr, implied};
+use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, extent_expr, implied};
 use crate::eval::{Demand, Position, Subject, runtime};
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
@@ -142,7 +142,7 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
         {
             let subscript = pass.expr(subscript, &locals, &facts);
             let known = pass.known(&locals, &facts);
-            let (low, _) = known.interval(&subscript);
+            let low = known.interval(&subscript).low;
             let above = known.may_reach(&subscript, &extent);
             pass.is_proven &= low >= 0 && !above;
             if low < 0 {
@@ -384,7 +384,7 @@ impl<'a> Pass<'a> {
                 [a, b],
             ) if a.kind == ScalarKind::Int => {
                 let difference = Affine::of(a).plus(&Affine::of(b), -1).into_expr();
-                let (low, high) = self.known(locals, facts).interval(&difference);
+                let Interval { low, high } = self.known(locals, facts).interval(&difference);
                 let decided = match op {
                     ScalarOp::Lt if high < 0 => Some(true),
                     ScalarOp::Lt if low >= 0 => Some(false),
@@ -425,8 +425,8 @@ impl<'a> Pass<'a> {
     /// Whether the difference of both sides does not overflow i64.
     fn orders(&self, a: &Expr, b: &Expr, locals: &[FormulaLocal], facts: &[Affine]) -> bool {
         let small = |e: &Expr| {
-            let (low, high) = self.known(locals, facts).interval(e);
-            low > ALL.0 / 4 && high < ALL.1 / 4
+            let Interval { low, high } = self.known(locals, facts).interval(e);
+            low > i64::MIN / 4 && high < i64::MAX / 4
         };
         small(a) && small(b)
     }
@@ -495,7 +495,7 @@ impl<'a> Pass<'a> {
         facts: &[Affine],
     ) -> Expr {
         let known = self.known(locals, facts);
-        let (low, _) = known.interval(&index);
+        let low = known.interval(&index).low;
         let above = known.may_reach(&index, extent);
         let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
         let mut index = index;

@@ -3,7 +3,7 @@
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use crate::eval::affine::Affine;
-use crate::eval::ranges::{Known, Work, extent_expr};
+use crate::eval::ranges::{Interval, Known, Work, extent_expr};
 use crate::eval::runtime;
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node};
@@ -115,8 +115,8 @@ impl Loops<'_> {
             let zero = Expr::int(0);
             // The sign of a factor over extents may be known only at run time.
             let (least, most) = match self.known().interval(&factor) {
-                (0.., _) => (zero, reach),
-                (_, ..=0) => (reach, zero),
+                Interval { low: 0.., .. } => (zero, reach),
+                Interval { high: ..=0, .. } => (reach, zero),
                 _ => (self.least(&reach, &zero), self.most(&reach, &zero)),
             };
             low = low.plus(&Affine::of(&least), 1);
@@ -220,7 +220,7 @@ impl Loops<'_> {
                     self.is_positive_in(b, around);
                     let last = Affine::of(b).plus(&Affine::constant(1), -1).into_expr();
                     let high = match self.inside(a, around, depth) {
-                        Some((low, high)) if self.known().interval(&low).0 >= 0 => {
+                        Some((low, high)) if self.known().interval(&low).low >= 0 => {
                             self.least(&high, &last)
                         }
                         _ => last,
@@ -293,7 +293,7 @@ impl Loops<'_> {
     }
 
     fn is_positive(&self, expr: &Expr) -> bool {
-        is_shape_scalar(expr) && self.known().interval(expr).0 > 0
+        is_shape_scalar(expr) && self.known().interval(expr).low > 0
     }
 
     fn least(&self, a: &Expr, b: &Expr) -> Expr {
@@ -306,7 +306,7 @@ impl Loops<'_> {
 
     fn one_of(&self, op: ScalarOp, a: &Expr, b: &Expr) -> Expr {
         let difference = Affine::of(a).plus(&Affine::of(b), -1).into_expr();
-        let (low, high) = self.known().interval(&difference);
+        let Interval { low, high } = self.known().interval(&difference);
         match op {
             ScalarOp::Min if high <= 0 => a.clone(),
             ScalarOp::Min if low >= 0 => b.clone(),

@@ -189,9 +189,9 @@ impl<'a> Examination<'a> {
         }
         let indices = (self.formula.indices.as_slice(), [].as_slice());
         let known = Known::new(indices, &facts, self.loops.work);
-        let (low, high) = known.interval(subscript);
+        let own = known.interval(subscript);
         // Facts that contradict each other: the access is not evaluated.
-        low > high || (low >= 0 && !known.may_reach(subscript, extent))
+        own.is_empty() || (own.low >= 0 && !known.may_reach(subscript, extent))
     }
 
     fn path(&self, access: &Access<'a>) -> Path<'a> {
@@ -223,7 +223,7 @@ impl<'a> Examination<'a> {
         }
         let (low, high) = self.loops.exact(subscript)?;
         let known = self.loops.known();
-        if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
+        if known.interval(&low).low >= 0 && !known.may_reach(&high, extent) {
             return Some(Vec::new());
         }
         let size = extent_expr(extent);
@@ -317,7 +317,7 @@ impl<'a> Examination<'a> {
         }
         if let Some(((low, high), positive)) = self.loops.around(subscript) {
             let known = self.loops.known();
-            let is_within = known.interval(&low).0 >= 0 && !known.may_reach(&high, extent);
+            let is_within = known.interval(&low).low >= 0 && !known.may_reach(&high, extent);
             if is_within && positive.is_empty() {
                 return Ok(());
             }

@@ -46,13 +46,13 @@ pub(super) fn remapped(
         let known = Known::new((&[], &[]), &facts, loops.work);
         // What the index is there: from the end of its loops to the border of the tensor.
         let (first, last) = match side {
-            Side::Below if known.interval(&most).0 >= -1 => (least.clone(), Expr::int(-1)),
+            Side::Below if known.interval(&most).low >= -1 => (least.clone(), Expr::int(-1)),
             Side::Below => (least.clone(), int(ScalarOp::Min, &most, &Expr::int(-1))),
             Side::Beyond if !known.may_reach(&least, extent) => (size.clone(), most.clone()),
             Side::Beyond => (int(ScalarOp::Max, &least, &size), most.clone()),
         };
         let (low, high) = between(index, replacement, side, (&first, &last))?;
-        if known.interval(&low).0 >= 0 && !known.may_reach(&high, extent) {
+        if known.interval(&low).low >= 0 && !known.may_reach(&high, extent) {
             continue;
         }
         let never = runtime::compare(ScalarOp::Lt, outside.into_expr(), Expr::int(0));

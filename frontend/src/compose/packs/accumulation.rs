@@ -85,7 +85,7 @@ fn is_some(items: &Series, checks: &[Check]) -> bool {
     }
     let work = Work::default();
     let known = Known::new((&[], &[]), &facts, &work);
-    known.interval(&items.length).0 > 0
+    known.interval(&items.length).low > 0
 }
 
 /// Whether steps over these indices write each element of a tensor, and each one once.

@@ -71,7 +71,7 @@ pub fn either(a: Option<Decided>, b: Option<Decided>) -> Option<Decided> {
                 is_all: y,
             }),
         ) => Some(Decided::Ints {
-            range: (a.0.min(b.0), a.1.max(b.1)),
+            range: a.hull(b),
             is_all: x && y,
         }),
         (a, b) => a.or(b).map(part),
@@ -143,12 +143,10 @@ impl<'m> Reader<'m> {
             let value = function.values.get(id?.0 as usize)?;
             let name = value.name.as_deref();
             match decided? {
-                Decided::Ints {
-                    range: (low, high), ..
-                } => {
+                Decided::Ints { range, .. } => {
                     let what = name.map_or("an int".to_owned(), |n| format!("`{n}`"));
-                    let mut ends = [high, low].into_iter();
-                    ends.find_map(|end| too_narrow(numbers.int, &what, end, invoke.span))
+                    let mut ends = [range.high, range.low].into_iter();
+                    ends.find_map(|end| too_narrow(numbers.int, &what, end.into(), invoke.span))
                 }
                 Decided::Unheld(bits) => {
                     let (value, refusal) = unheld(numbers, Scalar::Real(f64::from_bits(bits)))?;
@@ -193,7 +191,7 @@ impl<'m> Reader<'m> {
                 for id in tensors(&function.outputs) {
                     let value = function.values.get(id.0 as usize);
                     let is_int = value.is_some_and(|v| v.tensor.kind == ScalarKind::Int);
-                    let range = last.filter(|_| is_int).map(|last| (0, i128::from(last)));
+                    let range = last.filter(|_| is_int).map(natural);
                     let decided = range.map(|range| Decided::Ints {
                         range,
                         is_all: true,
@@ -269,7 +267,7 @@ impl<'m> Reader<'m> {
             learn(facts, *item, decided);
         }
         if let (Some(index), Some(steps)) = (l.index, l.static_count.or(l.capacity)) {
-            let range = (0, (i128::from(steps) - 1).max(0));
+            let range = natural(steps.saturating_sub(1));
             learn(
                 facts,
                 index,
@@ -350,12 +348,20 @@ pub fn constants(function: &Function) -> Vec<Option<Decided>> {
     facts
 }
 
+/// From zero to a last int.
+fn natural(last: u64) -> Interval {
+    Interval {
+        low: 0,
+        high: i64::try_from(last).unwrap_or(i64::MAX),
+    }
+}
+
 fn ints(data: &ConstantData) -> Option<Decided> {
     let ints = data.scalars().filter_map(|s| match s {
-        Scalar::Int(i) => Some((i128::from(i), i128::from(i))),
+        Scalar::Int(i) => Some(Interval::point(i)),
         _ => None,
     });
-    let range = ints.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+    let range = ints.reduce(Interval::hull)?;
     let is_all = true;
     Some(Decided::Ints { range, is_all })
 }

@@ -7,7 +7,7 @@ use skript_semantics::{IntType, ScalarKind, ScalarOp};
 use crate::compose::quantization::constant_results::{self, Decided, Facts, either, fact};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::MACHINE_INT;
-use crate::eval::ranges::{ALL, Known, Work, collect_facts};
+use crate::eval::ranges::{Interval, Known, Work, collect_facts};
 use crate::model::{
     Accumulation, Body, Expr, Formula, Function, Loop, Model, Node, Operation, Target, Value,
     ValueId,
@@ -34,12 +34,14 @@ pub fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
                         continue;
                     }
                     let decided = range(formulas, (formula, target), &facts);
-                    let Some((low, high)) = decided.and_then(Decided::some) else {
+                    let Some(Interval { low, high }) = decided.and_then(Decided::some) else {
                         continue;
                     };
                     let what = called(declared);
                     let mut ends = [high, low].into_iter();
-                    found.extend(ends.find_map(|end| too_narrow(int, &what, end, formula.span)));
+                    found.extend(
+                        ends.find_map(|end| too_narrow(int, &what, end.into(), formula.span)),
+                    );
                 }
             }
             // Loops that tell their bodies which step it is.
@@ -186,7 +188,8 @@ impl Point<'_> {
                 range,
                 is_all: true,
             };
-            return (range != ALL && (rests.positions || self.is_final)).then_some(decided);
+            return (range != Interval::ALL && (rests.positions || self.is_final))
+                .then_some(decided);
         }
         if let Node::Access { tensor, .. } = &expr.node {
             return fact(self.facts, *tensor);

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use skript_semantics::{Scalar, ScalarOp};
 
 use crate::eval::affine::Affine;
-use crate::eval::ranges::{ALL, Known, Work, box_facts, extent_expr, upper_bound};
+use crate::eval::ranges::{Known, Work, box_facts, extent_expr, upper_bound};
 use crate::eval::{Atom, Pack, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node, ShapeExpr, TensorType};
@@ -51,9 +51,11 @@ pub fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
     in_terms_of_extents.or_else(|| {
         let work = Work::default();
         let facts = box_facts(indices);
-        let (_, high) = Known::new((indices, &[]), &facts, &work).interval(expr);
+        let high = Known::new((indices, &[]), &facts, &work)
+            .interval(expr)
+            .high;
         let fixed = u64::try_from(high.max(0)).ok().map(Extent::Fixed);
-        fixed.filter(|_| high < ALL.1)
+        fixed.filter(|_| high < i64::MAX)
     })
 }
 

@@ -11,10 +11,17 @@ use crate::structure::{Affine, LARGEST_EXTENT, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike};
+use skript_symbolic::Interval;
 use std::collections::HashMap;
 
 /// Maximum number of ops that the search for an interval follows.
 const DEPTH: usize = 16;
+
+/// The values of an extent.
+const EXTENT: Interval = Interval {
+    low: 0,
+    high: LARGEST_EXTENT,
+};
 
 /// A formula whose subscripts use extents from outside of it.
 pub struct Extents<'c, 'a> {
@@ -43,11 +50,11 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             let is_same = |other: &Value| ValueKey::of(*other) == ValueKey::of(index);
             // The bound of a loop is an extent, whatever computes it.
             let highest = match reading.bounds.iter().flatten().any(is_same) {
-                true => Some((0, LARGEST_EXTENT)),
+                true => Some(EXTENT),
                 false => interval(index, DEPTH),
             };
-            let highest = highest.filter(|(low, high)| *low >= 0 && *high < i64::MAX);
-            let Some((_, highest)) = highest else {
+            let highest = highest.filter(|own| own.low >= 0 && own.high < i64::MAX);
+            let Some(Interval { high: highest, .. }) = highest else {
                 continue;
             };
             if !index.r#type().is_index() || !is_dimension(index) {
@@ -110,45 +117,24 @@ fn same<'c: 'a, 'a>(cast: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
 }
 
 /// The interval of an index: an extent, or computed from extents.
-fn interval(value: Value, depth: usize) -> Option<(i64, i64)> {
+fn interval(value: Value, depth: usize) -> Option<Interval> {
     let depth = depth.checked_sub(1)?;
     let result = OperationResult::try_from(value).ok()?;
     let op = result.owner();
     let of = |operand: usize| interval(op.operand(operand).ok()?, depth);
     match operation_name(op).as_str() {
-        ops::tensor::DIM | ops::memref::DIM => Some((0, LARGEST_EXTENT)),
-        ops::arith::CONSTANT => {
-            let constant = Constant::cast(op)?.integer()?;
-            Some((constant, constant))
-        }
+        ops::tensor::DIM | ops::memref::DIM => Some(EXTENT),
+        ops::arith::CONSTANT => Some(Interval::point(Constant::cast(op)?.integer()?)),
         ops::arith::INDEX_CAST => interval(same(op)?, depth),
-        ops::arith::MINSI | ops::skript::MIN => {
-            let ((a, b), (c, d)) = (of(0)?, of(1)?);
-            Some((a.min(c), b.min(d)))
-        }
-        ops::arith::MAXSI | ops::skript::MAX => {
-            let ((a, b), (c, d)) = (of(0)?, of(1)?);
-            Some((a.max(c), b.max(d)))
-        }
-        ops::arith::ADDI | ops::skript::ADD => {
-            let ((a, b), (c, d)) = (of(0)?, of(1)?);
-            Some((a.checked_add(c)?, b.checked_add(d)?))
-        }
-        ops::arith::SUBI | ops::skript::SUB => {
-            let ((a, b), (c, d)) = (of(0)?, of(1)?);
-            Some((a.checked_sub(d)?, b.checked_sub(c)?))
-        }
-        ops::arith::MULI | ops::skript::MUL => {
-            let ((a, b), (c, d)) = (of(0)?, of(1)?);
-            let ends = [(a, c), (a, d), (b, c), (b, d)];
-            let ends = ends.map(|(x, y)| x.checked_mul(y));
-            let ends = ends.into_iter().collect::<Option<Vec<_>>>()?;
-            Some((*ends.iter().min()?, *ends.iter().max()?))
-        }
+        ops::arith::MINSI | ops::skript::MIN => Some(of(0)?.min(of(1)?)),
+        ops::arith::MAXSI | ops::skript::MAX => Some(of(0)?.max(of(1)?)),
+        ops::arith::ADDI | ops::skript::ADD => of(0)?.plus(of(1)?),
+        ops::arith::SUBI | ops::skript::SUB => of(0)?.minus(of(1)?),
+        ops::arith::MULI | ops::skript::MUL => of(0)?.times(of(1)?),
         ops::arith::FLOORDIVSI | ops::skript::DIV => {
-            let ((low, high), (divisor, same)) = (of(0)?, of(1)?);
-            let is_plain = divisor == same && divisor > 0;
-            is_plain.then(|| (low.div_euclid(divisor), high.div_euclid(divisor)))
+            let (dividend, divisor) = (of(0)?, of(1)?);
+            let is_constant = divisor.low == divisor.high;
+            dividend.floor_div(divisor.low).filter(|_| is_constant)
         }
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! From the model's expressions to the planned ones.
 
-use super::affine::Affine;
+use super::affine::{self, Affine};
 use super::expr::{Address, Bool, Int, Place, Real, Relation, Value};
 use crate::error::{EvalError, internal};
 use skript_frontend::model::{Expr, Node, ValueId};
@@ -32,7 +32,7 @@ impl Lowering<'_> {
     }
 
     pub fn affine(&self, expr: &Expr) -> Option<Affine> {
-        Affine::of(expr, &self.locals, self.extents.len())
+        affine::affine(expr, &self.locals, self.extents.len())
     }
 
     fn register(&mut self, form: Affine) -> usize {
@@ -63,17 +63,19 @@ impl Lowering<'_> {
         if shape.len() != subscripts.len() {
             return Err(internal("an access has another rank than its tensor"));
         }
-        let mut base = Affine::constant(0, self.extents.len());
+        let mut base = Affine::default();
         let (mut checks, mut dynamic) = (Vec::new(), Vec::new());
         let mut stride = 1i64;
         for (subscript, &extent) in subscripts.iter().zip(&shape).rev() {
             let affine = self.affine(subscript);
-            let joined = affine.as_ref().and_then(|form| base.plus(form, stride));
+            let joined = affine
+                .as_ref()
+                .and_then(|form| base.add_scaled(form, stride));
             match (affine, joined) {
                 (Some(form), Some(joined)) => {
                     base = joined;
-                    let (low, high) = form.range(self.extents);
-                    if low < 0 || high >= i128::from(extent) {
+                    let range = affine::range(&form, self.extents);
+                    if range.is_none_or(|range| range.low < 0 || range.high >= extent) {
                         checks.push((self.register(form), extent));
                     }
                 }
@@ -96,7 +98,7 @@ impl Lowering<'_> {
 
     fn int(&mut self, expr: &Expr) -> Lowered<Int> {
         if let Some(form) = self.affine(expr) {
-            return Ok(match form.value() {
+            return Ok(match form.as_constant() {
                 Some(value) => Int::Constant(value),
                 None => Int::Register(self.register(form)),
             });

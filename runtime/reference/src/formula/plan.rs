@@ -144,7 +144,7 @@ impl Plan {
             });
         }
         let mut point = Point {
-            registers: self.forms.iter().map(|f| f.constant).collect(),
+            registers: self.forms.iter().map(Affine::offset).collect(),
             sources: &sources,
             written,
             locals: self
@@ -159,7 +159,7 @@ impl Plan {
         };
         let steps: Vec<Vec<(usize, i64)>> = (0..self.extents.len())
             .map(|level| {
-                let factor = |f: &Affine| f.factors.get(level).copied().unwrap_or(0);
+                let factor = |f: &Affine| f.coefficient(&level);
                 let factors = self.forms.iter().map(factor).enumerate();
                 factors.filter(|(_, f)| *f != 0).collect()
             })

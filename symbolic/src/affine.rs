@@ -1,0 +1,236 @@
+//! Quasi-affine forms over loop indices.
+
+use std::fmt;
+
+use crate::{Form, Interval};
+
+/// A sum of multiples of indices, floor divisions and remainders by positive constants.
+///
+/// `extents` bound the indices: index `i` is in `0..extents[i]`.
+///
+/// ```
+/// use skript_symbolic::Affine;
+///
+/// // Row-major order divides back into its digits.
+/// let flat = Affine::index(0).scale(4).unwrap().add(&Affine::index(1)).unwrap();
+/// assert_eq!(flat.floor_div(4, &[3, 4]), Some(Affine::index(0)));
+/// assert_eq!(flat.modulo(4, &[3, 4]), Some(Affine::index(1)));
+/// assert_eq!(flat.floor_div(3, &[3, 4]).unwrap().to_string(), "((d0 * 4 + d1) floordiv 3)");
+/// ```
+pub type Affine = Form<Atom>;
+
+/// A term of an [`Affine`] form. Divisors are positive.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Atom {
+    /// A loop index, by its position in the list of loops.
+    Index(usize),
+    /// The quotient of a form by a constant, rounded down.
+    FloorDiv(Box<Affine>, i64),
+    /// The remainder of the floor division of a form by a constant, in `0..divisor`.
+    Mod(Box<Affine>, i64),
+}
+
+impl Affine {
+    /// One loop index.
+    #[must_use]
+    pub fn index(position: usize) -> Self {
+        Form::term(Atom::Index(position))
+    }
+
+    /// Each term as a form, with the indices that occur in it and its coefficient.
+    pub fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Affine, i64)> {
+        self.terms().map(|(atom, coefficient)| {
+            let part = Form::term(atom.clone());
+            (part.indices(), part, coefficient)
+        })
+    }
+
+    /// The coefficients of the indices, if there are no divisions or remainders.
+    #[must_use]
+    pub fn as_linear(&self) -> Option<Vec<(usize, i64)>> {
+        self.terms()
+            .map(|(atom, coefficient)| match atom {
+                Atom::Index(index) => Some((*index, coefficient)),
+                Atom::FloorDiv(..) | Atom::Mod(..) => None,
+            })
+            .collect()
+    }
+
+    /// The index if the form is that index alone.
+    #[must_use]
+    pub fn as_index(&self) -> Option<usize> {
+        match self.single_term()? {
+            (1, Atom::Index(index)) if self.offset() == 0 => Some(*index),
+            _ => None,
+        }
+    }
+
+    /// `(p, d)` where the form is `⌊p / d⌋` of a linear form `p`: one floor division, and linear terms beside it.
+    #[must_use]
+    pub fn as_quotient(&self) -> Option<(Affine, i64)> {
+        let (atom, inner, divisor) = self.terms().find_map(|(atom, _)| match atom {
+            Atom::FloorDiv(inner, divisor) => Some((atom, inner, *divisor)),
+            _ => None,
+        })?;
+        if self.coefficient(atom) != 1 {
+            return None;
+        }
+        let rest = self.sub(&Form::term(atom.clone()))?;
+        let dividend = rest.scale(divisor)?.add(inner)?;
+        dividend.as_linear()?;
+        Some((dividend, divisor))
+    }
+
+    /// Every index that occurs, those in divisions included, in ascending order.
+    #[must_use]
+    pub fn indices(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        self.collect_indices(&mut found);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn collect_indices(&self, found: &mut Vec<usize>) {
+        for (atom, _) in self.terms() {
+            match atom {
+                Atom::Index(index) => found.push(*index),
+                Atom::FloorDiv(inner, _) | Atom::Mod(inner, _) => inner.collect_indices(found),
+            }
+        }
+    }
+
+    /// `⌊self / divisor⌋` for a positive divisor. Multiples of the divisor leave the division, and it vanishes where
+    /// the extents keep the rest below the divisor.
+    #[must_use]
+    pub fn floor_div(&self, divisor: i64, extents: &[i64]) -> Option<Affine> {
+        let (multiple, rest) = self.split_multiples(divisor)?;
+        if rest.is_digit(divisor, extents)? {
+            return Some(multiple);
+        }
+        multiple.add(&Form::term(Atom::FloorDiv(Box::new(rest), divisor)))
+    }
+
+    /// `self mod divisor`, in `0..divisor`, for a positive divisor.
+    #[must_use]
+    pub fn modulo(&self, divisor: i64, extents: &[i64]) -> Option<Affine> {
+        let (_, rest) = self.split_multiples(divisor)?;
+        Some(match rest.is_digit(divisor, extents)? {
+            true => rest,
+            false => Form::term(Atom::Mod(Box::new(rest), divisor)),
+        })
+    }
+
+    /// Whether all values are in `0..base`.
+    fn is_digit(&self, base: i64, extents: &[i64]) -> Option<bool> {
+        let range = self.range(extents)?;
+        Some(range.low >= 0 && range.high < base)
+    }
+
+    /// The values over the box `0 ≤ index < extent`; `None` if one exceeds i64. An empty box counts as one point.
+    ///
+    /// Exact for linear forms, an enclosure otherwise.
+    #[must_use]
+    pub fn range(&self, extents: &[i64]) -> Option<Interval> {
+        self.interval(|atom| match atom {
+            Atom::Index(index) => Some(Interval {
+                low: 0,
+                high: extents.get(*index)?.checked_sub(1)?.max(0),
+            }),
+            Atom::FloorDiv(inner, divisor) => inner.range(extents)?.floor_div(*divisor),
+            Atom::Mod(_, divisor) => Some(Interval {
+                low: 0,
+                high: divisor - 1,
+            }),
+        })
+    }
+
+    /// Whether the form is not negative in the box wherever `known` is not negative. False if that is not proven.
+    ///
+    /// ```
+    /// use skript_symbolic::Affine;
+    ///
+    /// let (i, j) = (Affine::index(0), Affine::index(1));
+    /// let difference = i.sub(&j).unwrap();
+    /// assert!(difference.plus(1).unwrap().follows_from(&difference, &[4, 4]));
+    /// assert!(!difference.follows_from(&difference.plus(1).unwrap(), &[4, 4]));
+    /// ```
+    #[must_use]
+    pub fn follows_from(&self, known: &Affine, extents: &[i64]) -> bool {
+        let rest = self.sub(known).and_then(|rest| rest.range(extents));
+        rest.is_some_and(|range| range.low >= 0)
+    }
+
+    /// The form with index `i` replaced by `replacement[i]`; `extents` bound the indices of the replacements.
+    #[must_use]
+    pub fn substitute(&self, replacement: &[Affine], extents: &[i64]) -> Option<Affine> {
+        self.replaced_by(|atom| match atom {
+            Atom::Index(index) => replacement.get(*index).cloned(),
+            Atom::FloorDiv(inner, divisor) => inner
+                .substitute(replacement, extents)?
+                .floor_div(*divisor, extents),
+            Atom::Mod(inner, divisor) => inner
+                .substitute(replacement, extents)?
+                .modulo(*divisor, extents),
+        })
+    }
+
+    /// The value at a point; `None` if it exceeds i64 or the point has too few coordinates.
+    #[must_use]
+    pub fn evaluate(&self, point: &[i64]) -> Option<i64> {
+        self.value(|atom| match atom {
+            Atom::Index(index) => point.get(*index).copied(),
+            Atom::FloorDiv(inner, divisor) => Some(inner.evaluate(point)?.div_euclid(*divisor)),
+            Atom::Mod(inner, divisor) => Some(inner.evaluate(point)?.rem_euclid(*divisor)),
+        })
+    }
+}
+
+/// Writes the form in the syntax of MLIR's affine maps.
+impl fmt::Display for Affine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (atom, coefficient) in self.terms() {
+            f.write_str(separator)?;
+            separator = " + ";
+            match atom {
+                Atom::Index(index) => write!(f, "d{index}")?,
+                Atom::FloorDiv(inner, divisor) => write!(f, "(({inner}) floordiv {divisor})")?,
+                Atom::Mod(inner, divisor) => write!(f, "(({inner}) mod {divisor})")?,
+            }
+            if coefficient != 1 {
+                write!(f, " * {coefficient}")?;
+            }
+        }
+        match self.offset() {
+            0 if !separator.is_empty() => Ok(()),
+            offset => write!(f, "{separator}{offset}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quotient_has_a_dividend() {
+        // ⌊(i − 4·j + 5) / 2⌋: the multiple of the divisor leaves the division.
+        let form = Affine::index(0)
+            .add_scaled(&Affine::index(1), -4)
+            .and_then(|form| form.plus(5))
+            .unwrap();
+        let quotient = form.floor_div(2, &[9, 3]).unwrap();
+        assert_eq!(quotient.as_quotient(), Some((form.clone(), 2)));
+        assert_eq!(form.as_quotient(), None);
+        assert_eq!(quotient.scale(3).unwrap().as_quotient(), None);
+    }
+
+    #[test]
+    fn overflow_is_none() {
+        let large = Affine::index(0).scale(i64::MAX).unwrap();
+        assert_eq!(large.range(&[3]), None);
+        assert_eq!(large.floor_div(0, &[3]), None);
+        assert_eq!(large.evaluate(&[2]), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! Integer algebra over loop indices and dynamic dimensions.
+//!
+//! A [`Form`] is a sum of multiples of terms. Two kinds of terms have operations of their own: an [`Affine`] form has
+//! loop indices, floor divisions and remainders by constants; a [`Polynomial`] has products of symbols. A form over any
+//! other ordered type, such as names, has the operations of [`Form`] alone. A [`Prover`] proves inequalities between
+//! polynomials.
+//!
+//! All arithmetic is checked: a result that does not fit 64 bits is `None`, never a wrapped value.
+//!
+//! ```
+//! use skript_symbolic::{Affine, Interval};
+//!
+//! // The subscript 2·i + j - 1 of a window, with i in 0..4 and j in 0..3.
+//! let subscript = Affine::index(0).scale(2).unwrap();
+//! let subscript = subscript.add(&Affine::index(1)).unwrap().plus(-1).unwrap();
+//! assert_eq!(subscript.range(&[4, 3]), Some(Interval { low: -1, high: 7 }));
+//! ```
+#![warn(missing_docs)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+mod affine;
+mod form;
+mod interval;
+mod polynomial;
+mod prover;
+
+pub use affine::{Affine, Atom};
+pub use form::Form;
+pub use interval::Interval;
+pub use polynomial::{Monomial, Polynomial, SymbolId};
+pub use prover::{Budget, Definition, Mark, Prover};

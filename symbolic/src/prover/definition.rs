@@ -1,0 +1,53 @@
+//! Definitions of symbols.
+
+use crate::Polynomial;
+
+/// What is known of a symbol when it is defined.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Definition {
+    /// A loop index: from 0 to one below the polynomial.
+    Below(Polynomial),
+    /// `⌊x / d⌋` for a positive constant d.
+    Quotient(Polynomial, i64),
+    /// `x - y · ⌊x / y⌋`.
+    Remainder(Polynomial, Polynomial),
+    /// The smaller one.
+    Min(Polynomial, Polynomial),
+    /// The larger one.
+    Max(Polynomial, Polynomial),
+    /// One of the two.
+    Either(Polynomial, Polynomial),
+    /// An integer between two constants, as far as they are known.
+    Between(Option<i64>, Option<i64>),
+}
+
+impl Definition {
+    /// The polynomials of the definition.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Polynomial> {
+        let parts = match self {
+            Definition::Below(x) | Definition::Quotient(x, _) => [Some(x), None],
+            Definition::Remainder(x, y)
+            | Definition::Min(x, y)
+            | Definition::Max(x, y)
+            | Definition::Either(x, y) => [Some(x), Some(y)],
+            Definition::Between(..) => [None, None],
+        };
+        parts.into_iter().flatten()
+    }
+
+    /// The definition with every polynomial replaced.
+    pub(super) fn map(
+        &self,
+        mut by: impl FnMut(&Polynomial) -> Option<Polynomial>,
+    ) -> Option<Definition> {
+        Some(match self {
+            Definition::Below(x) => Definition::Below(by(x)?),
+            Definition::Quotient(x, divisor) => Definition::Quotient(by(x)?, *divisor),
+            Definition::Remainder(x, y) => Definition::Remainder(by(x)?, by(y)?),
+            Definition::Min(x, y) => Definition::Min(by(x)?, by(y)?),
+            Definition::Max(x, y) => Definition::Max(by(x)?, by(y)?),
+            Definition::Either(x, y) => Definition::Either(by(x)?, by(y)?),
+            Definition::Between(low, high) => Definition::Between(*low, *high),
+        })
+    }
+}

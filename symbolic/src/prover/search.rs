@@ -1,0 +1,209 @@
+//! The search for a proof.
+
+use std::collections::HashSet;
+
+use super::{Definition, Prover};
+use crate::{Polynomial, SymbolId};
+
+impl Prover {
+    /// Whether `x ≤ y` is proven.
+    #[must_use]
+    pub fn at_most(&self, x: &Polynomial, y: &Polynomial) -> bool {
+        x.sub(y).is_some_and(|difference| {
+            self.is_not_positive(&difference, &mut { self.budget.steps })
+                || self.follows(&difference, &self.near(&difference))
+        })
+    }
+
+    /// Assumes that the symbols near a polynomial are at least one, where that follows from the assumptions.
+    ///
+    /// Later queries then need one assumption less.
+    pub fn derive_positive(&mut self, value: &Polynomial) {
+        let one = Polynomial::constant(1);
+        let near = self.near(value);
+        for symbol in near.iter().copied() {
+            if !matches!(self.definition(symbol), Some(Definition::Between(..))) {
+                continue;
+            }
+            if self.least(symbol).is_none_or(|least| least < 1)
+                && let Some(difference) = one.sub(&Polynomial::symbol(symbol))
+                && (self.is_not_positive(&difference, &mut { self.budget.steps })
+                    || self.follows(&difference, &near))
+            {
+                self.push_assumption(difference);
+            }
+        }
+    }
+
+    /// The symbols of a polynomial, then those of their definitions, as many as the budget allows.
+    fn near(&self, value: &Polynomial) -> Vec<SymbolId> {
+        let mut found: Vec<SymbolId> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut add = |value: &Polynomial, found: &mut Vec<SymbolId>| {
+            found.extend(value.symbols().filter(|symbol| seen.insert(*symbol)));
+        };
+        add(value, &mut found);
+        let mut next = 0;
+        while found.len() < self.budget.assumptions
+            && let Some(symbol) = found.get(next).copied()
+        {
+            next += 1;
+            if let Some((_, equal)) = self.equal(symbol) {
+                add(equal, &mut found);
+            }
+            let definition = self.definition(symbol).into_iter();
+            let parts = definition.flat_map(Definition::parts);
+            parts.for_each(|part| add(part, &mut found));
+        }
+        found
+    }
+
+    /// Whether the definition of a symbol depends on another symbol.
+    pub(super) fn depends_on(&self, symbol: SymbolId, other: SymbolId) -> bool {
+        let mut seen = HashSet::new();
+        let mut pending = vec![symbol];
+        while let Some(symbol) = pending.pop() {
+            let definition = self.definition(symbol).into_iter();
+            let parts = definition.flat_map(Definition::parts);
+            for own in parts.flat_map(Polynomial::symbols) {
+                if own == other {
+                    return true;
+                }
+                if own < symbol && seen.insert(own) {
+                    pending.push(own);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a polynomial is not positive because an assumption about one of these symbols is not.
+    fn follows(&self, value: &Polynomial, near: &[SymbolId]) -> bool {
+        let positions = near
+            .iter()
+            .filter_map(|symbol| self.assumptions_of.get(symbol));
+        let mut positions: Vec<usize> = positions.flatten().copied().collect();
+        positions.sort_unstable();
+        positions.dedup();
+        let last = positions.iter().rev().take(self.budget.assumptions);
+        let mut assumptions = last.filter_map(|position| self.assumptions.get(*position));
+        assumptions.any(|assumption| {
+            let rest = value.sub(assumption);
+            rest.is_some_and(|rest| self.is_not_positive(&rest, &mut { self.budget.steps }))
+        })
+    }
+
+    /// Replaces symbols by the polynomials that they are equal to.
+    pub(super) fn resolved(&self, mut value: Polynomial) -> Option<Polynomial> {
+        loop {
+            let positions = value.symbols().filter_map(|s| self.equal_of.get(&s));
+            let Some((symbol, equal)) = positions.min().and_then(|first| self.equal.get(*first))
+            else {
+                return Some(value);
+            };
+            value = value.replaced(*symbol, equal)?;
+        }
+    }
+
+    fn is_not_positive(&self, value: &Polynomial, steps: &mut usize) -> bool {
+        self.search(value, steps).unwrap_or(false)
+    }
+
+    fn is_positive(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
+        Some(self.is_not_positive(&value.scale(-1)?.plus(1)?, steps))
+    }
+
+    /// Whether a polynomial is proven not to be positive. `None` if a coefficient exceeds i64 or no step is left.
+    fn search(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
+        *steps = steps.checked_sub(1)?;
+        let value = self.resolved(value.clone())?;
+        let Some(symbol) = value.highest() else {
+            return Some(value.as_constant()? <= 0);
+        };
+        let (factor, rest) = value.split(symbol)?;
+        let rises = self.is_not_positive(&factor.scale(-1)?, steps);
+        if !rises && !self.is_not_positive(&factor, steps) {
+            return Some(false);
+        }
+        let with = |bound: &Polynomial| factor.mul(bound)?.add(&rest);
+        let mut holds = |bound: Option<Polynomial>| {
+            let value = bound.and_then(|bound| with(&bound));
+            value.is_some_and(|value| self.is_not_positive(&value, steps))
+        };
+        let constant = Polynomial::constant;
+        Some(match (self.definition(symbol)?, rises) {
+            (Definition::Below(limit), true) => holds(limit.plus(-1)),
+            (Definition::Below(_), false) => holds(Some(constant(0))),
+            (Definition::Min(x, y), true) | (Definition::Max(x, y), false) => {
+                holds(Some(x.clone())) || holds(Some(y.clone()))
+            }
+            (Definition::Min(x, y), false)
+            | (Definition::Max(x, y), true)
+            | (Definition::Either(x, y), _) => holds(Some(x.clone())) && holds(Some(y.clone())),
+            (Definition::Remainder(x, y), true) => {
+                let last = y.plus(-1)?;
+                self.is_positive(y, steps)? && self.is_not_positive(&with(&last)?, steps)
+                    || self.is_not_positive(&x.scale(-1)?, steps)
+                        && self.is_positive(y, steps)?
+                        && self.is_not_positive(&with(x)?, steps)
+            }
+            (Definition::Remainder(_, y), false) => {
+                self.is_positive(y, steps)? && self.is_not_positive(&rest, steps)
+            }
+            (Definition::Quotient(x, divisor), _) => {
+                // ⌊x / d⌋ ≤ -r where x < d (1 - r); r ≤ ⌊x / d⌋ where d r ≤ x. A multiple is compared with the fraction.
+                let scaled = rest.scale(*divisor)?;
+                let value = match factor.as_constant()? {
+                    1 => x.add(&scaled)?.plus(1 - divisor)?,
+                    -1 => scaled.sub(x)?,
+                    many @ 0.. => x.scale(many)?.add(&scaled)?,
+                    many => x.plus(1 - divisor)?.scale(many)?.add(&scaled)?,
+                };
+                self.is_not_positive(&value, steps)
+            }
+            (Definition::Between(_, high), true) => holds(high.map(constant)),
+            (Definition::Between(low, _), false) => {
+                holds(self.least(symbol).max(*low).map(constant))
+            }
+        })
+    }
+
+    /// The largest constant that assumptions state to be at most the symbol.
+    fn least(&self, symbol: SymbolId) -> Option<i64> {
+        let positions = self.assumptions_of.get(&symbol).into_iter().flatten();
+        let assumptions = positions.filter_map(|position| self.assumptions.get(*position));
+        let bounds = assumptions.filter_map(|assumption| match assumption.as_multiple()? {
+            // -c s + k ≤ 0
+            (factor @ ..=-1, own, constant) if own == symbol => {
+                let factor = factor.checked_neg()?;
+                let constant = constant.checked_add(factor - 1);
+                constant.map(|constant| constant.div_euclid(factor))
+            }
+            _ => None,
+        });
+        bounds.max()
+    }
+
+    /// A constant that `c · s + k` with positive c does not exceed.
+    pub(super) fn largest(&self, value: &Polynomial, steps: &mut usize) -> Option<i64> {
+        *steps = steps.checked_sub(1)?;
+        let Some((factor @ 1.., symbol, constant)) = value.as_multiple() else {
+            return value.as_constant();
+        };
+        let most = match self.definition(symbol)? {
+            Definition::Between(_, most) => (*most)?,
+            Definition::Below(limit) => self.largest(limit, steps)?.checked_sub(1)?,
+            Definition::Quotient(x, divisor) => self.largest(x, steps)?.div_euclid(*divisor),
+            Definition::Min(x, y) => match (self.largest(x, steps), self.largest(y, steps)) {
+                (Some(x), Some(y)) => x.min(y),
+                (x, y) => x.or(y)?,
+            },
+            Definition::Max(x, y) | Definition::Either(x, y) => {
+                let x = self.largest(x, steps)?;
+                x.max(self.largest(y, steps)?)
+            }
+            Definition::Remainder(..) => return None,
+        };
+        factor.checked_mul(most)?.checked_add(constant)
+    }
+}

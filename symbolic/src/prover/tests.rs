@@ -1,0 +1,115 @@
+use super::*;
+
+fn extent(prover: &mut Prover) -> Polynomial {
+    prover.define(Definition::Between(Some(0), Some(8)))
+}
+
+fn plus(x: &Polynomial, value: i64) -> Polynomial {
+    x.plus(value).unwrap()
+}
+
+#[test]
+fn an_index_stays_below_what_equals_its_limit() {
+    let mut prover = Prover::default();
+    let (n, m) = (extent(&mut prover), extent(&mut prover));
+    let i = prover.define(Definition::Below(n.clone()));
+    assert!(prover.at_most(&i, &plus(&n, -1)));
+    assert!(!prover.at_most(&i, &plus(&m, -1)));
+    let before = prover.mark();
+    prover.assume_equal(&n, &m);
+    assert!(prover.at_most(&i, &plus(&m, -1)));
+    prover.rollback(before);
+    assert!(!prover.at_most(&i, &plus(&m, -1)));
+}
+
+#[test]
+fn numbers_that_may_wrap_are_not_exact() {
+    let mut prover = Prover::default();
+    let (n, any) = (
+        extent(&mut prover),
+        prover.define(Definition::Between(None, None)),
+    );
+    assert!(prover.is_exact(&n.scale(i64::MAX / 8).unwrap()));
+    assert!(!prover.is_exact(&n.scale(i64::MAX / 8 + 1).unwrap()));
+    assert!(!prover.is_exact(&plus(&any, 1)));
+    let less = prover.min(&any, &n);
+    assert!(!prover.is_exact(&less));
+    let i = prover.define(Definition::Below(plus(&n, 3)));
+    assert!(prover.is_exact(&plus(&i, i64::MAX - 11)));
+    assert!(!prover.is_exact(&plus(&i, i64::MAX - 10)));
+}
+
+#[test]
+fn digits_stay_below_the_product() {
+    // j < g, c < n: j n + c ≤ g n - 1.
+    let mut prover = Prover::default();
+    let (g, n) = (extent(&mut prover), extent(&mut prover));
+    let j = prover.define(Definition::Below(g.clone()));
+    let c = prover.define(Definition::Below(n.clone()));
+    let place = j.mul(&n).unwrap().add(&c).unwrap();
+    let whole = g.mul(&n).unwrap();
+    assert!(prover.at_most(&place, &plus(&whole, -1)));
+    assert!(!prover.at_most(&place, &plus(&whole, -2)));
+}
+
+#[test]
+fn quotients_are_exact() {
+    // j < 2 n: ⌊j / 2⌋ ≤ n - 1, and it may be n - 1.
+    let mut prover = Prover::default();
+    let n = extent(&mut prover);
+    let j = prover.define(Definition::Below(n.scale(2).unwrap()));
+    let half = prover.quotient(&j, 2).unwrap();
+    assert!(prover.at_most(&half, &plus(&n, -1)));
+    assert!(!prover.at_most(&half, &plus(&n, -2)));
+    assert!(prover.at_most(&Polynomial::constant(0), &half));
+}
+
+#[test]
+fn halves_of_what_is_even_stay_below_it() {
+    // n = 2 ⌊n / 2⌋, i < ⌊n / 2⌋: ⌊n / 2⌋ + i ≤ n - 1.
+    let mut prover = Prover::default();
+    let n = extent(&mut prover);
+    let half = prover.quotient(&n, 2).unwrap();
+    prover.assume_equal(&half.scale(2).unwrap(), &n);
+    let i = prover.define(Definition::Below(half.clone()));
+    let place = half.add(&i).unwrap();
+    assert!(prover.at_most(&place, &plus(&n, -1)));
+    assert!(!prover.at_most(&place, &plus(&n, -2)));
+    assert!(prover.at_most(&Polynomial::constant(0), &half));
+}
+
+#[test]
+fn what_is_left_of_a_slice_has_elements_around_it() {
+    // max(n - 1 - min(1, n), 0) is positive: so is n.
+    let mut prover = Prover::default();
+    let n = extent(&mut prover);
+    let (zero, one) = (Polynomial::constant(0), Polynomial::constant(1));
+    let first = prover.min(&one, &n);
+    let count = plus(&n, -1).sub(&first).unwrap();
+    let count = prover.max(&count, &zero);
+    prover.assume_at_most(&one, &count);
+    prover.derive_positive(&count);
+    let i = prover.define(Definition::Below(count));
+    assert!(prover.at_most(&plus(&i, 1), &plus(&n, -1)));
+}
+
+#[test]
+fn facts_raise_the_least_number() {
+    let mut prover = Prover::default();
+    let n = extent(&mut prover);
+    let one = Polynomial::constant(1);
+    assert!(!prover.at_most(&one, &n));
+    prover.assume_at_most(&one, &n);
+    assert!(prover.at_most(&one, &n));
+    assert_eq!(prover.min(&one, &n), one);
+}
+
+#[test]
+fn remainders_stay_below_what_is_positive() {
+    let mut prover = Prover::default();
+    let (n, x) = (extent(&mut prover), extent(&mut prover));
+    let rest = prover.remainder(&x, &n);
+    assert!(!prover.at_most(&rest, &plus(&n, -1)));
+    prover.assume_at_most(&Polynomial::constant(1), &n);
+    assert!(prover.at_most(&rest, &plus(&n, -1)));
+}

@@ -1,0 +1,148 @@
+//! Affine forms compared with direct evaluation at every point of small boxes.
+
+use proptest::prelude::*;
+use skript_symbolic::Affine;
+
+const EXTENTS: [i64; 3] = [3, 4, 2];
+
+/// How a form is built.
+#[derive(Clone, Debug)]
+enum Recipe {
+    Index(usize),
+    Constant(i64),
+    Sum(Box<Recipe>, Box<Recipe>),
+    Multiple(Box<Recipe>, i64),
+    FloorDiv(Box<Recipe>, i64),
+    Mod(Box<Recipe>, i64),
+}
+
+impl Recipe {
+    fn form(&self) -> Affine {
+        match self {
+            Recipe::Index(index) => Affine::index(*index),
+            Recipe::Constant(value) => Affine::constant(*value),
+            Recipe::Sum(x, y) => x.form().add(&y.form()).unwrap(),
+            Recipe::Multiple(x, factor) => x.form().scale(*factor).unwrap(),
+            Recipe::FloorDiv(x, divisor) => x.form().floor_div(*divisor, &EXTENTS).unwrap(),
+            Recipe::Mod(x, divisor) => x.form().modulo(*divisor, &EXTENTS).unwrap(),
+        }
+    }
+
+    fn at(&self, point: &[i64]) -> i64 {
+        match self {
+            Recipe::Index(index) => point[*index],
+            Recipe::Constant(value) => *value,
+            Recipe::Sum(x, y) => x.at(point) + y.at(point),
+            Recipe::Multiple(x, factor) => x.at(point) * factor,
+            Recipe::FloorDiv(x, divisor) => (x.at(point) as f64 / *divisor as f64).floor() as i64,
+            Recipe::Mod(x, divisor) => {
+                let value = x.at(point);
+                value - (value as f64 / *divisor as f64).floor() as i64 * divisor
+            }
+        }
+    }
+}
+
+fn linear() -> impl Strategy<Value = Recipe> {
+    let leaf = prop_oneof![
+        (0..3usize).prop_map(Recipe::Index),
+        (-9..9i64).prop_map(Recipe::Constant)
+    ];
+    leaf.prop_recursive(4, 16, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(x, y)| Recipe::Sum(x.into(), y.into())),
+            (inner, -6..6i64).prop_map(|(x, factor)| Recipe::Multiple(x.into(), factor)),
+        ]
+    })
+}
+
+fn any_recipe() -> impl Strategy<Value = Recipe> {
+    linear().prop_recursive(4, 16, 2, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(x, y)| Recipe::Sum(x.into(), y.into())),
+            (inner.clone(), -6..6i64).prop_map(|(x, factor)| Recipe::Multiple(x.into(), factor)),
+            (inner.clone(), 1..7i64).prop_map(|(x, divisor)| Recipe::FloorDiv(x.into(), divisor)),
+            (inner, 1..7i64).prop_map(|(x, divisor)| Recipe::Mod(x.into(), divisor)),
+        ]
+    })
+}
+
+fn points() -> Vec<[i64; 3]> {
+    let points = (0..EXTENTS[0]).flat_map(|i| (0..EXTENTS[1]).map(move |j| (i, j)));
+    let points = points.flat_map(|(i, j)| (0..EXTENTS[2]).map(move |k| [i, j, k]));
+    points.collect()
+}
+
+proptest! {
+    #[test]
+    fn forms_have_the_values_of_their_recipes(recipe in any_recipe()) {
+        let form = recipe.form();
+        let range = form.range(&EXTENTS).unwrap();
+        for point in points() {
+            prop_assert_eq!(form.evaluate(&point), Some(recipe.at(&point)));
+            prop_assert!(range.contains(recipe.at(&point)));
+        }
+    }
+
+    #[test]
+    fn ranges_of_linear_forms_are_exact(recipe in linear()) {
+        let range = recipe.form().range(&EXTENTS).unwrap();
+        let values: Vec<i64> = points().iter().map(|point| recipe.at(point)).collect();
+        prop_assert_eq!(Some(range.low), values.iter().copied().min());
+        prop_assert_eq!(Some(range.high), values.iter().copied().max());
+    }
+
+    #[test]
+    fn substituted_forms_compose(outer in any_recipe(), inner in prop::array::uniform3(linear())) {
+        // The extents bound the indices of the inner forms; the outer form gets no bounds.
+        let unbounded = [1 << 20; 3];
+        fn form(recipe: &Recipe, extents: &[i64]) -> Affine {
+            match recipe {
+                Recipe::Sum(x, y) => form(x, extents).add(&form(y, extents)).unwrap(),
+                Recipe::Multiple(x, factor) => form(x, extents).scale(*factor).unwrap(),
+                Recipe::FloorDiv(x, d) => form(x, extents).floor_div(*d, extents).unwrap(),
+                Recipe::Mod(x, d) => form(x, extents).modulo(*d, extents).unwrap(),
+                leaf => leaf.form(),
+            }
+        }
+        let replacement = inner.clone().map(|recipe| recipe.form());
+        let composed = form(&outer, &unbounded).substitute(&replacement, &EXTENTS).unwrap();
+        for point in points() {
+            let at = inner.clone().map(|recipe| recipe.at(&point));
+            if at.iter().all(|index| *index >= 0) {
+                prop_assert_eq!(composed.evaluate(&point), Some(outer.at(&at)));
+            }
+        }
+    }
+
+    #[test]
+    fn implied_inequalities_hold(known in any_recipe(), form in any_recipe()) {
+        if form.form().follows_from(&known.form(), &EXTENTS) {
+            for point in points() {
+                prop_assert!(known.at(&point) < 0 || form.at(&point) >= 0);
+            }
+        }
+    }
+
+    #[test]
+    fn multiples_have_no_remainder(recipe in any_recipe(), divisor in 1..5i64) {
+        let form = recipe.form();
+        let (quotient, rest) = form.split_multiples(divisor).unwrap();
+        for point in points() {
+            let rest = rest.evaluate(&point).unwrap();
+            prop_assert_eq!(quotient.evaluate(&point).unwrap() * divisor + rest, recipe.at(&point));
+            prop_assert!(!form.is_multiple_of(divisor) || rest == 0);
+        }
+    }
+
+    #[test]
+    fn quotients_have_the_value_of_their_dividend(recipe in linear(), divisor in 1..7i64) {
+        let form = recipe.form().floor_div(divisor, &EXTENTS).unwrap();
+        if let Some((dividend, divisor)) = form.as_quotient() {
+            for point in points() {
+                let value = dividend.evaluate(&point).unwrap().div_euclid(divisor);
+                prop_assert_eq!(form.evaluate(&point), Some(value));
+            }
+        }
+    }
+}
