@@ -1,5 +1,12 @@
 //! Affine forms compared with direct evaluation at every point of small boxes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use proptest::prelude::*;
 use skript_symbolic::Affine;
 

@@ -1,5 +1,12 @@
 //! Operations on intervals compared with the operations on every pair of integers.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use proptest::prelude::*;
 use skript_symbolic::Interval;
 

@@ -1,5 +1,12 @@
 //! Proofs compared with every assignment of small values to the symbols.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use proptest::prelude::*;
 use skript_symbolic::{Definition, Polynomial, Prover, SymbolId};
 

@@ -5,8 +5,8 @@ use crate::tree::{File, Tree, is_comment, without_tests};
 /// Modules, from the lowest. Each may import those before it.
 const ORDER: [&str; 15] = [
     "error",
-    "structure",
     "ir",
+    "structure",
     "emit",
     "invoke",
     "duplicates",
@@ -20,9 +20,6 @@ const ORDER: [&str; 15] = [
     "all",
     "compile",
 ];
-
-/// Imports against the order that remain, as importer and imported.
-const EXCEPTIONS: [(&str, &str); 1] = [("structure", "ir")];
 
 const NAMES: &str = "passes/src/ir/ops.rs";
 
@@ -74,8 +71,7 @@ fn imports(file: &File, module: &str) -> Vec<String> {
         });
         after.find(|name| {
             let position = ORDER.iter().position(|other| other == name);
-            let excepted = EXCEPTIONS.contains(&(module, name.as_str()));
-            position.is_some_and(|position| position > own) && !excepted
+            position.is_some_and(|position| position > own)
         })
     };
     let text = without_tests(&file.text);

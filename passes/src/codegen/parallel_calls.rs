@@ -11,9 +11,9 @@
 //! one call.
 
 use crate::error::CodegenError;
+use crate::ir::attribute_names::STEPS;
 use crate::ir::ops;
 use crate::ir::{self, attributes, mutation, regions};
-use crate::schedule::kernel::STEPS;
 use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, ValueLike};

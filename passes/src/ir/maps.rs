@@ -1,10 +1,10 @@
 //! Affine maps and integer sets from affine forms, and back.
 
-use crate::structure::Affine;
 use melior::Context;
 use melior::ir::attribute::AttributeLike;
 use melior::ir::{AffineExpr, AffineMap, Attribute};
 use mlir_sys::{mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap};
+use skript_symbolic::Affine;
 
 /// The results of an `affine_map<…>` attribute as forms of its dimensions; `None` for divisions, remainders, symbols.
 pub fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {

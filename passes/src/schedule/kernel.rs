@@ -8,21 +8,10 @@
 use super::body::{Body, Operand, Step};
 use super::nest::Nest;
 use super::plan::{LaneMode, Plan};
+use super::signature::Signature;
+use crate::ir::attribute_names::STEPS;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
-
-/// The arguments of a kernel, in order: the nest's operands, then captures.
-pub struct Signature {
-    /// Types of the arrays at the call.
-    pub arrays: Vec<String>,
-    /// Their element types.
-    pub elements: Vec<String>,
-    /// Their memory's offset and span in elements.
-    pub windows: Vec<(i64, i64)>,
-}
-
-/// Attribute of a function whose last two arguments are a range of steps, which threads may share: their number.
-pub const STEPS: &str = "skript.steps";
 
 /// The number of steps of a kernel that threads may share; `None` for one that computes all at once.
 pub fn steps(nest: &Nest, plan: &Plan) -> Option<i64> {
@@ -82,7 +71,7 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
         let _ = writeln!(
             function,
             "  %l{position} = memref.reinterpret_cast %m{position} to offset: [{offset}], sizes: [{span}], strides: [1] : {array} to {}",
-            flat(signature, position)
+            signature.flat(position)
         );
     }
     for constant in constants {
@@ -95,16 +84,6 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
     function.push_str(&text);
     function.push_str("  return\n}\n");
     function
-}
-
-/// The type of the flat array.
-fn flat(signature: &Signature, position: usize) -> String {
-    let (offset, span) = signature.windows[position];
-    let element = &signature.elements[position];
-    match offset {
-        0 => format!("memref<{span}x{element}, strided<[1]>>"),
-        _ => format!("memref<{span}x{element}, strided<[1], offset: {offset}>>"),
-    }
 }
 
 fn constant_name(value: i64) -> String {
@@ -367,7 +346,7 @@ impl Writer<'_> {
         let output = self.nest.operands.len() - 1;
         let element = self.signature.elements[output].clone();
         let kind = self.vector_type(&element);
-        let array = flat(self.signature, output);
+        let array = self.signature.flat(output);
         let mut accumulators = Vec::new();
         for point in &points {
             let start = match self.plan.mode {
@@ -695,7 +674,7 @@ impl Writer<'_> {
         }
         let address = self.offset(&state.bases[position], distance);
         let element = self.signature.elements[position].clone();
-        let array = flat(self.signature, position);
+        let array = self.signature.flat(position);
         let mask = if masked {
             self.mask(state, point.vector)
         } else {
@@ -742,7 +721,7 @@ impl Writer<'_> {
 
     fn load_vector(&mut self, position: usize, address: &str, mask: Option<&str>) -> String {
         let element = self.signature.elements[position].clone();
-        let (array, kind) = (flat(self.signature, position), self.vector_type(&element));
+        let (array, kind) = (self.signature.flat(position), self.vector_type(&element));
         match mask {
             None => self.define(&format!(
                 "vector.load %l{position}[{address}] : {array}, {kind}"

@@ -10,4 +10,5 @@ pub mod kernel;
 pub mod nest;
 pub mod plan;
 pub mod reading;
+pub mod signature;
 pub mod vectorize;

@@ -6,8 +6,8 @@
 )]
 
 use super::body::{Body, Combine, Operand, Step};
-use super::kernel::Signature;
 use super::nest::{Address, Loop, LoopKind, Nest};
+use super::signature::Signature;
 use crate::ir;
 use crate::ir::linalg;
 use crate::ir::ops;
