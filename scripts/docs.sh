@@ -29,16 +29,19 @@ stablehlo() {
     stablehlo/dialect/include/skript-stablehlo/StablehloOps.td
 }
 
+built=${CARGO_TARGET_DIR:-target}/release
+
 # The page has the output of skript-opt.
 passes() {
-  cargo build --release --quiet -p skript-tools --bin skript-opt
-  cargo run --release --quiet -p skript-passes-c --example passes_page
+  "$built/examples/passes_page"
 }
 
+# All at once, with the features of the whole workspace: what the test command has built is not built again.
+cargo build --release --quiet --workspace --bins --examples
 document docs/dialect.md dialect
-document docs/diagnostics.md cargo run --release --quiet -p skript-tools --bin skript -- explain --all
-document docs/stdlib.md cargo run --release --quiet -p skript-tools --bin skript -- ops --markdown
-document docs/status.md cargo run --release --quiet -p skript-tidy -- status
+document docs/diagnostics.md "$built/skript" explain --all
+document docs/stdlib.md "$built/skript" ops --markdown
+document docs/status.md "$built/skript-tidy" status
 document docs/stablehlo-dialect.md stablehlo
 document docs/passes.md passes
 document docs/pipelines.md python3 scripts/pipeline_shares.py

@@ -21,7 +21,7 @@ impl Example {
     /// The example of the pass with this flag.
     pub fn of(flag: &str, skript_opt: &Path) -> Option<Example> {
         let folder = format!("../test/passes/{flag}");
-        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder);
+        let tests = super::project().join("docs").join(&folder);
         let mut found = Vec::new();
         for entry in std::fs::read_dir(tests).ok()?.flatten() {
             let name = entry.file_name().into_string().unwrap_or_default();

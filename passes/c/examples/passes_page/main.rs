@@ -16,10 +16,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
-    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))?;
+    let mut texts = sources(&project().join("passes/src"))?;
+    texts.extend(sources(&project().join("stablehlo/src"))?);
     let skript_opt = skript_opt()?;
-    let page = page(&sources, &skript_opt).map_err(std::io::Error::other)?;
+    let page = page(&texts, &skript_opt).map_err(std::io::Error::other)?;
     std::io::stdout().write_all(page.as_bytes())
+}
+
+/// The root of the project.
+pub fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// `skript-opt` of the same build: examples are in a folder beside it.

@@ -160,7 +160,7 @@ fn s2_10_1_loops() {
     );
     let partial = over("y = with s = x for e : xs do..(n) add(s, e);");
     rows.output(&[217, 220], &partial, &given, &[301.0, 302.0]);
-    rows.stops(&[220], &partial, &inputs(true, 4), "4 times");
+    rows.stops(&[220], &partial, &inputs(true, 4), "a count of 4");
     rows.output(
         &[221],
         &over("y = with s = x do..(k -> 3) index(s, k);"),

@@ -98,7 +98,7 @@ fn s2_10_1_a_written_length_bounds_what_a_run_time_count_collects() {
     let long = run(&format!("{OPERATORS} {graph}"), &inputs(4)).unwrap_err();
     assert!(
         long.to_string()
-            .starts_with("the loop runs more often than the 3 times"),
+            .starts_with("the loop runs more than 3 iterations"),
         "{long}"
     );
 }
@@ -138,7 +138,7 @@ fn s2_10_1_the_length_of_a_carried_pack_is_no_bound_of_steps() {
     let long = run(&format!("{OPERATORS} {graph}"), &inputs(7)).unwrap_err();
     assert!(
         long.to_string()
-            .starts_with("the loop runs more often than the 6 times"),
+            .starts_with("the loop runs more than 6 iterations"),
         "{long}"
     );
 }
