@@ -29,6 +29,9 @@ def processor():
     return platform.processor()
 
 
+THREADS = (1, 2)
+
+
 def measure(arguments):
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         subprocess.run([SKRIPT, "bench", *arguments, "--json", file.name], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
@@ -50,19 +53,19 @@ def main():
     lines = [
         "# Benchmarks",
         "",
-        "`make bench` (`bench/run.py`) writes this page. One thread, f32. *call* is the minimum over the timed iterations; *% of FMA peak* is the",
-        "share of the multiply-add rate that one core reached in the same process. Shared machines are noisy: compare within one table only.",
+        "`make bench` (`bench/run.py`) writes this page. f32. *call* is the minimum over the timed iterations; *% of FMA peak* is the",
+        "share of the multiply-add rate that as many threads reached in the same process. Shared machines are noisy: compare within one table only.",
         "",
         "Machine: %s, %s, %s." % (processor(), platform.system(), datetime.date.today().isoformat()),
         "",
-        "| workload | call, ms | median, ms | GFLOP/s | % of FMA peak | compile, ms | from the cache, ms | arena, MB |",
-        "|---|---|---|---|---|---|---|---|",
+        "| workload | threads | call, ms | median, ms | GFLOP/s | % of FMA peak | compile, ms | from the cache, ms | arena, MB |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    for name, arguments in WORKLOADS:
+    for name, arguments in [(name, [*arguments, "--threads", str(n)]) for name, arguments in WORKLOADS for n in THREADS]:
         f = measure(arguments)
         share = "%.0f" % (100 * f["gflops"] / f["peak_gflops"]) if f["peak_gflops"] else "–"
-        lines.append("| %s<br>`skript bench %s` | %.2f | %.2f | %.1f | %s | %.0f | %.1f | %.1f |" % (
-            name, " ".join(arguments), f["call_ms"], f["median_ms"], f["gflops"], share, f["compile_ms"], f["cached_ms"], f["arena_bytes"] / 1e6))
+        lines.append("| %s<br>`skript bench %s` | %d | %.2f | %.2f | %.1f | %s | %.0f | %.1f | %.1f |" % (
+            name, " ".join(arguments), f["threads"], f["call_ms"], f["median_ms"], f["gflops"], share, f["compile_ms"], f["cached_ms"], f["arena_bytes"] / 1e6))
     stats = cached_run()
     lines += [
         "",
