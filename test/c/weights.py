@@ -129,7 +129,7 @@ def main():
     refused("r", dat(3, 32, zeros), "items of type 3")
     refused("r", dat(0x10000, 32, zeros), "items of type 65536")
     refused("r", dat(0, 32, zeros, magic=b"\x4e\xef\x02\x00"), "version 2.0")
-    refused("r", b"\x93NUMPY".ljust(220), "no NNEF tensor")
+    refused("r", b"\x93NUMPY".ljust(220), "not an NNEF tensor")
     refused("r", b"short", "too few")
     refused("r", b"", "is empty")
     good()
