@@ -221,8 +221,8 @@ pub enum Pipeline {
 
 #[derive(Debug, Args)]
 pub struct ThreadArguments {
-    /// Threads of compiled code; if not given, SKRIPT_NUM_THREADS, else as many as this process has CPUs. Results are the same
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    /// Threads of compiled code; if not given, as many as this process has CPUs. Results are the same
+    #[arg(long, env = "SKRIPT_NUM_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 }
 

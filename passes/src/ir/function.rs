@@ -11,14 +11,26 @@ use super::typed;
 use super::walk::{blocks, first_block, nested};
 use crate::error::CodegenError;
 use melior::Context;
+use melior::ir::attribute::StringAttribute;
 use melior::ir::attribute::{ArrayAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike};
+use std::collections::HashSet;
 
 /// Attribute of a function: a dictionary for each argument.
 const ARGUMENTS: &str = "arg_attrs";
+
+/// The names of a module's symbols.
+pub fn symbols(module: OperationRef) -> HashSet<String> {
+    let operations = blocks(module).into_iter().flat_map(operations);
+    let name = |op: OperationRef| {
+        let name = StringAttribute::try_from(op.attribute("sym_name").ok()?).ok()?;
+        Some(name.value().to_owned())
+    };
+    operations.filter_map(name).collect()
+}
 
 /// The function that `skript.entry` marks, or the only public one with a body.
 pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {

@@ -35,7 +35,7 @@ pub use builder::operations;
 pub use conversion::replace_each;
 pub use copy::{Copier, arguments, operation_name as name};
 pub use function::{
-    append_argument, argument_attributes, body, entry, retype, set_signature, signature,
+    append_argument, argument_attributes, body, entry, retype, set_signature, signature, symbols,
     uncalled_entry,
 };
 pub use mutation::{set as set_attribute, set_operand as use_instead, set_string};

@@ -79,11 +79,11 @@ pub fn template<'c>(
     Ok(copy)
 }
 
-/// Parses functions and appends them to a module. Those that the module has already stay as they are: the text declares
-/// functions of the module that it calls.
+/// Parses functions and appends them to a module. The text declares the functions of the module that it calls; these
+/// declarations are left out.
 ///
 /// # Errors
-/// [`CodegenError::Module`] if MLIR does not parse the text.
+/// [`CodegenError::Module`] if MLIR does not parse the text, or the module has another function of a defined one's name.
 pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), CodegenError> {
     let owner = module.context();
     // SAFETY: `owner` stands until the end of the function; what is parsed belongs to the context itself.
@@ -97,8 +97,15 @@ pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), 
     let symbol = |op: &OperationRef| op.attribute("sym_name").map(|name| name.to_string()).ok();
     let present: HashSet<String> = operations(block).iter().filter_map(symbol).collect();
     for op in operations(parsed.body()) {
-        if symbol(&op).is_none_or(|name| !present.contains(&name)) {
+        let taken = symbol(&op).filter(|name| present.contains(name));
+        let Some(name) = taken else {
             block.append_operation(Operation::clone(&op));
+            continue;
+        };
+        if first_block(op).is_some() {
+            return Err(CodegenError::Module(format!(
+                "the module has a function named {name} already"
+            )));
         }
     }
     Ok(())

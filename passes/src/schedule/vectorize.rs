@@ -11,11 +11,11 @@ use super::boundary::{call_before, erase, index_before, operations_named, root_o
 use super::kernel::{kernel, steps};
 use super::plan::{Plan, Vectors};
 use super::reading::read;
-use crate::ir::{append_functions, ops};
+use crate::ir::{self, append_functions, ops};
 use melior::ir::Value;
 use melior::ir::operation::OperationRef;
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-vectorize-reductions`; see [`vectorize`].
 pub const PASS: Pass = Pass {
@@ -79,17 +79,22 @@ pub struct Target {
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
     let found = operations_named(module, ops::linalg::GENERIC);
     let mut kernels: HashMap<String, String> = HashMap::new();
+    let mut taken: HashSet<String> = ir::symbols(module);
     let mut texts = Vec::new();
     let mut calls: HashMap<String, usize> = HashMap::new();
     for op in found {
         let Some((body_text, mut arguments, steps)) = schedule(op, target) else {
             continue;
         };
-        let next = format!("kernel_{}", kernels.len());
+        let next = (kernels.len()..)
+            .map(|number| format!("kernel_{number}"))
+            .find(|name| !taken.contains(name))
+            .unwrap_or_default();
         let name = kernels
             .entry(body_text.clone())
             .or_insert_with(|| {
                 let text = body_text.replacen("@KERNEL(", &format!("@{next}("), 1);
+                taken.insert(next.clone());
                 texts.push((next.clone(), text));
                 next
             })

@@ -40,8 +40,8 @@ struct Arguments {
     /// Folder for the outputs, one .npy each; without it they are summarized
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
-    /// Threads; if not given, SKRIPT_NUM_THREADS, else as many as this process has CPUs. Results are the same
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    /// Threads; if not given, as many as this process has CPUs. Results are the same
+    #[arg(long, env = "SKRIPT_NUM_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
     /// A kernel for an operator without a body: a function of a shared library
     #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]

@@ -11,3 +11,13 @@ llvm.func @few(%to: i64) attributes {skript.steps = 4 : i64} {
 llvm.func @narrow(%x: !llvm.ptr, %from: i64, %to: i32) attributes {skript.steps = 4 : i64} {
   llvm.return
 }
+
+// -----
+
+// CHECK: the module has a function named "rows.task" already
+llvm.func @rows.task(%x: !llvm.ptr) {
+  llvm.return
+}
+llvm.func @rows(%x: !llvm.ptr, %from: i64, %to: i64) attributes {skript.steps = 4 : i64} {
+  llvm.return
+}
