@@ -55,9 +55,9 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
         arguments.push(format!("%x{position}: {capture}"));
     }
     let steps = match steps(nest, plan) {
-        Some(steps) => {
+        Some(_) => {
             arguments.push("%from: index, %to: index".to_owned());
-            format!(", {STEPS} = {steps} : i64")
+            format!(", {STEPS}")
         }
         None => String::new(),
     };
