@@ -23,7 +23,7 @@ def compare(workload, peers, threads, rounds, seconds, skript, scratch):
             able = [name for name in names if count <= engines.MOST_THREADS.get(name, count)]
             samples, failed = alternate(able, skript, folder, count, rounds, seconds)
             failures += failed
-            rows.append({"workload": workload.name, "group": workload.group, "threads": count, **summary(samples)})
+            rows.append({"workload": workload.name, "group": workload.group, "threads": count, "rounds": rounds, **summary(samples)})
         return Comparison(rows, failures)
 
 

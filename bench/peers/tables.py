@@ -67,13 +67,27 @@ def group_table(results, group):
         ratios = [r for r in (ratio(row) for row in rows if row["threads"] == n) if r]
         if ratios:
             means.append("%.2f on %s" % (geometric_mean(ratios), "one thread" if n == 1 else "%d threads" % n))
-    return [*lines, "", "Geometric mean of %d: %s." % (len(by_name), ", ".join(means) or "–")]
+    return [*lines, "", "Geometric mean of %d: %s." % (len(by_name), ", ".join(means) or "–"), *pairs(by_name)]
+
+
+def pairs(by_name):
+    """A line for each workload that was measured with dynamic and with static dimensions."""
+    lines = []
+    for name, found in by_name.items():
+        static = by_name.get(name.replace(", dynamic ", ", static "), {}) if ", dynamic " in name else {}
+        both = [n for n in found if n in static and all("ours" in rows[n]["engines"] for rows in (found, static))]
+        ratios = ["%.2f (%d)" % (found[n]["engines"]["ours"]["ms"] / static[n]["engines"]["ours"]["ms"], n) for n in both]
+        if ratios:
+            lines.append("- ours, %s, divided by static: %s" % (name, ", ".join(ratios)))
+    return ["", *lines] if lines else []
 
 
 def section(results):
     """Lines of the section of a machine kind."""
     versions = ", ".join("%s %s" % pair for pair in results["peers"].items())
-    lines = ["", "### %s" % results["machine"], "", "%s; %s." % (versions, " to ".join(results["dates"]))]
+    rounds = sorted({row["rounds"] for row in results["rows"]})
+    counts = "%d rounds" % rounds[0] if len(rounds) == 1 else "%d to %d rounds" % (rounds[0], rounds[-1])
+    lines = ["", "### %s" % results["machine"], "", "%s; %s; %s." % (versions, " to ".join(results["dates"]), counts)]
     for group in TITLES:
         if any(row["group"] == group for row in results["rows"]):
             lines += group_table(results, group)
