@@ -19,7 +19,10 @@ def engine(model, inputs, threads):
         binding.bind_ortvalue_input(name, value)
     for name, value in zip(names, held[len(inputs) :]):
         binding.bind_ortvalue_output(name, value)
-    outputs = lambda: dict(zip(names, (value.numpy() for value in held[len(inputs) :])))
+
+    def outputs():
+        return dict(zip(names, (value.numpy() for value in held[len(inputs) :])))
+
     return lambda: session.run_with_iobinding(binding), outputs
 
 

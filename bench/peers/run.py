@@ -31,6 +31,7 @@ def parsed():
     parser.add_argument("--threads", default="1,2", help="numbers separated by commas; default: %(default)s")
     parser.add_argument("--rounds", type=int, default=5, help="processes of each engine; default: %(default)s")
     parser.add_argument("--seconds", type=float, default=0.4, help="how long a process calls the model; default: %(default)s")
+    parser.add_argument("--note", help="what readers should know of this machine during the measurements")
     parser.add_argument("--dry", action="store_true", help="print the ratios and write nothing")
     return parser.parse_args()
 
@@ -46,10 +47,11 @@ def line(row):
     return "%-48s %d  %s  %s" % (row["workload"], row["threads"], "%5.2f" % share if share else "    –", times)
 
 
-def results(rows, failures, peers):
+def results(rows, failures, peers, note):
     """The content of a results file."""
     versions = {name: importlib.metadata.version(name) for name in peers}
-    return {"machine": machine.name(), "dates": [datetime.date.today().isoformat()], "peers": versions, "rows": rows, "failures": failures}
+    return {"machine": machine.name(), "dates": [datetime.date.today().isoformat()], "peers": versions, "rows": rows, "failures": failures,
+            "note": note}
 
 
 def save(new):
@@ -88,7 +90,7 @@ def main():
             print("    %s: %s" % (name, reason), flush=True)
         # Whatever ends the program, what was measured stays.
         if not options.dry:
-            save(results(rows, failures, peers))
+            save(results(rows, failures, peers, options.note))
     for group in GROUPS:
         for count in threads:
             ratios = [r for r in (tables.ratio(row) for row in rows if row["group"] == group and row["threads"] == count) if r]

@@ -33,7 +33,9 @@ def merged(old, new):
     measured = {row["workload"] for row in new["rows"]}
     failures = [failure for failure in old.get("failures", []) if failure[0] not in measured]
     dates = sorted({*old.get("dates", []), *new["dates"]})
-    return {**new, "rows": list(rows.values()), "failures": failures + new["failures"], "dates": [dates[0], dates[-1]] if len(dates) > 1 else dates}
+    dates = [dates[0], dates[-1]] if len(dates) > 1 else dates
+    note = new.get("note") or old.get("note")
+    return {**new, "rows": list(rows.values()), "failures": failures + new["failures"], "dates": dates, "note": note}
 
 
 def _cell(row, name):
@@ -88,6 +90,8 @@ def section(results):
     rounds = sorted({row["rounds"] for row in results["rows"]})
     counts = "%d rounds" % rounds[0] if len(rounds) == 1 else "%d to %d rounds" % (rounds[0], rounds[-1])
     lines = ["", "### %s" % results["machine"], "", "%s; %s; %s." % (versions, " to ".join(results["dates"]), counts)]
+    if results.get("note"):
+        lines += ["", results["note"]]
     for group in TITLES:
         if any(row["group"] == group for row in results["rows"]):
             lines += group_table(results, group)
@@ -103,7 +107,7 @@ def region():
         "## Other engines",
         "",
         "`make bench-peers` (`bench/peers/run.py`) writes this part: the same networks with the same weights in f32, each engine in a process",
-        "of its own, in turn, on as many CPUs as threads. Cells: least time of a call / median over rounds of the median, in ms. *ours / best*: our",
+        "of its own, in turn, on as many CPUs as threads, whose number stands behind its name. Cells: least time of a call / median over rounds of the median, in ms. *ours / best*: our",
         "least time divided by that of the fastest other engine; * marks rows in whose rounds the machine was busy: the multiply-add rate stayed",
         "below %.0f %% of the greatest. The outputs of all engines agree to 10⁻³ of the largest element." % (100 * QUIET),
     ]
