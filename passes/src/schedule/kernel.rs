@@ -11,6 +11,7 @@ use super::payload::{Apart, Known};
 use super::plan::{LaneMode, Plan};
 use super::signature::Signature;
 use crate::ir::attribute_names::STEPS;
+use crate::ir::ops;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -648,7 +649,10 @@ impl Writer<'_> {
                 w.define(&format!("{name} {all}, {value} : i1"))
             })
         };
-        let (all, any) = (folded(self, "arith.andi"), folded(self, "arith.ori"));
+        let (all, any) = (
+            folded(self, ops::arith::ANDI),
+            folded(self, ops::arith::ORI),
+        );
         let with = |predicate: Predicate| State {
             predicate,
             ..state.clone()
