@@ -51,6 +51,13 @@ impl Nest {
         }
     }
 
+    /// Number of elements of an operand that the loops name one by one.
+    pub fn elements(&self, operand: usize) -> i64 {
+        let strides = self.operands[operand].strides.iter();
+        let own = strides.zip(&self.loops).filter(|(stride, _)| **stride != 0);
+        own.fold(1, |all, (_, l)| all.saturating_mul(l.extent))
+    }
+
     /// Number of points.
     pub fn volume(&self) -> i64 {
         self.loops.iter().fold(1, |v, l| v.saturating_mul(l.extent))

@@ -34,6 +34,10 @@ pub struct Plan {
     pub parallels: Vec<usize>,
     /// Whether the tiles of the outermost parallel loop are steps that threads may share.
     pub is_split: bool,
+    /// The operand that is read from a copy in the order of the kernel, see [`super::packing`].
+    pub packed: Option<usize>,
+    /// The first of the reductions that the predicate does not depend on: it is evaluated before them.
+    pub hoists: Option<usize>,
 }
 
 /// Points of the smallest nest that threads share: fewer take less time than to wake a thread.
@@ -61,13 +65,13 @@ impl Vectors {
 impl Plan {
     /// A tile for the nest. `None` if plain loops are as fast: without a reduction, with too little work, or without a
     /// loop along contiguous elements.
-    pub fn of(nest: &Nest, vectors: Vectors) -> Option<Plan> {
+    pub fn of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Plan> {
         let lanes = vectors.lanes;
         let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
         if !reduces || nest.volume() < 4 * lanes {
             return None;
         }
-        let (mode, lanes_loop) = select_lanes(nest, lanes)?;
+        let (mode, lanes_loop, packed) = select(nest, lanes, used_dimensions)?;
         let of_kind = |kind| {
             (0..nest.loops.len()).filter(move |&l| l != lanes_loop && nest.loops[l].kind == kind)
         };
@@ -80,16 +84,36 @@ impl Plan {
             reductions: of_kind(LoopKind::Reduction).collect(),
             parallels: of_kind(LoopKind::Parallel).collect(),
             is_split: false,
+            packed,
+            hoists: None,
         };
         match mode {
             LaneMode::Output => plan.tile_output(nest, vectors.accumulators()),
             LaneMode::Reduction => plan.tile_reduction(nest, vectors.registers / 2),
         }
-        if plan.mode == LaneMode::Output {
-            plan.parallels.push(lanes_loop);
+        match (plan.mode, packed) {
+            (LaneMode::Reduction, _) => {}
+            (LaneMode::Output, None) => plan.parallels.push(lanes_loop),
+            (LaneMode::Output, Some(operand)) => plan.order(nest, operand, used_dimensions),
         }
         plan.split(nest);
         Some(plan)
+    }
+
+    /// Orders the loops around a packed operand: a block of it stays in the cache for all rows that use it, and the
+    /// reductions that the predicate depends on come first.
+    fn order(&mut self, nest: &Nest, operand: usize, used_dimensions: &[usize]) {
+        let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
+        let blocks = self.parallels.iter().take_while(|l| varies(l)).count();
+        self.parallels.insert(blocks, self.lanes_loop);
+        let is_used = |l: &usize| {
+            nest.loops[*l]
+                .dimension
+                .is_some_and(|d| used_dimensions.contains(&d))
+        };
+        self.reductions.sort_by_key(|l| !is_used(l));
+        let first = self.reductions.iter().position(|l| !is_used(l));
+        self.hoists = first.or(Some(self.reductions.len()));
     }
 
     /// Steps of a parallel loop for which a tile is computed each.
@@ -165,6 +189,12 @@ impl Plan {
                 .filter(|&l| reuses_vectors(l))
                 .collect(),
         );
+        // With few rows, more vectors along the lanes read longer runs.
+        let available = rows.map_or(1, |l| nest.loops[l].extent.min(accumulators));
+        if available * self.vectors * 2 <= accumulators {
+            let most = (extent + self.lanes - 1) / self.lanes;
+            self.vectors = (accumulators / available).min(most).max(self.vectors);
+        }
         if let Some(rows) = rows {
             let factor = factor_of(
                 nest.loops[rows].extent,
@@ -218,6 +248,92 @@ fn factor_of(extent: i64, most: i64) -> i64 {
         .find(|f| extent % f == 0)
         .filter(|f| f * 2 >= most)
         .unwrap_or(most)
+}
+
+/// Points of the smallest nest that has an operand copied.
+const PACKED_POINTS: i64 = 1 << 16;
+
+/// The rows that a copy of an operand costs: to copy an element takes as long as to use it so many times.
+const PACKING_ROWS: f64 = 48.0;
+
+/// Bytes of an operand that no longer stays in a cache of one core.
+const LARGE: i64 = 1 << 20;
+
+/// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
+fn select(
+    nest: &Nest,
+    lanes: i64,
+    used_dimensions: &[usize],
+) -> Option<(LaneMode, usize, Option<usize>)> {
+    let filled = |l: usize| {
+        let extent = nest.loops[l].extent;
+        extent as f64 / ((extent + lanes - 1) / lanes * lanes) as f64
+    };
+    let plain = select_lanes(nest, lanes);
+    let share = match plain {
+        None => 0.0,
+        Some((LaneMode::Reduction, _)) => 0.6,
+        Some((LaneMode::Output, l)) => {
+            let strides = nest.inputs().iter().map(|o| o.strides[l]);
+            let farthest = strides.max().unwrap_or(0);
+            let is_large = nest
+                .inputs()
+                .iter()
+                .enumerate()
+                .any(|(n, o)| o.strides[l] != 0 && nest.elements(n) > LARGE / 4);
+            match farthest {
+                0 | 1 if is_large => filled(l) * 0.7,
+                0 | 1 => filled(l),
+                2..=4 => filled(l) * 0.4,
+                _ => filled(l) * 0.2,
+            }
+        }
+    };
+    let packed = (0..nest.loops.len())
+        .filter_map(|l| {
+            let operand = packable(nest, l, lanes, used_dimensions)?;
+            let rows = nest.volume() / nest.elements(operand).max(1);
+            let scattered = if nest.output()?.strides[l] == 1 {
+                1.0
+            } else {
+                0.97
+            };
+            let share = filled(l) * scattered / (1.0 + PACKING_ROWS / rows as f64);
+            Some((share, l, operand))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match (plain, packed) {
+        (plain, Some((best, l, operand))) if best > share * 1.05 || plain.is_none() => {
+            Some((LaneMode::Output, l, Some(operand)))
+        }
+        (plain, _) => plain.map(|(mode, l)| (mode, l, None)),
+    }
+}
+
+/// The only operand that varies along a loop, if a copy of it with the lanes along this loop may pay.
+fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Option<usize> {
+    let own = &nest.loops[l];
+    let is_used = own.dimension.is_some_and(|d| used_dimensions.contains(&d));
+    if own.kind != LoopKind::Parallel
+        || is_used
+        || own.extent < lanes / 2
+        || nest.volume() < PACKED_POINTS
+    {
+        return None;
+    }
+    let varying: Vec<usize> = (0..nest.inputs().len())
+        .filter(|&n| nest.operands[n].strides[l] != 0)
+        .collect();
+    let [operand] = varying.as_slice() else {
+        return None;
+    };
+    let strides = &nest.operands[*operand].strides;
+    let shared = |r: usize| nest.loops[r].kind == LoopKind::Parallel && strides[r] == 0;
+    let rows = (0..nest.loops.len()).filter(|&r| shared(r));
+    let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
+    let reduces =
+        (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
+    (rows >= 16 && reduces).then_some(*operand)
 }
 
 /// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
@@ -297,7 +413,7 @@ mod tests {
             &[(64, P), (96, P), (128, R)],
             &[&[128, 0, 1], &[0, 1, 96], &[96, 1, 0]],
         );
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 1));
         assert_eq!(plan.unroll[0], (0, 8));
         assert!(plan.vectors * 8 <= 24);
@@ -313,7 +429,7 @@ mod tests {
             lanes: 8,
             registers: 16,
         };
-        let plan = Plan::of(&n, narrow).unwrap();
+        let plan = Plan::of(&n, narrow, &[]).unwrap();
         let accumulators = plan.vectors * plan.unroll.iter().map(|u| u.1).product::<i64>();
         // A step holds the vectors of one operand and a broadcast of the other beside the accumulators.
         assert!(
@@ -326,7 +442,7 @@ mod tests {
     fn a_matrix_vector_product_runs_along_the_reduction() {
         // y[n] += x[c] · w[n, c]
         let n = nest(&[(4096, P), (9216, R)], &[&[0, 1], &[9216, 1], &[1, 0]]);
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Reduction, 1));
         assert_eq!(plan.unroll, [(0, 8)]);
     }
@@ -342,7 +458,7 @@ mod tests {
                 &[144, 12, 1, 0, 0, 0],
             ],
         );
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!(
             (plan.mode, plan.lanes_loop, plan.vectors),
             (LaneMode::Output, 2, 1)
@@ -361,15 +477,18 @@ mod tests {
                 &[2916, 54, 1, 0, 0, 0],
             ],
         );
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 2));
     }
 
     #[test]
     fn maps_and_tiny_nests_are_left_to_loops() {
-        assert_eq!(Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), WIDE), None);
         assert_eq!(
-            Plan::of(&nest(&[(2, P), (2, R)], &[&[2, 1], &[1, 0]]), WIDE),
+            Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), WIDE, &[]),
+            None
+        );
+        assert_eq!(
+            Plan::of(&nest(&[(2, P), (2, R)], &[&[2, 1], &[1, 0]]), WIDE, &[]),
             None
         );
     }
