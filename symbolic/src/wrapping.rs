@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
+use std::ops::{Add, Sub};
 
 use crate::Interval;
 
@@ -91,18 +92,6 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
         self.plus(other.constant.wrapping_mul(factor)).with(terms)
     }
 
-    /// The sum of two forms.
-    #[must_use]
-    pub fn add(self, other: &Self) -> Self {
-        self.add_scaled(other, 1)
-    }
-
-    /// The difference of two forms.
-    #[must_use]
-    pub fn sub(self, other: &Self) -> Self {
-        self.add_scaled(other, -1)
-    }
-
     /// The sum with a constant.
     #[must_use]
     pub fn plus(mut self, value: i64) -> Self {
@@ -139,6 +128,22 @@ impl<T: Clone + PartialEq + Hash> WrappingForm<T> {
     #[must_use]
     pub fn interval(&self, mut of: impl FnMut(&T) -> Interval) -> Option<Interval> {
         Interval::sum(self.constant, self.terms().map(|(term, f)| (of(term), f)))
+    }
+}
+
+impl<T: Clone + PartialEq + Hash> Add<&Self> for WrappingForm<T> {
+    type Output = Self;
+
+    fn add(self, other: &Self) -> Self {
+        self.add_scaled(other, 1)
+    }
+}
+
+impl<T: Clone + PartialEq + Hash> Sub<&Self> for WrappingForm<T> {
+    type Output = Self;
+
+    fn sub(self, other: &Self) -> Self {
+        self.add_scaled(other, -1)
     }
 }
 
@@ -193,7 +198,7 @@ mod tests {
         let form = WrappingForm::sum(0, [(&'a', 1), (&'b', 1), (&'a', -1), (&'a', 3)]);
         assert_eq!(form.terms().collect::<Vec<_>>(), [(&'a', 3), (&'b', 1)]);
         let other = WrappingForm::sum(1, [(&'b', 1), (&'c', 2)]);
-        let difference = form.sub(&other);
+        let difference = form - &other;
         let expected = WrappingForm::sum(-1, [(&'a', 3), (&'c', -2)]);
         assert_eq!(difference, expected);
     }

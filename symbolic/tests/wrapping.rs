@@ -37,7 +37,7 @@ proptest! {
         let sum = x.clone().add_scaled(&y, factor);
         prop_assert_eq!(value(&sum), value(&x).wrapping_add(value(&y).wrapping_mul(factor)));
         prop_assert_eq!(value(&x.clone().scale(factor)), value(&x).wrapping_mul(factor));
-        prop_assert_eq!(x.clone().sub(&x), WrappingForm::constant(0));
+        prop_assert_eq!(x.clone() - &x, WrappingForm::constant(0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Intervals of int expressions over the index space of a formula, refined by conditions.
 
 use std::cell::Cell;
+use std::ops::Sub as _;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 pub use skript_symbolic::Interval;

@@ -2,6 +2,7 @@
 //! the kind's default. [`crate::compose::accesses`] examines indices that depend on no data.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::ops::{Add as _, Sub as _};
 
 use crate::compose::accesses::index_range::Loops;
 use crate::compose::accesses::step_conditions::record;

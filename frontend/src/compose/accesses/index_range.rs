@@ -1,6 +1,7 @@
 //! Minimum and maximum of an index over the loops of a formula, as expressions over dynamic extents.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::ops::{Add as _, Sub as _};
 
 use crate::eval::ranges::{Interval, Known, Work, extent_expr};
 use crate::eval::runtime;

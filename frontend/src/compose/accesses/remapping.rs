@@ -2,6 +2,7 @@
 //! dynamic extents is checked at run time.
 
 use skript_semantics::{ScalarKind, ScalarOp};
+use std::ops::Sub as _;
 
 use super::index_range::Loops;
 use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use skript_semantics::{ScalarKind, ScalarOp};
+use std::ops::Add as _;
 
 use super::walk::Condition;
 use crate::compose::shapes::dynamic_extent::extent_of;

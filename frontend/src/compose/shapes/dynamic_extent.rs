@@ -1,5 +1,6 @@
 //! Dynamic extents: expressions over symbols, with an upper bound (2.6, 3.1).
 
+use std::ops::Add as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
