@@ -11,6 +11,7 @@ use super::payload::{Apart, Known};
 use super::plan::{LaneMode, Plan};
 use super::signature::Signature;
 use crate::ir::attribute_names::STEPS;
+use crate::ir::ops;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
@@ -74,6 +75,15 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
             function,
             "  %l{position} = memref.reinterpret_cast %m{position} to offset: [{offset}], sizes: [{span}], strides: [1] : {array} to {}",
             signature.flat(position)
+        );
+    }
+    if plan.transposed(nest).is_some()
+        && let Some(element) = signature.elements.last()
+    {
+        let _ = writeln!(
+            function,
+            "  %scratch = memref.alloca() {{alignment = 64 : i64}} : {}",
+            plan.scratch_type(element)
         );
     }
     for constant in constants {
@@ -387,8 +397,13 @@ impl Writer<'_> {
         let results = self.reductions(0, state, &points, accumulators);
         match self.plan.mode {
             LaneMode::Output if self.lane_stride(output) != 1 => {
-                for (point, result) in points.iter().zip(results) {
-                    self.scatter(state, point, &result);
+                match self.plan.transposed(self.nest) {
+                    Some(rows) => self.transpose(rows, state, &points, &results),
+                    None => {
+                        for (point, result) in points.iter().zip(results) {
+                            self.scatter(state, point, &result);
+                        }
+                    }
                 }
             }
             LaneMode::Output => {
@@ -433,6 +448,75 @@ impl Writer<'_> {
                     ));
                 }
             }
+        }
+    }
+
+    /// Combines a tile with elements of the output that are contiguous along `rows`, an unrolled loop: through memory of
+    /// the stack, so that each row of the output is accessed once.
+    fn transpose(&mut self, rows: usize, state: &State, points: &[Point], results: &[String]) {
+        let output = self.nest.operands.len() - 1;
+        let element = self.signature.elements[output].clone();
+        let (kind, array) = (self.vector_type(&element), self.signature.flat(output));
+        let scratch = self.plan.scratch_type(&element);
+        let tile = state.tile[&self.plan.lanes_loop];
+        let (lanes, width) = (self.plan.lanes, tile.count * self.plan.lanes);
+        let elements = match tile.partial {
+            0 => width,
+            partial => width - lanes + partial,
+        };
+        let count = state.tile[&rows].count;
+        let row_of = |point: &Point| point.steps.iter().find(|s| s.0 == rows).map_or(0, |s| s.1);
+        let corners = points.iter().enumerate();
+        let corners = corners.filter(|(_, p)| p.vector == 0 && row_of(p) == 0);
+        for (_, corner) in corners {
+            let others = |p: &Point| {
+                p.steps
+                    .iter()
+                    .filter(|s| s.0 != rows)
+                    .copied()
+                    .collect::<Vec<_>>()
+            };
+            for (point, result) in points.iter().zip(results) {
+                if others(point) == others(corner) {
+                    let at = self.constant(row_of(point) * width + point.vector * lanes);
+                    self.line(&format!(
+                        "vector.store {result}, %scratch[{at}] : {scratch}, {kind}"
+                    ));
+                }
+            }
+            let start = self.offset(&state.bases[output], self.distance(output, corner));
+            let steps: Vec<String> = (0..count).map(|row| (row * width).to_string()).collect();
+            let (along, indices, masks) = (
+                format!("vector<{count}x{element}>"),
+                format!("vector<{count}xi32>"),
+                format!("vector<{count}xi1>"),
+            );
+            let zero = if element.contains('f') { "0.0" } else { "0" };
+            let steps = self.define(&format!(
+                "arith.constant dense<[{}]> : {indices}",
+                steps.join(", ")
+            ));
+            let mask = self.define(&format!("arith.constant dense<true> : {masks}"));
+            let pass = self.define(&format!("arith.constant dense<{zero}> : {along}"));
+            let (from, end, one) = (self.constant(0), self.constant(elements), self.constant(1));
+            let stride = self.constant(self.lane_stride(output));
+            let lane = self.fresh();
+            self.line(&format!("scf.for {lane} = {from} to {end} step {one} {{"));
+            self.depth += 1;
+            let value = self.define(&format!(
+                "vector.gather %scratch[{lane}] [{steps}], {mask}, {pass} : {scratch}, {indices}, {masks}, {along} into {along}"
+            ));
+            let apart = self.define(&format!("arith.muli {lane}, {stride} : index"));
+            let address = self.define(&format!("arith.addi {start}, {apart} : index"));
+            let old = self.define(&format!(
+                "vector.load %l{output}[{address}] : {array}, {along}"
+            ));
+            let new = self.combine(&old, &value, &along);
+            self.line(&format!(
+                "vector.store {new}, %l{output}[{address}] : {array}, {along}"
+            ));
+            self.depth -= 1;
+            self.line("}");
         }
     }
 
@@ -565,7 +649,10 @@ impl Writer<'_> {
                 w.define(&format!("{name} {all}, {value} : i1"))
             })
         };
-        let (all, any) = (folded(self, "arith.andi"), folded(self, "arith.ori"));
+        let (all, any) = (
+            folded(self, ops::arith::ANDI),
+            folded(self, ops::arith::ORI),
+        );
         let with = |predicate: Predicate| State {
             predicate,
             ..state.clone()

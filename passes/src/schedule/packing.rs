@@ -30,7 +30,7 @@ pub struct Packing {
     source: Address,
     /// Address in the copy, by loop. That of the lanes' loop is right for multiples of the width.
     target: Address,
-    /// The other loops that the operand varies along, outermost first, with their extents.
+    /// The other loops that the operand varies along, with their extents.
     loops: Vec<(usize, i64)>,
     /// Extent of the lanes' loop.
     extent: i64,
@@ -65,13 +65,16 @@ impl Packing {
             stride *= nest.loops[l].extent;
         }
         let inner = plan.reductions.iter().copied();
+        // In the order of the operand's memory: a row of a block is two lines of the cache, wherever it is.
         let loops = batches.iter().copied().chain(inner).filter(varies);
+        let mut loops: Vec<(usize, i64)> = loops.map(extent_of).collect();
+        loops.sort_by_key(|(l, _)| std::cmp::Reverse(source.strides[*l]));
         Some(Packing {
             operand,
             lanes_loop: plan.lanes_loop,
             width,
             blocks,
-            loops: loops.map(extent_of).collect(),
+            loops,
             source,
             target,
             extent,

@@ -10,7 +10,7 @@ use super::kernel::{Piece, Point, State, Writer, properties};
 use std::collections::HashMap;
 
 /// Largest distance of elements along the lanes that contiguous vectors cover.
-const CLOSEST: i64 = 4;
+pub(super) const CLOSEST: i64 = 4;
 
 /// Elements of an operand that are apart.
 pub(super) struct Apart<'a> {

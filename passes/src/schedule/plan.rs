@@ -5,7 +5,8 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::nest::{LoopKind, Nest};
+use super::nest::{Address, LoopKind, Nest};
+use super::payload::CLOSEST;
 
 /// What the lanes of a vector are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,12 +101,32 @@ impl Plan {
         Some(plan)
     }
 
+    /// The unrolled loop along which the output is contiguous, if it is not so along the lanes.
+    pub fn transposed(&self, nest: &Nest) -> Option<usize> {
+        let strides = &nest.output()?.strides;
+        let apart = self.mode == LaneMode::Output && strides[self.lanes_loop] != 1;
+        let contiguous = self.unroll.iter().find(|(l, _)| strides[*l] == 1);
+        contiguous.map(|(l, _)| *l).filter(|_| apart)
+    }
+
+    /// The type of the memory that a tile is transposed in.
+    pub fn scratch_type(&self, element: &str) -> String {
+        let rows: i64 = self.unroll.iter().map(|u| u.1).product();
+        format!("memref<{}x{element}>", rows * self.vectors * self.lanes)
+    }
+
     /// Orders the loops around a packed operand: a block of it stays in the cache for all rows that use it, and the
     /// reductions that the predicate depends on come first.
     fn order(&mut self, nest: &Nest, operand: usize, used_dimensions: &[usize]) {
         let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
-        let blocks = self.parallels.iter().take_while(|l| varies(l)).count();
-        self.parallels.insert(blocks, self.lanes_loop);
+        // A small copy stays in the cache as a whole: the rows of the other operand are read once.
+        match nest.elements(operand) > LARGE / 4 {
+            true => {
+                let batches = self.parallels.iter().take_while(|l| varies(l)).count();
+                self.parallels.insert(batches, self.lanes_loop);
+            }
+            false => self.parallels.push(self.lanes_loop),
+        }
         let is_used = |l: &usize| {
             nest.loops[*l]
                 .dimension
@@ -256,6 +277,9 @@ const PACKED_POINTS: i64 = 1 << 16;
 /// The rows that a copy of an operand costs: to copy an element takes as long as to use it so many times.
 const PACKING_ROWS: f64 = 48.0;
 
+/// The steps of a reduction that it costs to write a vector whose elements are apart.
+const SCATTER_STEPS: f64 = 20.0;
+
 /// Bytes of an operand that no longer stays in a cache of one core.
 const LARGE: i64 = 1 << 20;
 
@@ -280,11 +304,11 @@ fn select(
                 .inputs()
                 .iter()
                 .enumerate()
-                .any(|(n, o)| o.strides[l] != 0 && nest.elements(n) > LARGE / 4);
+                .any(|(n, o)| o.strides[l] != 0 && nest.span(n) > LARGE / 4);
             match farthest {
                 0 | 1 if is_large => filled(l) * 0.7,
                 0 | 1 => filled(l),
-                2..=4 => filled(l) * 0.4,
+                2..=CLOSEST => filled(l) * 0.4,
                 _ => filled(l) * 0.2,
             }
         }
@@ -293,12 +317,11 @@ fn select(
         .filter_map(|l| {
             let operand = packable(nest, l, lanes, used_dimensions)?;
             let rows = nest.volume() / nest.elements(operand).max(1);
-            let scattered = if nest.output()?.strides[l] == 1 {
-                1.0
-            } else {
-                0.97
+            let scatter = match nest.output()?.strides[l] {
+                1 => 0.0,
+                _ => SCATTER_STEPS / nest.reduced() as f64,
             };
-            let share = filled(l) * scattered / (1.0 + PACKING_ROWS / rows as f64);
+            let share = filled(l) / (1.0 + scatter + PACKING_ROWS / rows as f64);
             Some((share, l, operand))
         })
         .max_by(|a, b| a.0.total_cmp(&b.0));
@@ -360,7 +383,7 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         }
         (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
         _ => {
-            // Gathers are profitable only if several outputs use each of them.
+            // Gathers are profitable only if several outputs use each of them, or if shuffles replace them.
             let gathered = all().filter(along_output).max_by_key(extent)?;
             let shared = all().any(|l| {
                 nest.loops[l].kind == LoopKind::Parallel
@@ -370,14 +393,17 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
                         .iter()
                         .all(|o| o.strides[gathered] == 0 || o.strides[l] == 0)
             });
-            (extent(&gathered) >= lanes / 2 && shared).then_some((LaneMode::Output, gathered))
+            let close = |o: &Address| (0..=CLOSEST).contains(&o.strides[gathered]);
+            let is_close = nest.inputs().iter().all(close);
+            (extent(&gathered) >= lanes / 2 && (shared || is_close))
+                .then_some((LaneMode::Output, gathered))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::nest::{Address, Loop};
+    use super::super::nest::Loop;
     use super::*;
     use LoopKind::{Parallel as P, Reduction as R};
 
@@ -470,7 +496,7 @@ mod tests {
     #[test]
     fn strided_windows_gather_when_the_gather_is_shared() {
         let n = nest(
-            &[(64, P), (54, P), (54, P), (3, R), (11, R), (11, R)],
+            &[(4, P), (54, P), (54, P), (3, R), (11, R), (11, R)],
             &[
                 &[0, 896, 4, 50176, 224, 1],
                 &[363, 0, 0, 121, 11, 1],
@@ -479,6 +505,57 @@ mod tests {
         );
         let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 2));
+    }
+
+    #[test]
+    fn windows_on_small_maps_pack_the_filter() {
+        // 512 → 512 channels, 3 × 3 on 7 × 7: the lanes are output channels, the rows a row of the map.
+        let n = nest(
+            &[(512, P), (7, P), (7, P), (512, R), (3, R), (3, R)],
+            &[
+                &[0, 9, 1, 81, 9, 1],
+                &[4608, 0, 0, 9, 3, 1],
+                &[49, 7, 1, 0, 0, 0],
+            ],
+        );
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
+        assert_eq!((plan.lanes_loop, plan.packed), (0, Some(1)));
+        assert_eq!(plan.transposed(&n), Some(2));
+        assert_eq!(plan.unroll[0], (2, 7));
+    }
+
+    #[test]
+    fn a_predicate_is_evaluated_before_the_reductions_that_it_does_not_use() {
+        let mut n = nest(
+            &[(64, P), (56, P), (56, P), (64, R), (3, R), (3, R)],
+            &[
+                &[0, 58, 1, 3364, 58, 1],
+                &[576, 0, 0, 9, 3, 1],
+                &[3136, 56, 1, 0, 0, 0],
+            ],
+        );
+        for (dimension, own) in n.loops.iter_mut().enumerate() {
+            own.dimension = Some(dimension);
+        }
+        // The predicate uses the positions of the map and of the window.
+        let plan = Plan::of(&n, WIDE, &[1, 2, 4, 5]).unwrap();
+        assert_eq!(plan.packed, Some(1));
+        assert_eq!(plan.reductions, [4, 5, 3]);
+        assert_eq!(plan.hoists, Some(2));
+        // A predicate on the channel leaves no lanes to pack along.
+        let plan = Plan::of(&n, WIDE, &[0]).unwrap();
+        assert_eq!(plan.packed, None);
+    }
+
+    #[test]
+    fn few_rows_have_more_vectors() {
+        // C[i, j] += A[i, l] · B[l, j] with three rows
+        let n = nest(
+            &[(3, P), (1021, P), (4099, R)],
+            &[&[4099, 0, 1], &[0, 1, 1021], &[1021, 1, 0]],
+        );
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
+        assert_eq!((plan.lanes_loop, plan.vectors), (1, 8));
     }
 
     #[test]
