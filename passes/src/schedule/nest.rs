@@ -21,8 +21,11 @@ pub struct Loop {
     /// loops that are collapsed from several.
     pub dimension: Option<usize>,
     /// Of a dynamic extent: the operand and its dimension that have it. `extent` is then an estimate.
-    pub source: Option<(usize, usize)>,
+    pub source: Source,
 }
+
+/// The operand and its dimension that have a dynamic extent; `None` for static ones.
+pub type Source = Option<(usize, usize)>;
 
 /// The estimate of a dynamic extent.
 pub const ESTIMATE: i64 = 64;

@@ -6,7 +6,7 @@
 )]
 
 use super::body::{Body, Combine, Operand, Step};
-use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest};
+use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
 use super::signature::Signature;
 use super::signature::pointer_type;
 use crate::ir;
@@ -39,7 +39,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     if indexing.len() != operands.len() || op.result_count() != 0 {
         return None;
     }
-    let mut extents: Vec<Option<(i64, Option<(usize, usize)>)>> = vec![None; reductions.len()];
+    let mut extents: Vec<Option<(i64, Source)>> = vec![None; reductions.len()];
     let mut arrays = Vec::new();
     for (position, operand) in operands.iter().enumerate() {
         let forms = maps::forms(*indexing.get(position)?)?;
