@@ -29,7 +29,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             pipeline: "skript-to-linalg",
-            target: skript_runtime::program::host(),
+            target: crate::target::host(),
             exchange: None,
             keep: Vec::new(),
         }

@@ -12,7 +12,7 @@ impl Target {
     /// This machine.
     pub fn host() -> Self {
         Target {
-            inner: skript_runtime::program::host(),
+            inner: skript_passes::target::host(),
         }
     }
 

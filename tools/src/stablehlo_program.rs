@@ -82,7 +82,7 @@ pub fn load(
     })?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let file = sources.add(path, text.as_str());
-    let target = skript_runtime::program::host();
+    let target = skript_passes::target::host();
     let cache = Cache::of_user().filter(|_| caching);
     let key = program_key(&text, &target);
     let mut cached = false;
