@@ -69,6 +69,7 @@ fn fits(wanted: &Target, host: &Target) -> Result<(), LoadError> {
         return Ok(());
     }
     Err(LoadError::Features {
+        artifact: wanted.cpu.clone(),
         missing: missing.join(", "),
         cpu: host.cpu.clone(),
     })

@@ -3,12 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use object::elf::{self, FileHeader64};
-use object::read::elf::{Dyn as _, FileHeader as _, SectionHeader as _};
+use object::read::elf::{Dyn as _, FileHeader as _};
 use object::{LittleEndian, StringTable};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skript-run");
-/// What wheels and containers allow for.
-const LARGEST: u64 = 5 << 20;
 
 /// Names of the shared libraries that an ELF program loads.
 fn libraries(file: &[u8]) -> Vec<String> {
@@ -50,6 +48,9 @@ fn skript_run_loads_the_c_library_alone() {
 #[cfg(not(debug_assertions))]
 #[test]
 fn skript_run_is_small() {
+    use object::read::elf::SectionHeader as _;
+    /// What wheels and containers allow for.
+    const LARGEST: u64 = 5 << 20;
     let file = std::fs::read(PROGRAM).unwrap();
     let header = FileHeader64::<LittleEndian>::parse(&*file).unwrap();
     let sections = header.sections(LittleEndian, &*file).unwrap();

@@ -59,6 +59,38 @@ pub fn features() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(has).map(|feature| feature.name)
 }
 
+/// Leaf 0x8000_0001, ECX: an AMD processor describes its caches in leaf 0x8000_001d, as others do in leaf 4.
+const TOPOLOGY: u32 = 1 << 22;
+
+/// Bytes of the caches of levels 1 (data), 2 and 3.
+pub fn caches() -> [Option<u64>; 3] {
+    let [_, _, extended, _] = registers(0x8000_0001, 0);
+    let leaf = if extended & TOPOLOGY == 0 {
+        4
+    } else {
+        0x8000_001d
+    };
+    let mut sizes = [None; 3];
+    // No processor has more; kind 0 ends the list.
+    for subleaf in 0..16 {
+        let [kind, shape, sets, _] = registers(leaf, subleaf);
+        let (kind, level) = (kind & 31, kind >> 5 & 7);
+        if kind == 0 {
+            break;
+        }
+        const CODE: u32 = 2;
+        let field = |shift: u32, bits: u32| u64::from(shape >> shift & ((1 << bits) - 1)) + 1;
+        let size = field(0, 12) * field(12, 10) * field(22, 10) * (u64::from(sets) + 1);
+        let slot = (level as usize)
+            .checked_sub(1)
+            .and_then(|n| sizes.get_mut(n));
+        if let Some(slot) = slot.filter(|_| kind != CODE) {
+            *slot = Some(size);
+        }
+    }
+    sizes
+}
+
 /// The brand string, such as `AMD EPYC 9B45`.
 pub fn name() -> String {
     let registers = (0x8000_0002..=0x8000_0004).flat_map(|leaf| registers(leaf, 0));

@@ -221,6 +221,32 @@ mod tests {
         }
     }
 
+    /// The kernel's view of the first processor.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    #[test]
+    fn the_kernel_finds_the_same_caches() {
+        let folder = std::path::Path::new("/sys/devices/system/cpu/cpu0/cache");
+        let read = |n: usize, file: &str| {
+            std::fs::read_to_string(folder.join(format!("index{n}/{file}"))).ok()
+        };
+        for n in 0..8 {
+            let (Some(level), Some(kind), Some(size)) =
+                (read(n, "level"), read(n, "type"), read(n, "size"))
+            else {
+                break;
+            };
+            if kind.trim() != "Instruction" {
+                let kib: u64 = size.trim().trim_end_matches('K').parse().unwrap();
+                let level: usize = level.trim().parse().unwrap();
+                assert_eq!(
+                    crate::processor::caches()[level - 1],
+                    Some(kib << 10),
+                    "level {level}"
+                );
+            }
+        }
+    }
+
     /// The kernel's names of some features; it lists only what it supports.
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     #[test]
