@@ -15,6 +15,7 @@ pub mod location;
 pub mod maps;
 pub mod mutation;
 pub mod ops;
+pub mod outline;
 pub mod parse;
 pub mod read_back;
 pub mod regions;

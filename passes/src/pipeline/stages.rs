@@ -48,7 +48,8 @@ const MEMORY: &[&str] = &[
 /// Loops over buffers become LLVM's dialect; the C entry is added.
 const LLVM: &[&str] = &[
     "skript-name-entry",
-    "convert-linalg-to-loops",
+    "convert-linalg-to-parallel-loops",
+    "skript-share-loops",
     "expand-strided-metadata",
     "lower-affine",
     "convert-vector-to-scf",

@@ -1,6 +1,6 @@
 //! Queries and edits through MLIR's C API that melior has no safe form for. The only unsafe code of lowerings.
 
-use crate::ir::{ops, regions};
+use crate::ir::{self, attributes, ops, regions};
 use melior::Context;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::block::BlockLike;
@@ -55,6 +55,26 @@ pub fn index_before<'c, 'a>(
     let owner = anchor.context();
     let builder = regions::before(anchor, &owner).map_err(|e| e.to_string())?;
     builder.index(value).map_err(|e| e.to_string())
+}
+
+/// A new array before an operation.
+///
+/// # Errors
+/// The builder's error.
+pub fn array_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    r#type: &str,
+) -> Result<Value<'c, 'a>, String> {
+    let owner = anchor.context();
+    let builder = regions::before(anchor, &owner).map_err(|e| e.to_string())?;
+    let kind = ir::parse_type(anchor.context(), r#type).map_err(|e| e.to_string())?;
+    let none = (
+        "operandSegmentSizes",
+        attributes::i32s(builder.context, &[0, 0]),
+    );
+    let alignment = ("alignment", attributes::i64(builder.context, 64));
+    let array = builder.value(ops::memref::ALLOC, &[], &[none, alignment], kind);
+    array.map_err(|e| e.to_string())
 }
 
 /// Identifies the allocation or argument that a memref value is a view of.

@@ -8,6 +8,8 @@ mod boundary;
 pub mod interchange;
 pub mod kernel;
 pub mod nest;
+pub mod packing;
+mod payload;
 pub mod plan;
 pub mod reading;
 pub mod signature;

@@ -51,6 +51,28 @@ impl Nest {
         }
     }
 
+    /// Elements of an operand from the first to the last.
+    pub fn span(&self, operand: usize) -> i64 {
+        let strides = self.operands[operand].strides.iter();
+        let steps = strides.zip(&self.loops);
+        steps.fold(1, |all, (stride, l)| {
+            all.saturating_add(stride.saturating_mul(l.extent - 1))
+        })
+    }
+
+    /// Number of points that are combined into one element of the output.
+    pub fn reduced(&self) -> i64 {
+        let reductions = self.loops.iter().filter(|l| l.kind == LoopKind::Reduction);
+        reductions.fold(1, |all, l| all.saturating_mul(l.extent))
+    }
+
+    /// Number of elements of an operand that the loops name one by one.
+    pub fn elements(&self, operand: usize) -> i64 {
+        let strides = self.operands[operand].strides.iter();
+        let own = strides.zip(&self.loops).filter(|(stride, _)| **stride != 0);
+        own.fold(1, |all, (_, l)| all.saturating_mul(l.extent))
+    }
+
     /// Number of points.
     pub fn volume(&self) -> i64 {
         self.loops.iter().fold(1, |v, l| v.saturating_mul(l.extent))

@@ -7,10 +7,12 @@
 //!
 //! Requires: buffers with static extents.
 
-use super::boundary::{call_before, erase, index_before, operations_named, root_of};
+use super::boundary::{array_before, call_before, erase, index_before, operations_named, root_of};
 use super::kernel::{kernel, steps};
+use super::packing::Packing;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
+use super::signature::Signature;
 use crate::ir::{self, append_functions, ops};
 use melior::ir::Value;
 use melior::ir::operation::OperationRef;
@@ -78,88 +80,150 @@ pub struct Target {
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
     let found = operations_named(module, ops::linalg::GENERIC);
-    let mut kernels: HashMap<String, String> = HashMap::new();
-    let mut taken: HashSet<String> = ir::symbols(module);
-    let mut texts = Vec::new();
-    let mut calls: HashMap<String, usize> = HashMap::new();
+    let mut functions = Functions {
+        taken: ir::symbols(module),
+        ..Functions::default()
+    };
+    let mut count = 0;
     for op in found {
-        let Some((body_text, mut arguments, steps)) = schedule(op, target) else {
+        let Some(mut kernel) = Kernel::of(op, target) else {
             continue;
         };
-        let next = (kernels.len()..)
-            .map(|number| format!("kernel_{number}"))
-            .find(|name| !taken.contains(name))
-            .unwrap_or_default();
-        let name = kernels
-            .entry(body_text.clone())
-            .or_insert_with(|| {
-                let text = body_text.replacen("@KERNEL(", &format!("@{next}("), 1);
-                taken.insert(next.clone());
-                texts.push((next.clone(), text));
-                next
-            })
-            .clone();
-        if let Some(steps) = steps {
-            arguments.extend([index_before(op, 0)?, index_before(op, steps)?]);
+        if let Some((packing, text)) = &kernel.packing {
+            let name = functions.name("pack", text);
+            let copy = array_before(op, &packing.r#type(&kernel.signature))?;
+            let operand = kernel.arguments.get_mut(packing.operand);
+            let operand = operand.ok_or("a kernel without its operand")?;
+            let range = [index_before(op, 0)?, index_before(op, packing.steps())?];
+            call_before(op, &name, &[&[*operand, copy][..], &range].concat())?;
+            *operand = copy;
         }
-        call_before(op, &name, &arguments)?;
+        let name = functions.name("kernel", &kernel.text);
+        if let Some(steps) = kernel.steps {
+            let range = [index_before(op, 0)?, index_before(op, steps)?];
+            kernel.arguments.extend(range);
+        }
+        call_before(op, &name, &kernel.arguments)?;
         erase(op);
-        *calls.entry(name).or_default() += 1;
+        count += 1;
     }
-    let is_shared = |name: &str| calls.get(name).is_some_and(|count| *count > MOST_COPIES);
-    let texts = texts
-        .into_iter()
-        .map(|(name, text)| match is_shared(&name) {
-            true => text.replacen(
-                "attributes {",
-                "attributes {passthrough = [\"noinline\"], ",
-                1,
-            ),
-            false => text,
-        });
-    append_functions(module, &texts.collect::<String>()).map_err(|e| e.to_string())?;
-    Ok(calls.values().sum())
+    append_functions(module, &functions.text()).map_err(|e| e.to_string())?;
+    Ok(count)
+}
+
+/// The functions that the pass adds; equal ones are one.
+#[derive(Default)]
+struct Functions {
+    /// Names of the module and of functions that are added.
+    taken: HashSet<String>,
+    /// By text, with `@KERNEL` for the name: position in `added`.
+    known: HashMap<String, usize>,
+    /// Name, text and number of calls.
+    added: Vec<(String, String, usize)>,
+}
+
+impl Functions {
+    /// The name of a function, for one more call.
+    fn name(&mut self, prefix: &str, text: &str) -> String {
+        let next = self.added.len();
+        let position = *self.known.entry(text.to_owned()).or_insert(next);
+        if position == next {
+            let numbers = 0..;
+            let name = numbers
+                .map(|number: usize| format!("{prefix}_{number}"))
+                .find(|name| !self.taken.contains(name))
+                .unwrap_or_default();
+            self.taken.insert(name.clone());
+            let text = text.replacen("@KERNEL(", &format!("@{name}("), 1);
+            self.added.push((name, text, 0));
+        }
+        match self.added.get_mut(position) {
+            Some((name, _, calls)) => {
+                *calls += 1;
+                name.clone()
+            }
+            None => String::new(),
+        }
+    }
+
+    /// All functions; LLVM does not inline those with many calls.
+    fn text(&self) -> String {
+        let mut all = String::new();
+        for (_, text, calls) in &self.added {
+            match *calls > MOST_COPIES {
+                true => all.push_str(&text.replacen(
+                    "attributes {",
+                    "attributes {passthrough = [\"noinline\"], ",
+                    1,
+                )),
+                false => all.push_str(text),
+            }
+        }
+        all
+    }
 }
 
 /// Maximum number of callers of a kernel that LLVM may inline. A kernel with more stays one function.
 const MOST_COPIES: usize = 8;
 
-/// The kernel of one reduction, named `@KERNEL`, its arguments, and the steps that are two more.
-fn schedule<'c, 'a>(
-    op: OperationRef<'c, 'a>,
-    target: Target,
-) -> Option<(String, Vec<Value<'c, 'a>>, Option<i64>)> {
-    let mut reduction = read(op)?;
-    // Kernels require that the output does not alias an input.
-    let arrays = reduction.signature.arrays.len();
-    let (output, inputs) = reduction.arguments.get(..arrays)?.split_last()?;
-    let root = root_of(*output);
-    if inputs.iter().any(|i| root_of(*i) == root) {
-        return None;
-    }
-    reduction.nest.simplify(&reduction.body.used_dimensions());
-    let bits = reduction
-        .signature
-        .elements
-        .iter()
-        .map(|e| {
-            e.trim_start_matches(['b', 'f', 'i'])
-                .parse::<i64>()
-                .unwrap_or(64)
+/// The kernel of one reduction; functions are named `@KERNEL`.
+struct Kernel<'c, 'a> {
+    text: String,
+    /// The arrays, the output last, then captured scalars.
+    arguments: Vec<Value<'c, 'a>>,
+    /// The number of steps: two more arguments are their range.
+    steps: Option<i64>,
+    /// The operand that is copied before, and the function that does so.
+    packing: Option<(Packing, String)>,
+    signature: Signature,
+}
+
+impl<'c, 'a> Kernel<'c, 'a> {
+    /// `None` for a reduction that gains nothing.
+    fn of(op: OperationRef<'c, 'a>, target: Target) -> Option<Self> {
+        let mut reduction = read(op)?;
+        // Kernels require that the output does not alias an input.
+        let arrays = reduction.signature.arrays.len();
+        let (output, inputs) = reduction.arguments.get(..arrays)?.split_last()?;
+        let root = root_of(*output);
+        if inputs.iter().any(|i| root_of(*i) == root) {
+            return None;
+        }
+        let used_dimensions = reduction.body.used_dimensions();
+        reduction.nest.simplify(&used_dimensions);
+        let bits = reduction
+            .signature
+            .elements
+            .iter()
+            .map(|e| {
+                e.trim_start_matches(['b', 'f', 'i'])
+                    .parse::<i64>()
+                    .unwrap_or(64)
+            })
+            .max()?;
+        let vectors = Vectors {
+            lanes: target.vector_bits / bits,
+            registers: target.vector_registers,
+        };
+        let plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
+        let packing = Packing::of(&reduction.nest, &plan).map(|packing| {
+            let function = packing.function("KERNEL", &reduction.signature);
+            packing.apply(&mut reduction.nest, &mut reduction.signature);
+            (packing, function)
+        });
+        let text = kernel(
+            "KERNEL",
+            &reduction.nest,
+            &plan,
+            &reduction.body,
+            &reduction.signature,
+        );
+        Some(Kernel {
+            text,
+            steps: steps(&reduction.nest, &plan),
+            arguments: reduction.arguments,
+            packing,
+            signature: reduction.signature,
         })
-        .max()?;
-    let vectors = Vectors {
-        lanes: target.vector_bits / bits,
-        registers: target.vector_registers,
-    };
-    let plan = Plan::of(&reduction.nest, vectors)?;
-    let text = kernel(
-        "KERNEL",
-        &reduction.nest,
-        &plan,
-        &reduction.body,
-        &reduction.signature,
-    );
-    let steps = steps(&reduction.nest, &plan);
-    Some((text, reduction.arguments, steps))
+    }
 }
