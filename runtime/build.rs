@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Links the libLLVM of the prefix that the workspace builds against (`MLIR_SYS_220_PREFIX`, else `llvm-config-22`).
 
 use std::process::Command;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Declarations of `include/skript-c/*.h`.
 
 use mlir_sys::{

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Passes written in Rust.
 //!
 //! A pass is a constant [`Pass`]: a flag, a summary, `run`, and the fields that differ from [`Pass::NONE`]. A table lists passes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Mains of the command line tools: those of MLIR, with `skript` and our passes.
 //!
 //! Each may start the program anew, with a larger stack: call it first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! LLVM's ORC through its C API: the unsafe part of loading code.
 //!
 //! Object code is linked into the process by LLJIT. Symbols that it lacks come from a fixed table ([`crate::symbols`]) and

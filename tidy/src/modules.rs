@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The order of the modules in `passes/src`: none imports a later one. And no operation's name outside of `ir/ops.rs`.
 
 use crate::tree::{File, Tree, is_comment, without_tests};

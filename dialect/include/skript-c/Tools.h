@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Tools.h - mains of mlir-opt, mlir-translate, mlir-lsp-server and mlir-reduce. Each returns the exit status. */
 
 #ifndef SKRIPT_C_TOOLS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Tools.cpp - mains of the command line tools --------------------------===//
 
 #include "skript-c/Tools.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Named pipelines as data.
 //!
 //! A pipeline is a list of passes in MLIR's textual form; `skript-opt --skript-to-linalg` and the compiler run the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The stages from the `skript` dialect to LLVM's, as data: the one description that the compiler and `skript-opt` run.
 //!
 //! A stage is a list of passes in MLIR's textual form. The driver runs them one after the other and can stop after each;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The text of a vectorized kernel: one function over flat arrays, with register tiles inside of loops.
 
 #![allow(
@@ -13,13 +14,7 @@ use crate::ir::attribute_names::STEPS;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// The number of steps of a kernel that threads may share; `None` for one that computes all at once.
-pub fn steps(nest: &Nest, plan: &Plan) -> Option<i64> {
-    let outermost = plan.parallels.first().filter(|_| plan.is_split);
-    outermost.map(|&l| plan.tiles(nest, l))
-}
-
-/// Writes `func.func private @name`. With [`steps`], its last two arguments are the first step and the one after the last.
+/// Writes `func.func private @name`. With [`Plan::steps`], its last two arguments are the first step and the one after the last.
 pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Signature) -> String {
     let mut writer = Writer {
         nest,
@@ -54,7 +49,7 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
     for (position, capture) in body.captures.iter().enumerate() {
         arguments.push(format!("%x{position}: {capture}"));
     }
-    let steps = match steps(nest, plan) {
+    let steps = match plan.steps(nest) {
         Some(steps) => {
             arguments.push("%from: index, %to: index".to_owned());
             format!(", {STEPS} = {steps} : i64")

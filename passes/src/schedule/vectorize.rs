@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-vectorize-reductions`: replaces reductions over static buffers by calls of register-tiled vector kernels.
 //!
 //! A `linalg.generic` with a reduction is read as a loop nest with linear addresses. The plan selects the loop along
@@ -8,7 +9,7 @@
 //! Requires: buffers with static extents.
 
 use super::boundary::{call_before, erase, index_before, operations_named, root_of};
-use super::kernel::{kernel, steps};
+use super::kernel::kernel;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
 use crate::ir::{self, append_functions, ops};
@@ -160,6 +161,6 @@ fn schedule<'c, 'a>(
         &reduction.body,
         &reduction.signature,
     );
-    let steps = steps(&reduction.nest, &plan);
+    let steps = plan.steps(&reduction.nest);
     Some((text, reduction.arguments, steps))
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Writes docs/passes.md to stdout: every pass, and every named pipeline with its passes.
 //!
 //! The text of a pass is the head of its file; its example is a part of one of its tests, and what `skript-opt` makes of it. So
