@@ -7,6 +7,7 @@
 mod boundary;
 mod dialects;
 mod ffi;
+mod registered;
 mod stack;
 
 pub mod error;
