@@ -71,7 +71,7 @@ fn page(sources: &[String], skript_opt: &Path) -> Result<String, std::fmt::Error
     );
     for pipeline in pipeline::ALL {
         let summary = sentence(pipeline.summary);
-        let passes = pipeline.stages.concat().join("\n");
+        let passes = pipeline.passes().join("\n");
         writeln!(
             page,
             "\n## `--{}`\n\n{summary}\n\n```\n{passes}\n```",
