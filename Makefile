@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The two commands: `make demo` and `make test`. Both do their own set-up.
 CARGO ?= cargo
 PYTHON = .venv/bin/python

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the cost of compilation up to each stage: chains of operators, each twice as long as the one before. Processor time
 of `skript compile`, so that other work on the machine does not count."""
 import os

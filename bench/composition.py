@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the cost of composition: chains of operators, each twice as long as the one before. Processor time of `skript check`,
 so that other work on the machine does not count."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures models with `skript bench` and writes bench/README.md: command, machine, numbers. The tables of bench/peers follow."""
 import datetime
 import json

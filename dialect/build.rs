@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Finds LLVM, builds the C++ dialect, and passes the linker flags for both.
 
 use std::fmt::Write as _;

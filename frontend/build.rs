@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Embeds whatever `stdlib/*.sknd` and `stdlib/khronos/*.sknd` there are, as tables in the order of their names.
 
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Measures the functions of compiled code and of the evaluator, and holds them against the bounds of docs/numerics.md.
 # Every 4099th f32 number; all of them with --all; every Nth with a number N, which also prints the table's columns.
 set -eu

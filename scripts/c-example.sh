@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Compiles examples/c to a shared object and calls it from C, as its users do; then from C that makes every mistake.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The main job on real input: AlexNet on an image, then a perceptron whose operators are its own.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Writes the generated documents: scripts/docs.sh [--check]. With --check it prints what is out of date instead, and fails.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs the examples through every engine and pipeline, and compares the answers.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs the lit suites: scripts/lit.sh [--debug] [options of lit] [paths below test/]
 # SKRIPT_BINARIES names the folder of skript, skript-opt, …; it is target/release, or target/debug with --debug.
 set -eu

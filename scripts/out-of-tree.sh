@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs the dialect as a CMake package and builds the tool of examples/out-of-tree against it, as its users do.
 set -eu
 cd "$(dirname "$0")/.."

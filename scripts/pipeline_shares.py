@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints docs/pipelines.md: how many conformance cases each engine and pipeline passes, by family.
 
 Reads the lists that test/conformance/check.py holds every run against.

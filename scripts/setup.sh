@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing: Debian packages, and the Python environment of the tests. Quick when nothing is.
 set -eu
 cd "$(dirname "$0")/.."

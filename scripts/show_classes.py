@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the five best classes of a classifier's output and what the run cost: show_classes.py OUTPUT.npy STATS.json"""
 import json
 import sys

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # All that CI runs. `--all` adds what is too slow for every change.
 set -u
 cd "$(dirname "$0")/.."

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Suites of FileCheck tests; run them with scripts/lit.sh."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that `skript-opt` and `skript compile` run one pipeline.
 
 For each model and stage, `skript-opt --pass-pipeline`, with the passes that `skript compile --print-pipeline` prints, must make of the

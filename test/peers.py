@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the workloads of bench/peers: `skript check` accepts all texts, results of small ones agree with onnxruntime, and pages
 keep what they have beside the tables.
 

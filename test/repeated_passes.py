@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every pass, over the modules of its tests and of test/pipeline: run a second time it changes nothing, and what it
 makes has places in the source. Constants may lack one: upstream's folders share them among those who need them."""
 import argparse

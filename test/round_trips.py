@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every `.mlir` file below test/ and examples/ survives printing and parsing: `skript-opt --verify-roundtrip` reads each part of
 each file, as text and as bytecode. Prints how many did, and which parts there is nothing to print of, for MLIR refuses them:
 those of tests that expect it, and of no other file."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Hands the commit that is built to `skript --version`; `unknown` outside of a clone.
 
 use std::process::Command;

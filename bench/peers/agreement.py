@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the outputs of two engines agree."""
 import numpy
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs one engine on one workload in a process of its own, pinned to as many CPUs as it has threads."""
 import glob
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kind of machine that results are for: model of the CPU and its widest vectors."""
 import re
 

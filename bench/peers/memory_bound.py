@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workloads bound by memory, or by functions of each element."""
 import operators as op
 

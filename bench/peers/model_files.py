@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of one workload: main.sknd, main.safetensors, model.onnx, and the inputs as .npy."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network under construction, in two languages at once: statements of SkriptND and nodes of ONNX, with the same variables."""
 import dataclasses
 import functools

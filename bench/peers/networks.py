@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole networks: AlexNet, ResNet-50, MobileNet-v2, an encoder like BERT, a perceptron."""
 from operators import (
     add, batch_norm, conv, dense, flatten, gelu, global_pool, layer_norm, linear, merge_last, pool, product, product_with_transposed,

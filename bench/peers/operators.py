@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators in both languages. Each function adds a statement of SkriptND and nodes of ONNX to a network and returns the result."""
 import math
 

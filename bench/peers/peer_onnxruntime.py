@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """onnxruntime on the CPU, all optimizations, its outputs bound to memory that it keeps."""
 import onnxruntime
 

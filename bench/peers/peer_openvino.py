@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenVINO on the CPU in f32, optimized for latency; inputs are tensors that share memory with the caller."""
 import openvino
 

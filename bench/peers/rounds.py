@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures one workload: checks that the engines agree, then runs them in turn, each in a process of its own."""
 import collections
 import statistics

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares our code with other engines and writes the tables into bench/README.md.
 
     build/peers-venv/bin/python bench/peers/run.py [--only TEXT]… [--group GROUP]… [--threads 1,2] [--rounds 5] [--dry]

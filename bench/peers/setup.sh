@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs the other engines into build/peers-venv. Quick when nothing is missing.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of bench/README.md, one section for each machine kind, made from bench/peers/results/*.json."""
 import glob
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every process of a peer does: load the model, warm up, call it for a while, write times and outputs."""
 import argparse
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of workloads: name, group, and the function that builds the network in both languages."""
 import dataclasses
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Canonicalization.cpp - canonical forms of formulas and accesses ------===//
 
 #include "skript/Skript.h"

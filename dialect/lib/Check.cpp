@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Check.cpp - run-time checks ------------------------------------------===//
 
 #include "skript/Skript.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Dialect.cpp - the dialect itself: hooks and inlining ----------------===//
 
 #include "skript/Skript.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Duplicates.cpp - equal operations become one -------------------------===//
 
 #include "skript/Transforms.h"

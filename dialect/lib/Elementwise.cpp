@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Elementwise.cpp - types, shapes and assembly of elementwise ops ----===//
 
 #include "skript/Skript.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Folds.cpp - folders of elementwise operations ------------------------===//
 //
 // Only what is exact: for floats `x + -0`, `x - +0`, `x * 1`, `x / 1`; never `x + 0` or `x * 0`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Formula.cpp - verifier and shapes of formulas ------------------------===//
 
 #include "skript/Skript.h"

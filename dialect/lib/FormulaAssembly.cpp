@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- FormulaAssembly.cpp - text of formulas -------------------------------===//
 
 #include "skript/Skript.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Fusion.cpp - fusion of elementwise linalg ops within bounds ----------===//
 
 #include "skript/Transforms.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Intrinsic.cpp - operators that kernels of the runtime compute -------===//
 
 #include "skript/Skript.h"

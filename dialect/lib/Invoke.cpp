@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Invoke.cpp - invocations of operator instances ----------------------===//
 
 #include "skript/Skript.h"

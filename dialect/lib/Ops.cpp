@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Ops.cpp - generated definitions of all operations --------------------===//
 
 #include "skript/Skript.h"

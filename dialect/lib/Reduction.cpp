@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Reduction.cpp - what `skript-reduce` leaves out ----------------------===//
 
 #include "skript/Reduction.h"

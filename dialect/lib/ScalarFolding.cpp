@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- ScalarFolding.cpp - elementwise operations on constants --------------===//
 
 #include "skript/ScalarFolding.h"

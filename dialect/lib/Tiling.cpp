@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Tiling.cpp - formulas in tiles ---------------------------------------===//
 //
 // A tile is the same formula over a part of the domain. Dimensions of a destination whose subscript is an index alone are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Panics do not cross into C++: they become errors here.
 
 use crate::error::PassError;

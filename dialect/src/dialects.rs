@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The registered dialects, and contexts that load them.
 
 use crate::ffi;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Declarations of `include/skript-c/*.h`.
 
 use mlir_sys::{
@@ -98,6 +99,7 @@ unsafe extern "C" {
         argc: c_int,
         argv: *mut *mut c_char,
         registry: MlirDialectRegistry,
+        help: MlirStringRef,
     ) -> c_int;
     pub fn skriptTranslateMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
     pub fn skriptLspServerMain(

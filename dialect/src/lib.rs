@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The `skript` MLIR dialect, and passes, patterns and tools over it in safe Rust.
 //!
 //! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, generated from the same `.td`.
@@ -6,6 +7,7 @@
 mod boundary;
 mod dialects;
 mod ffi;
+mod registered;
 mod stack;
 
 pub mod error;

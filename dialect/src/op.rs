@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Questions about operations, and ways to copy them, that melior does not have.
 
 use crate::ffi;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Passes written in Rust.
 //!
 //! A pass is a constant [`Pass`]: a flag, a summary, `run`, and the fields that differ from [`Pass::NONE`]. A table lists passes;
@@ -52,14 +53,13 @@ use crate::boundary::guard;
 use crate::dialects::Dialect;
 use crate::error::PassError;
 use crate::ffi::{self, SkriptPassOption, SkriptPassTable};
+use crate::registered::registered;
 use crate::rewriter::Rewriter;
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
 use mlir_sys::{MlirOperation, MlirPass, MlirStringRef};
-use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::str::FromStr;
-use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// What a pass does: changes what is below its first argument, or says why the pipeline fails.
 pub type Run =
@@ -146,17 +146,12 @@ impl Options {
     }
 }
 
-/// Flags of passes and pipelines that were registered; MLIR's registry is global as well.
-static REGISTERED: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
-
-fn first_time(flag: &str) -> bool {
-    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
-    registered.insert(flag.to_string())
-}
-
 /// Makes passes known to pass managers and command lines. Passes registered before are left as they are.
 pub fn register_passes(passes: &'static [Pass]) {
-    for entry in passes.iter().filter(|entry| first_time(entry.flag)) {
+    for entry in passes {
+        if !registered().add_pass(entry.flag, entry.summary, entry.options) {
+            continue;
+        }
         let dialects: Vec<_> = entry
             .dependent_dialects
             .iter()
@@ -197,7 +192,7 @@ pub fn create(flag: &str) -> MlirPass {
 
 /// Makes a named pipeline known: `--flag` stands for `text`, passes separated by commas, on the same operation.
 pub fn register_pipeline(flag: &str, summary: &str, text: &str) {
-    if first_time(flag) {
+    if registered().add_pipeline(flag, summary) {
         // SAFETY: the strings are copied.
         unsafe {
             ffi::skriptRegisterPipeline(

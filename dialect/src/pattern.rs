@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Rewrite patterns as closures, and the two drivers that apply them.
 
 use crate::boundary::guard;

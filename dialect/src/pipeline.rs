@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Running pipelines from Rust.
 
 use crate::place::{self, Frame};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The source locations of an operation.
 
 use crate::ffi;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Changing IR.
 
 use melior::ir::{Operation, OperationRef, Value};

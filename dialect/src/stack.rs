@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A stack that is large enough for deeply nested IR.
 //!
 //! MLIR parses, verifies and prints nested regions by recursion: a few thousand levels overflow the usual 8 MiB, and the

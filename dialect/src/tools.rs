@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Mains of the command line tools: those of MLIR, with `skript` and our passes.
 //!
 //! Each may start the program anew, with a larger stack: call it first.
@@ -5,6 +6,7 @@
 use crate::boundary::guard;
 use crate::error::PassError;
 use crate::ffi;
+use crate::registered::registered;
 use melior::dialect::DialectRegistry;
 use melior::ir::{Location, Module};
 use melior::{Context, ContextRef};
@@ -12,16 +14,17 @@ use mlir_sys::{MlirContext, MlirOperation, MlirStringRef};
 use std::ffi::{CString, c_char, c_int, c_void};
 
 /// `mlir-opt` with all dialects and passes of MLIR, `skript`, our StableHLO, the test dialect, and passes registered
-/// before the call.
+/// before the call, which `--help` lists in groups of their own as well.
 /// Returns the exit status.
 pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     // SAFETY: the registry is valid.
     unsafe { ffi::skriptRegisterTestDialect(registry.to_raw()) };
     crate::register_stablehlo(&registry);
-    // SAFETY: the argument vector is as `main` gets it.
+    let help = registered().help();
+    // SAFETY: the argument vector is as `main` gets it; `help` lives during the call.
     with_arguments(arguments, |argc, argv| unsafe {
-        ffi::skriptOptMain(argc, argv, registry.to_raw())
+        ffi::skriptOptMain(argc, argv, registry.to_raw(), ffi::string_ref(&help))
     })
 }
 

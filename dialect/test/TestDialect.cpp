@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- TestDialect.cpp - a dialect that no Rust code knows ------------------===//
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- TestOps.td - operations that no Rust code knows ---------------------===//
 
 #ifndef SKRIPT_TEST_OPS_TD

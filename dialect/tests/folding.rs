@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Folders compute what the scalar table says, and every operation of the table is in the dialect.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts skript-language-server for SkriptND files.
 const { workspace } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");

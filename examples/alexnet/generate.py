@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes AlexNet's weights (.dat beside main.sknd) and its input image (.npy) for the demo.
 
 Weights are drawn from a seeded generator with He's scale (std = sqrt(2 / fan-in); He et al. 2015, arXiv:1502.01852),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Loads a compiled model, asks what it is, runs it, and compares with what C computes.
  *
  *   skript compile examples/c -o follow.so        writes follow.so and follow.h

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example's answer by a plain loop: expected.py make IMAGE.npy | expected.py check IMAGE.npy RESULT.npy."""
 
 import sys

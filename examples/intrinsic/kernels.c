@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Kernels for the operators of main.sknd:
  *
  *   cc -shared -fPIC -I runtime/c examples/intrinsic/kernels.c -o kernels.so

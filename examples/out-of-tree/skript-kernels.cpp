@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- skript-kernels.cpp - what a backend finds in a SkriptND model ------===//
 //
 // Reads a module in the skript dialect and lists its operator instances with their types, then what their bodies are made

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- skript-lower.cpp - lowers a model with the passes of the project ---===//
 //
 // Reads a module in the skript dialect, runs a pipeline over it in this process, and prints the result. The pipeline is what

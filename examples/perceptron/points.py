@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """points.py OUT.npy writes eight points of the plane; points.py POINTS.npy INSIDE.npy prints the perceptron's answers."""
 import sys
 

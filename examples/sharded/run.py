@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the model of this folder on one device and on eight, which JAX simulates on the CPU, and compares.
 
     run.py --skript BINARY

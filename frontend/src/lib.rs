@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! SkriptND text → AST → checked definitions → composed [`model::Model`]. No MLIR.
 //!
 //! Stages, in order; none imports a later one: [`source`] reads files, [`syntax`] builds the [`ast`], [`check`] proves

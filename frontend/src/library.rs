@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The standard library's text, embedded, and its syntax trees, parsed once per process.
 
 use std::sync::{Mutex, PoisonError};

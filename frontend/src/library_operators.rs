@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operators of the library that compute one scalar operation per element, found by their formulas.
 
 use std::sync::OnceLock;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Limits on the resources of a document; exceeding one is a diagnostic, never a crash or a hang.
 
 /// A bound as the command line knows it.

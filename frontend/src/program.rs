@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A loaded document: the main module, everything it imports, and the sources they came from.
 
 use std::path::PathBuf;

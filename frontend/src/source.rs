@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Source files: their text, names and spans.
 
 use serde::Serialize;

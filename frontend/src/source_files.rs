@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reads a model's files: the main module and everything it imports, from the model folder and the embedded library.
 
 use std::fs;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Single source files without their imports, for formatters and editors.
 
 use std::fmt::Display;

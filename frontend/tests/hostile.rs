@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Documents that ask for too much, or are no documents at all: each is answered soon, with a diagnostic, and without
 //! taking the machine's memory. What the parser makes of random text is here as well; `fuzz/` looks further.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Any text is checked and composed, or refused with a reason: `cargo +nightly fuzz run compose`.
 #![no_main]
 

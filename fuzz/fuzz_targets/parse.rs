@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Any text is parsed or refused: `cargo +nightly fuzz run parse`.
 #![no_main]
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reads files: regular files only, never more bytes than a limit.
 //!
 //! A pipe would wait for a writer, a device may never end, and a file may be larger than memory. The type of a file is

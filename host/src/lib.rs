@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The boundary to the host system: reading files ([`file`]), and text for terminals ([`printable`]).
 //!
 //! Both are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain control

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Text of files and names of files → text that a terminal shows and does not obey.
 
 use std::borrow::Cow;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Analysis of a model by the frontend: modules, diagnostics, and tensors with their shapes.
 
 use crate::positions::Lines;

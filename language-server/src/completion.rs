@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Completion at a position.
 
 use crate::analysis::Analysis;

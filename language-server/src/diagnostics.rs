@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Diagnostics of the frontend as the protocol has them.
 
 use crate::analysis::Analysis;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Messages of the protocol in a stream of bytes: a header with the length, an empty line, JSON.
 //!
 //! The stated length is untrusted: memory is allocated as bytes arrive, up to a limit, and invalid messages are answered and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Hover text for the name at a position.
 
 use crate::analysis::Analysis;

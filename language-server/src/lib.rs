@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A language server for SkriptND.
 //!
 //! [`serve`] answers an editor until it disconnects, [`serve_streams`] one on two streams of bytes (`framing`). `workspace`

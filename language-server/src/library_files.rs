@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Files for the embedded library, so that an editor can show where its operators are defined.
 
 use std::path::{Path, PathBuf};

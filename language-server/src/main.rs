@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-language-server`: speaks the language server protocol on standard input and output.
 
 fn main() -> anyhow::Result<()> {

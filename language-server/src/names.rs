@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The name at a position: a declared name, an operator, an attribute of one, a module.
 
 use crate::analysis::Analysis;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The symbols of a file: definitions, and the declarations in their blocks.
 
 use crate::analysis::Analysis;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Positions of the protocol (line, UTF-16 unit) and of the frontend (byte).
 
 use lsp_types::{Position, Range};

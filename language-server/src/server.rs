@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The conversation with an editor.
 
 use crate::analysis::Analysis;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Open texts, and the model that a file belongs to.
 
 use crate::analysis::Analysis;

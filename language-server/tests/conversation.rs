@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The server as an editor meets it: the program, over its standard input and output.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The TextMate grammar knows every word of the language, and its patterns are regular expressions.
 
 #![allow(

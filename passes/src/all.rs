@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The table of passes: registration, documentation and tests go by it.
 
 use crate::pipeline;

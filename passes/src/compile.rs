@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The driver: compiles a composed model to an artifact, or to the text of an intermediate stage.
 
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Compiles composed models to native code: the `skript` dialect, its lowerings, and code generation.
 //!
 //! No operator of a library is known by name: lowerings ask [`structure`] what a formula *is*.

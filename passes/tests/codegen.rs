@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Modules on tensors, compiled and run in the process, against values worked out by hand or by plain loops.
 
 #![allow(

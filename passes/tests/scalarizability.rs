@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Systematic scalarizability (the Elementwise RFC, 10 to 14): whatever mix of tensors, vectors and scalars an op verifies
 //! with, its scalarized form verifies, and nothing shaped is left.
 

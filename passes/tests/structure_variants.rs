@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What a formula is, and which named operation of linalg it becomes, does not depend on how it is written: names, order
 //! of bounds, layouts, order of factors.
 

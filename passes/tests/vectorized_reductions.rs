@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Vectorized kernels against the same operations as plain loops: both compiled, both run, on odd extents, strides,
 //! dilations and guards, with infinities and NaN where a guard must skip them.
 

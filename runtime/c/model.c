@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Instances of a compiled model: their memory, their variables, their calls. */
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What this processor can do, by the names that LLVM has for it. Errors, and elements. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A kernel of your own for an operator without a body: `skript run MODEL --intrinsic NAME=SYMBOL@library.so`.
  *
  * The symbol is a function `int32_t kernel(const struct skript_call *call)`. It returns 0 when all outputs are written; any

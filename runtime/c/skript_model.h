@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A compiled SkriptND model in a shared object: what it takes and gives, instances, calls.
  *
  * Link with the object, or load it with dlopen (RTLD_LOCAL keeps several models apart) and look the functions up.

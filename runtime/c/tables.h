@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the compiler writes about one model, and what the parts of this library share. */
 #ifndef SKRIPT_TABLES_H
 #define SKRIPT_TABLES_H

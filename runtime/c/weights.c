@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Variables from the .dat files of a folder: a 128-byte header, then the items, row-major and little endian. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The features of x86-64 processors, generated from runtime/src/processor/x86_features.rs: name, leaf and subleaf of
    cpuid, register (EAX, EBX, ECX, EDX), bit, and the bits of XCR0 that must be set. */
 {"cx8", 0x1, 0, 3, 8, 0x0},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The memory of one instance: mapped, aligned to 2 MiB, on huge pages where available.
 
 use memmap2::MmapMut;

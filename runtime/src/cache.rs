@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Compiled models kept between runs, by content.
 //!
 //! A key is the BLAKE3 of everything that determines the code: source texts, options, compiler version, processor. Files

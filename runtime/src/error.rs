@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Errors of compiled models.
 
 use skript_tensor::ElementType;

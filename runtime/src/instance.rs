@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A program with its own memory: executes one call at a time, without allocations.
 
 use crate::arena::Arena;

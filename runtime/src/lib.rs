@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Compiled models: their file format, loading and calls.
 //!
 //! An [`Artifact`] is object code and its interface. A [`Program`] is an artifact linked into this process; an

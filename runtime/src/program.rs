@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! An artifact linked into this process.
 
 use crate::artifact::{Artifact, Target};

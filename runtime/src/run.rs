@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One call: loads a program, creates an instance, computes.
 
 use crate::artifact::Artifact;

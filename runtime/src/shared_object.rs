@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! An artifact as C text: with its object code and a C compiler it becomes a self-contained shared object.
 //!
 //! The library of `runtime/c` is the same for every model; the tables, written here, describe the model. Callers include the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The functions that compiled code may call: a fixed table, so that loaded code calls nothing else in the process.
 //!
 //! Code generation names them: `convert-math-to-libm` and LLVM the mathematics of the C library, LLVM alone what moves

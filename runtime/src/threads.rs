@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The thread pool of compiled code: loops over independent steps, on as many threads as the caller asked for.
 //!
 //! Compiled code calls [`skript_parallel`] with a function and a number of steps. The calling thread and the workers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Calls of a small program: values, errors, threads, and no allocation on the way.
 
 #![allow(

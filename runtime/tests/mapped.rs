@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Weights whose file changes while compiled code reads it.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the program `skript-run` needs: neither LLVM nor MLIR, and few bytes.
 
 #![allow(clippy::unwrap_used)]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Native code.
 
 use crate::error::Error;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Text that was parsed and checked.
 
 use crate::error::Error;

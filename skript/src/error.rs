@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Why something could not be done.
 
 use crate::problem::Problem;

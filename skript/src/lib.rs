@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Checks, compiles and runs models in SkriptND, the language of NNEF 2.0.
 //!
 //! A [`Document`] is parsed and checked text; its [`Problem`]s are data. Composing one of its graphs returns a [`Model`]:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Inputs and outputs of a model.
 
 use skript_runtime::artifact;

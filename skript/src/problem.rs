@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Diagnostics as data.
 
 use skript_frontend::diagnostics::{Diagnostic, Sink};

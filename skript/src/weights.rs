@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The source of the values of variables.
 
 use crate::error::Error;

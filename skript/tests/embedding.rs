@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The API as a program that embeds it uses it, against values worked out by hand.
 
 use skript::{Code, ComposeOptions, Document, Error, Limits, Severity, Target, Tensor, Weights};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reads of a formula as slices, pads and gathers.
 //!
 //! A dimension whose subscript has indices that no other dimension has, `c·i + o` or a mixed-radix number of several,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dimensions whose subscript selects among several at run time: `min(f, s)`, `max(f, s)` or `c ? f : g`, with f and g
 //! affine in one index and s a scalar. The dimension is read at each of them, and each element is selected. So mirrored
 //! and clamped borders of dynamic dimensions are slices.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Arg-reductions as `reduce` of pairs of element and position.
 //!
 //! The pairs are totally ordered: numbers by value, then NaN; equal ones by position. So the reduction may run in any

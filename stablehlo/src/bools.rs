@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Bools of large constants, in a form that every reader accepts.
 //!
 //! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Bytes of zero

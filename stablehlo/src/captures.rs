@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Values that a formula captures: tensors and scalars of its function.
 
 use super::error::ExportError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Casts between widths: the nearest number that the narrower type holds, rounded once.
 
 use super::tensors::Tensors;

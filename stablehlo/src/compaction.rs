@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Stream compactions as a prefix sum and a `scatter`.
 //!
 //! The position of a step is the number of earlier steps that satisfy the guard.

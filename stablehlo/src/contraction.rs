@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sums of products as `dot_general`.
 
 use super::field::{Field, union};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions that draw random numbers. They have the number of earlier draws as an argument, and return the number
 //! after them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Errors of the export to StableHLO.
 
 use melior::ir::OperationRef;

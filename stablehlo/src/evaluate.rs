@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Evaluates the regions of a formula to fields.
 //!
 //! Everything is evaluated at every point: branches become selects, reads out of bounds are clamped or padded, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Exports a composed model.
 
 use crate::sharding::annotate;

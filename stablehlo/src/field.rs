@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A scalar at every point of a formula's domain, as a tensor over the indices that it depends on.
 
 use super::tensors::Tensors;

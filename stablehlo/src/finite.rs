@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Finds values that are always finite: constants, weights that the program contains, and parts of these.
 
 use super::weights::element_type;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One formula: evaluated everywhere, reduced, written.
 
 use super::captures::Outside;

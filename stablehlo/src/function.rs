@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions, and the operations between formulas: invocations, control flow, scalars, elementwise operations.
 
 use super::captures::Outside;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions that StableHLO has no operation for, of those that it has.
 
 use super::tensors::Tensors;

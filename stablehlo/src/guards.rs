@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The conjuncts of a formula's predicate: those that depend on a reduced index, and those that skip whole reductions.
 
 use super::error::ExportError;

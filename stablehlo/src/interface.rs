@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Names, roles, shapes and element types of an exported program's arguments and results.
 
 use super::ExportError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Intrinsics: the operations of the runtime's kernels, on full tensors.
 //!
 //! If data decide an extent, results have their upper bound as extent, and the extent is a further result ([`found`]).

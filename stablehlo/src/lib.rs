@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! StableHLO: the export of models, and the import of programs ([`import`]).
 //!
 //! A formula becomes computations on full tensors: the values of its body at each point of the domain are a field, a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dimensions that are read with a dynamic period: at `f mod s`, f a nonnegative affine form of the indices, s a
 //! scalar.
 

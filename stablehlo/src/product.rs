@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sums of products, as `convolution` and `dot_general`.
 //!
 //! At skipped points a factor is zero. Zero times an infinity is NaN, but the formula has no product there. So if the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dimensions that are read at constant positions: concatenated slices, reversals and repetitions.
 
 use super::tensors::Tensors;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Which form each formula of each operator instance got; where there is none, whether it is elementwise or calls others.
 
 use melior::ir::operation::OperationLike;

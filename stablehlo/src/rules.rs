@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The forms of the export: one table of rules.
 //!
 //! The export asks the rules in the order of [`RULES`], level by level; the first rule that applies decides. A rule is a

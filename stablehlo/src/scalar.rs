@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Scalar operations on tensors of one shape: the StableHLO operation if there is one, else the recipe.
 
 use super::cast;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas that look for accesses which leave their tensors: StableHLO programs end no run, so they have none.
 
 use melior::ir::OperationRef;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas that read their own output, as loops over the indices whose order matters.
 //!
 //! An index does not matter if, for every output, it is the only index of the same dimension in all writes and reads.

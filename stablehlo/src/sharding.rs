@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Programs for several devices: the mesh and the dimensions that are split along its axes, as Shardy writes them
 //! (`sdy.mesh`, `sdy.sharding`). A consumer partitions the program by them, and decides what they leave open.
 

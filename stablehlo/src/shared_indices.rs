@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reads with subscripts that share indices: diagonals `x[i, i]`, windows `x[2·k + r]`, as reshapes and slices.
 //!
 //! Dimensions that share indices are flattened to one, with the subscript `c·i + d·j + …`. If d is at least the range

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dimensions that are read or written from a dynamic offset: at `f + s`, f an affine form of the indices and s a
 //! scalar, or in rows, at `f + s + g·t`, g other indices. The slice that f covers is extracted, one for each value of
 //! g; the subscripts within it are g and f.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Subscripts as affine forms of the indices plus scalars that are known only at run time.
 
 use super::error::ExportError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! StableHLO operations on tensors of fixed extents, under short names.
 
 use melior::Error;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Weights that a program contains: constants instead of arguments.
 
 use super::error::ExportError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Windows: `convolution` and `reduce_window`.
 //!
 //! A dimension read at `s·k + d·r + o`, with an index k of the output and a reduced index r, is a window of stride s

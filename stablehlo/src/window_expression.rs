@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Windows over expressions of elements: `g[c] · x[c, k + r]`, `|x[k + r]|`, `x[max(k + r - 1, 0)]`.
 //!
 //! If an expression uses an index of the output and a reduced one only as their sum, the sum becomes an index: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Writes of a formula: a block of its output, or a scatter.
 
 use super::access::{Subscript, read, stack};

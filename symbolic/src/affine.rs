@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Quasi-affine forms over loop indices.
 
 use std::fmt;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Extents of loops and of tensors.
 
 use crate::{Interval, SymbolId};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sums of integer multiples of terms.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Closed intervals of 64-bit integers.
 
 /// All integers from `low` to `high`, both included; empty where `low` is greater.

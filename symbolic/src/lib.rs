@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Integer algebra over loop indices and dynamic dimensions.
 //!
 //! A [`Form`] is a sum of multiples of terms. Two kinds of terms have operations of their own: an [`Affine`] form has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Linear functions of one unknown.
 
 /// Arithmetic of the values that a [`Line`] has as factor and constant.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Polynomials over symbols.
 
 use crate::Form;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sums of multiples of terms modulo 2⁶⁴.
 
 use std::collections::HashMap;

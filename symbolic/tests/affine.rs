@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Affine forms compared with direct evaluation at every point of small boxes.
 
 #![allow(

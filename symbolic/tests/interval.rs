@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operations on intervals compared with the operations on every pair of integers.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Proofs compared with every assignment of small values to the symbols.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sums modulo 2⁶⁴ have the values of wrapping arithmetic.
 
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Weights of a shared object: every type of file against numpy, and files that lie. weights.py --skript BINARY"""
 import argparse
 import ctypes

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds the affine pipeline against what is affine.
 
     affine.py SUITE --skript BINARY [--jobs N] [--update]

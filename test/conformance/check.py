@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a conformance suite through one engine and holds the result against the list of cases known to pass.
 
     check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|linalg-named|affine|scf] [--jobs N] [--update]

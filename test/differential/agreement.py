@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When two arrays count as equal: reals within a tolerance, ints and bools exactly, shapes and types always."""
 
 import numpy as np

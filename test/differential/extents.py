@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs models with dynamic extents of sizes from zero to the upper bound, in both engines: equal results, or both refuse.
 
     extents.py --skript BINARY [--case SUBSTRING]...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random formulas through the evaluator and through compiled code: the answers must agree.
 
     formulas.py --skript BINARY [--count N] [--seed S] [--pipelines linalg,affine,scf] [--keep DIR]

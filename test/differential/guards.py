@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random chains of formulas over open extents through the evaluator and through compiled code: the answers must agree.
 
     guards.py --skript BINARY [--count N] [--seed S] [--pipelines linalg,linalg-named,affine,scf] [--keep DIR]

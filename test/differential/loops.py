@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random loops and branches through the evaluator and through compiled code: the answers must agree.
 
     loops.py --skript BINARY [--count N] [--seed S] [--pipelines linalg,affine,scf] [--depth D]

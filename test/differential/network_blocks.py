@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks of convolutional networks: each maps a tensor (batch, channels, height, width) to another."""
 
 from network_layers import MOST_CHANNELS, Layers, volume

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of random blocks, whose seeds decide everything about them."""
 
 import math

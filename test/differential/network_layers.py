@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Single layers: each adds one or a few statements to a network and infers the shapes of the results."""
 
 import random

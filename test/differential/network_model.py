@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network as data: typed values and the statements that compute them, written as SkriptND text."""
 
 import os

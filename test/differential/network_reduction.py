@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shrinks a network that fails: to one output, then to few statements, as long as it still fails."""
 
 from network_model import Network, Statement, Value

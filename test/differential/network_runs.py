@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a network in every engine and compares what they return."""
 
 import os

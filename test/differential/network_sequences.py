@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Blocks on sequences (batch, steps, features) and on rows of features (batch, features)."""
 
 from network_blocks import MapBlocks

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random networks through the evaluator and through compiled code: the answers must agree.
 
     networks.py --skript BINARY [--seed S|day] [--count N] [--min-operators N] [--max-operators N] [--kinds NAME,...]

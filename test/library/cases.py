@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A case: one invocation of an operator, its arrays, and what numpy, scipy or ONNX Runtime says that it gives."""
 import itertools
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples in the library's comments: `NAME<types>{attributes}(arguments) = results`, and
 `with name = value, …` for variables. Nested lists are tensors, parentheses hold packs."""
 import ast

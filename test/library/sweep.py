@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every operator of the standard library over combinations of attributes, shapes, types and editions, and compares
 with numpy, scipy and ONNX Runtime; and the examples in the operators' comments.
 

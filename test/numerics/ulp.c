@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Measures the error of a model's functions over all f32 numbers, or every STRIDE-th, against the C library in double.
  *
  *   ulp FUNCTIONS.so STRIDE THREADS

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs sums of products in XLA whose factors hold infinities, NaN and zeros, and holds them against the evaluator.
 
     infinite.py --skript BINARY [--case SUBSTRING]...

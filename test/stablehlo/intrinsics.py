@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exports models that use intrinsics in functions, branches and loops, runs them with XLA, and compares with the evaluator:
 the random numbers are the same ones.
 

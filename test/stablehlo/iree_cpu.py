@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A second consumer of the StableHLO export: IREE compiles conformance cases for its CPU target and runs them.
 
     iree_cpu.py SUITE --skript BINARY [--case SUBSTRING]...

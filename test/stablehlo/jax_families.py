@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """More programs for jax_programs.py: special functions, gradients, narrow types, places in batches, windows, control flow."""
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Programs that jax writes, run by `skript run` and by jax: `jax_programs.py --skript BINARY [--only SUBSTRING]... [--shard I/N]`.
 
 Each program is a function and its arguments; its text is what `jax.jit(f).lower(…).as_text()` prints. Results must have the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exports invocations of the standard library's operators to StableHLO, runs them with XLA, and compares with numpy and scipy;
 counts the forms that formulas take.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs models with dynamic extents in XLA, padded to their upper bounds, and compares them with the evaluator.
 
     padded.py --skript BINARY [--case SUBSTRING]...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs for `jax_programs.py` that no function of jax lowers to: their operations are written out as StableHLO."""
 import jax
 import numpy

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exports conformance cases to StableHLO, and has XLA parse, verify, serialize and run them on the CPU.
 
     xla.py SUITE --skript BINARY [--shard I/N] [--case SUBSTRING]... [--seconds S] [--update] [--report FILE]

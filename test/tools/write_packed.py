@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Packs a model folder and its weights in every accepted way, and in ways that are not: write_packed.py MODEL.sknd OUT."""
 import gzip
 import io

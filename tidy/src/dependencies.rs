@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dependencies between crates: the invariants of ARCHITECTURE.md.
 
 use crate::tree::Tree;

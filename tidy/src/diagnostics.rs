@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Every diagnostic has a test that fires it and a near miss: `fires…` and `near_miss…` at the foot of its file, or in
 //! the test that a line `// Tested in PATH` names, which has the code's id and the words `near miss` in it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Pages name files that exist: paths in code spans and links of Markdown files.
 
 use crate::tree::Tree;

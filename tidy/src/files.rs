@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! File sizes, module names, printing and `unsafe` in allowed files only, and forbidden words.
 
 use crate::tree::{File, Tree, is_comment, without_tests};

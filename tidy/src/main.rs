@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Checks the house rules: `cargo run -p skript-tidy`, from anywhere in the project.
 //!
 //! `… -- status` prints docs/status.md instead.
@@ -7,6 +8,7 @@ mod dependencies;
 mod diagnostics;
 mod documents;
 mod files;
+mod licenses;
 mod modules;
 mod operators;
 mod passes;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     complaints.extend(documents::check(&tree));
     complaints.extend(diagnostics::check(&tree));
     complaints.extend(files::check(&tree));
+    complaints.extend(licenses::check(&tree));
     complaints.extend(modules::check(&tree));
     complaints.extend(operators::check(&tree));
     complaints.extend(passes::check(&tree));

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The order of the modules in `passes/src`: none imports a later one. And no operation's name outside of `ir/ops.rs`.
 
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "error",
     "ir",
     "structure",
@@ -16,6 +17,7 @@ const ORDER: [&str; 15] = [
     "named",
     "schedule",
     "codegen",
+    "target",
     "pipeline",
     "all",
     "compile",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! No standard operator is known by name: string literals of Rust and C++ code must not hold one.
 //!
 //! Names that are words of the language or of MLIR as well (`add`, `exp`, `select`, …) count only when qualified

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Every pass has a test folder of its flag's name, with a positive file and `errors.mlir`.
 
 use crate::tree::Tree;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Normative statements and the tests that show them: the list in `test/statements.txt`, evidence in rows
 //! `rows.kind(&[numbers], …)` of Rust tests and in lit files that say `statements: numbers`.
 

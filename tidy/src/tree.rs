@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The project's files, as git knows them.
 
 use std::path::{Path, PathBuf};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! No file has any of the terms that are never right.
 
 use crate::tree::Tree;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `--set NAME=JSON` → values of graph attributes.
 
 use serde_json::Value;

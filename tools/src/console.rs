@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Output of messages, and the exit status of a verb.
 
 use std::io::Write;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Models in other formats: what they are and what to do with them.
 
 use std::path::Path;

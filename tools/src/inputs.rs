@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `--input` → one tensor per input of the graph.
 
 mod pack_arrays;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `--limit NAME=N`, an option of all tools that read documents.
 
 use clap::Args;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript`: checks, runs and compiles SkriptND models.
 //!
 //! Exit status: 0 done; 1 something is wrong with a document, a value, a file or the run (diagnostics on stderr);

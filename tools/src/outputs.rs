@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Results → `.npy` files, or a summary.
 
 use std::fs::{self, File};

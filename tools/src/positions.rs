@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Indices returned by intrinsics that the storage type of ints cannot represent.
 
 use skript_frontend::compose::{constant_result_misfits, too_narrow};

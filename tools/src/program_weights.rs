@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The weights of StableHLO programs: options of `skript compile` and `skript-translate`, and the files that are written.
 
 use std::path::{Path, PathBuf};

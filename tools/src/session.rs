@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! From a path to a composed model, with all diagnostics.
 
 use std::path::Path;

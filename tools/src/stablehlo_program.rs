@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! StableHLO programs as input of the verbs: loading with diagnostics, and one array for each argument.
 
 use std::path::Path;

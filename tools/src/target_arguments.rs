@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The flags that select the processor that code is generated for.
 
 use clap::Args;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Variables after a run: new values replace old ones, and all are written to files.
 
 use std::fs::{self, File};

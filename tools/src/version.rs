@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The output of `skript --version`.
 
 use std::sync::LazyLock;

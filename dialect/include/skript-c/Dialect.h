@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Dialect.h - C face of the dialect, and queries that MLIR's C API lacks. */
 
 #ifndef SKRIPT_C_DIALECT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pass.h - passes written in another language, registered by name. */
 
 #ifndef SKRIPT_C_PASS_H

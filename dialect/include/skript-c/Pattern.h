@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pattern.h - rewrite patterns on any operation, or on all that have the Elementwise trait. */
 
 #ifndef SKRIPT_C_PATTERN_H

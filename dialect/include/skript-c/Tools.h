@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Tools.h - mains of mlir-opt, mlir-translate, mlir-lsp-server and mlir-reduce. Each returns the exit status. */
 
 #ifndef SKRIPT_C_TOOLS_H
@@ -9,8 +10,8 @@
 extern "C" {
 #endif
 
-/* Registers all upstream dialects, extensions and passes before it reads the command line. */
-MLIR_CAPI_EXPORTED int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry);
+/* Registers all upstream dialects, extensions and passes before it reads the command line. `--help` ends with `help`. */
+MLIR_CAPI_EXPORTED int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry, MlirStringRef help);
 MLIR_CAPI_EXPORTED int skriptTranslateMain(int argc, char **argv);
 MLIR_CAPI_EXPORTED int skriptLspServerMain(int argc, char **argv, MlirDialectRegistry registry);
 MLIR_CAPI_EXPORTED int skriptReduceMain(int argc, char **argv, MlirDialectRegistry registry);

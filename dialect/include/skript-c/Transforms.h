@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Transforms.h - transformations that stay linear on long graphs; see skript/Transforms.h. */
 
 #ifndef SKRIPT_C_TRANSFORMS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Elementwise.h - what elementwise operations share ------------------===//
 
 #ifndef SKRIPT_ELEMENTWISE_H

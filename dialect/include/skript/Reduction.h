@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Reduction.h - a module that shows a defect is made short -------------===//
 
 #ifndef SKRIPT_REDUCTION_H

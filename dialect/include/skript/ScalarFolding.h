@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- ScalarFolding.h - elementwise operations on constants ----------------===//
 
 #ifndef SKRIPT_SCALARFOLDING_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Skript.h - the skript dialect in C++ -------------------------------===//
 
 #ifndef SKRIPT_SKRIPT_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- SkriptDialect.td - the dialect and its attributes ------------------===//
 
 #ifndef SKRIPT_DIALECT_TD

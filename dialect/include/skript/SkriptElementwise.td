@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- SkriptElementwise.td - elementwise operations ----------------------===//
 //
 // Mnemonics and meaning are those of the scalar table (frontend/semantics).

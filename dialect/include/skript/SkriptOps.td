@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- SkriptOps.td - invocations and formulas ----------------------------===//
 
 #ifndef SKRIPT_OPS_TD

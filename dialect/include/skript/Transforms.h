@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Transforms.h - transformations that stay linear on long graphs -------===//
 
 #ifndef SKRIPT_TRANSFORMS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Dialect.cpp - C face of the dialect ----------------------------------===//
 
 #include "skript-c/Dialect.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Pass.cpp - passes written in another language ------------------------===//
 
 #include "skript-c/Pass.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Pattern.cpp - rewrite patterns written in another language -----------===//
 
 #include "skript-c/Pattern.h"

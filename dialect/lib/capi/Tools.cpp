@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Tools.cpp - mains of the command line tools --------------------------===//
 
 #include "skript-c/Tools.h"
@@ -19,6 +20,7 @@
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
@@ -76,7 +78,7 @@ static LogicalResult optimize(llvm::StringRef input, llvm::StringRef output, con
 
 extern "C" {
 
-int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
+int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry, MlirStringRef help) {
   llvm::InitLLVM init(argc, argv);
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -84,6 +86,8 @@ int skriptOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   registerAll(*unwrap(registry));
   // For passes that translate on the way, as `gpu-module-to-binary` does.
   registerAllGPUToLLVMIRTranslations(*unwrap(registry));
+  // At the end: the groups of upstream are longer than any terminal.
+  llvm::cl::extrahelp end(unwrap(help));
   auto [input, output] = registerAndParseCLIOptions(argc, argv, "SkriptND optimizer driver. " TRUSTED, *unwrap(registry));
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // These read nothing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Transforms.cpp - C face of the transformations -----------------------===//
 
 #include "skript-c/Transforms.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The operations at compile time, which reject inputs that are defined only at run time (errata 4, 7, 18).
 
 use crate::op::ScalarOp;

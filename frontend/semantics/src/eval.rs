@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The result of each operation for every input.
 //!
 //! Nothing is undefined: ints wrap, integer division by zero yields 0, casts saturate. Operands of several kinds

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Integer operations: 64-bit two's complement, wrapping (errata 4, 18).
 
 use crate::op::ScalarOp;

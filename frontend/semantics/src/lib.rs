@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The table of scalar operations: their meaning with corner cases, and their spelling in other dialects.
 //!
 //! The compile-time evaluator of the frontend, the reference evaluator, the lowerings and the docs read it.

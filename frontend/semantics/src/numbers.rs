@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The storage types of `real` and `int`: the element types of tensors in memory.
 //!
 //! The language has two kinds of numbers and does not fix their widths; the user selects them. Formulas compute in a

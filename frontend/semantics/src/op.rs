@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The scalar operations of the language.
 
 /// A scalar operation of an expression or a formula (SkriptND 2.4).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Real operations in f64, and at run-time width (f32).
 //!
 //! Transcendental functions come from a portable implementation, so that compile-time values and the reference

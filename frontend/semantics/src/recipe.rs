@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The spelling of each operation in the `arith` and `math` dialects of MLIR, as plain data.
 //!
 //! A recipe is total: cases that those dialects leave undefined (integer division by zero, `MIN / -1`, float to int out of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Scalar values and their kinds.
 
 use std::fmt;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! How StableHLO spells each operation.
 
 use crate::op::ScalarOp;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One row per scalar operation: name in the dialect, operands, result.
 //!
 //! The meaning is in [`crate::eval`] and [`crate::checked`], the spelling in `arith`/`math` in [`crate::recipe`], the

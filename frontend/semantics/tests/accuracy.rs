@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The table's real functions at run-time width, over f32 numbers, against the C library's in f64.
 //!
 //! The reference is right to about 2⁻²⁸ of a unit in the last place of f32. `test/numerics/` measures compiled

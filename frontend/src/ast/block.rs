@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Blocks other than compositions and formulas: declarations, helpers, assertions, quantization.
 
 use super::{Expr, Ident, Path, StringLiteral};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The syntax tree, with the source span of every node. Nothing is resolved or checked here.
 
 mod block;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Compositions (2.10), control flow (2.10.1) and formulas (2.12).
 
 use super::{AttributeAssignment, Expr, Ident, LoopBound, PackSpec, Path, Subscript, TypeSpec};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tensor accesses in formulas (2.4, 2.12).
 
 use crate::ast::{Expr, ExprKind, Subscript};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The binding order of inputs (2.6.1): which names shapes declare, and whether every shape can be split without
 //! knowing an invocation.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Blocks, names and generic types of a definition (2.2, 2.13).
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Which definitions are invoked somewhere.
 
 use rustc_hash::FxHashSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@compose` and `@update` (2.10, 2.11): statements, their targets, and blocks.
 
 use rustc_hash::FxHashMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The conformance suite for the checker alone: valid documents have no message; documents with an invalid structure,
 //! name or type have one in a stated line.
 

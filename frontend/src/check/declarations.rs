@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Attributes, inputs, outputs, constants, variables (2.5 to 2.7).
 
 use indexmap::IndexSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One definition: its blocks in the order in which they see each other (2.2).
 
 use std::rc::Rc;

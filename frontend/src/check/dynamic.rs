@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents and their upper bounds (2.6).
 
 use crate::ast::{Declaration, DefinitionKind, Expr, ExprKind, ExtentSpec};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Types of expressions (2.4), null propagation (2.4.1) and promotion after null tests.
 
 use crate::ast::{

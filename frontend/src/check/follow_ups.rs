@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Diagnostics that follow from a reported one: merged into it, or dropped.
 
 use rustc_hash::FxHashMap;

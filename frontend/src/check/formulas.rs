@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@lower` (2.12): the outputs, operands and indices of each formula, and the order of formulas of one output.
 
 use crate::ast::{AccessTarget, BlockKind, Definition, Expr, ExprKind, Lowering, LoweringOp};

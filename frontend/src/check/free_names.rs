@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Which names an expression mentions.
 
 use crate::ast::{Expr, ExprKind, Ident, Item, StringPiece, Subscript};

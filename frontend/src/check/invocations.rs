@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Invocations (2.10) and generics (2.13): arguments and attributes against the operator's declarations.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Labels of a sequence of statements: each names one instance (2.10).
 
 use rustc_hash::FxHashMap;

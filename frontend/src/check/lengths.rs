@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lengths of packs and ranks of tensors as linear forms over names, where a definition determines them.
 //!
 //! Two lengths differ for certain only if their difference is a constant other than zero; all other cases are left to

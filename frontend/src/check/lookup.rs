@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lookup of operators by name, and the diagnostics for unknown ones (2.15).
 
 use super::definition::Checker;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Names, types, packs, optionality and binding order of definitions, proven without any invocation.
 //!
 //! Works on the syntax tree alone and reports all errors in source order. Nothing valid is ever reported: the composition

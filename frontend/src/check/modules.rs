@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Files, imports, and the definitions that they may contain (2.15).
 
 use crate::ast::{DefinitionKind, Module};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Unary and binary operators, folds, casts and built-in functions (2.4).
 
 use crate::ast::{BinaryOp, BlockKind, Expr, ExprKind, FoldOp, Ident, Path, UnaryOp};

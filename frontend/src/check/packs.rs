@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lists, pack indexing and substitution (2.4).
 
 use crate::ast::{Expr, ExprKind, Item, Subscript};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@quantize` (2.14).
 
 use crate::ast::{Component, ComponentValue, Definition, Target};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tests that an error in one token yields one diagnostic at its location, and no follow-up errors.
 
 use super::testing::{Document, check, in_compose, in_document};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operators that invoke themselves in every branch: such invocations never end (2.10).
 
 use std::collections::VecDeque;

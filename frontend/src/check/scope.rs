@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Names and their meaning.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The signature of a definition: its types, attributes, inputs and outputs.
 
 use std::collections::BTreeMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tests: a name that is nearly right is answered with the one that was probably meant.
 
 use super::testing::{Document, check, in_compose, in_document, in_lower, in_using};

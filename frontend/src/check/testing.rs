@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Small documents for the tests of diagnostics.
 
 use crate::diagnostics::{Code, Diagnostic, Sink};

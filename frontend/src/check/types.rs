@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Static types of expressions (2.3), independent of any invocation.
 //!
 //! Every aspect has an "unknown" state, which agrees with anything: an expression that could not be typed (already

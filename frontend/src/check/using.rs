@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@using` and `@assert` (2.8, 2.9).
 
 use crate::ast::{Ident, PackSpec, UsingItem, UsingListItem, UsingTarget};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The state of a composition: instances, the operator call stack, definitions by name.
 
 use indexmap::IndexMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The types of a graph's tensors in a program with errors, for editors.
 
 use super::composer::Composer;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Composition (chapter 3): a graph and everything it invokes, specialised to attribute values, types and shapes.
 //!
 //! Invocations with equal operator, attribute values, types and argument types share one function, so the cost

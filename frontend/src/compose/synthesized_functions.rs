@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions that the composer adds: tensors for control flow and dynamic extents.
 
 use skript_semantics::{ScalarKind, ScalarOp};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Diagnostics of the frontend: one list per document, complete and in source order.
 //!
 //! Every code has a file of its own under [`codes`]; rendering (human, short, JSON) is the tools' work.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The known name that is nearest to an unknown one.
 
 /// The candidate that was probably meant: at most a third of the letters differ.

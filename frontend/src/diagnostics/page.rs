@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! All diagnostics on one page, docs/diagnostics.md.
 
 use std::fmt::Write as _;

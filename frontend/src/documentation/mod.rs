@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Documentation of operators: the signature in one line, and the comment above it.
 //!
 //! A comment's first sentence is the summary. A paragraph `Example: nn.relu([-1.0, 2.0]) = [0.0, 2.0]` is an invocation

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The library as one Markdown document.
 
 use super::{Comment, Entry};

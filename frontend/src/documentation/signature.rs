@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! An operator's declarations in one line, as they were written.
 
 use crate::ast::{Declaration, Definition};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Single values as operands with packs (2.4): they are repeated for every item.
 
 use super::evaluator::{EvalResult, Evaluator, Stop, stop};

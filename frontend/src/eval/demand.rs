@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Conditions on positions that are checked at run time, because the length of a pack or a tensor is dynamic (2.4, 2.12).
 
 use std::cell::RefCell;

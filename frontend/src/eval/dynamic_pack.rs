@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Slices and concatenations of packs of dynamic length: `xs[1:]`, `[x, xs.., z]` (2.4). They become tensors where tensors are
 //! expected.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Minimum and maximum of empty packs: null in the draft, an error in the edition khronos (2.4).
 
 use skript_semantics::ScalarOp;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The evaluator: one walk over an expression, the same for compile-time values and for formulas.
 
 use std::rc::Rc;

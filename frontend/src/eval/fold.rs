@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Folds, cumulative folds and containment (2.4).
 
 use rustc_hash::FxHashSet;

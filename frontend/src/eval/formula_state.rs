@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! State of the evaluator inside a formula (2.12): the accesses and conditions of its expressions.
 
 use rustc_hash::FxHashMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Guarded indices, `|i|` and `|i <> a : b|` (2.12).
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Indexing and substitution of packs and strings (2.4).
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The type of the items of a pack that has none: an empty sum of reals is a real.
 
 use skript_semantics::ScalarKind;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! List expressions: expansion, repetition, ranges and zips (2.4).
 
 use std::rc::Rc;

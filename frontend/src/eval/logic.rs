@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `&&`, `||`, `=>` (2.4): the left side comes first, and may decide.
 
 use super::evaluator::{EvalResult, Evaluator, literal_bool};

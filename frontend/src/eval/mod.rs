@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Compile-time values and all expressions of 2.4, at compile time and inside formulas.
 //!
 //! The checker has proven types and names before; whatever is found inconsistent here all the same becomes a

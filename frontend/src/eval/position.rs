@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The position of an index in a pack (2.4), for static and dynamic lengths.
 //!
 //! An index below zero counts from the end. An index that depends on extents, or on indices of a formula that evaluates it

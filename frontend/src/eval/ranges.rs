@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Intervals of int expressions over the index space of a formula, refined by conditions.
 
 use std::cell::Cell;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Scalar operations inside formulas: expressions in a form that is simple to recognize.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

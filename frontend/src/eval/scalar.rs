@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Scalar operations at compile time: exact or refused (errata 4–7, 18).
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Names and their values, innermost frame last.
 
 use rustc_hash::FxHashMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A tensor of a pack that each step of a formula selects (2.12): a chain of selects between elements.
 
 use skript_semantics::ScalarOp;

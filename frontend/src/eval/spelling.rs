@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! From the spelling of operators and built-in functions to the scalar table.
 
 use skript_semantics::ScalarOp;

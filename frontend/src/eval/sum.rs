@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Integer expressions of formulas as sums `c₀ + Σ cᵢ·eᵢ`, so that subscripts are recognizably affine.
 
 use std::hash::{Hash, Hasher};

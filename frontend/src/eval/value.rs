@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Values of expressions while composing: compile-time scalars and packs, tensors, and scalars of formulas.
 
 use std::fmt::Write as _;

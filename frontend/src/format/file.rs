@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Files: imports, definitions, blocks, statements.
 
 use super::layout::Layout;

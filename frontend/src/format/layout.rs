@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Line breaking: a tree of tokens, possible breaks and indentations → text of a given width.
 //!
 //! The rules are those of Oppen and Wadler: a group is written on one line if it fits, else its breaks become line ends; in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Text → the same program in the style of the standard library.
 //!
 //! The formatter moves blanks, line ends and comments, and removes semicolons that end no statement, and nothing else: the

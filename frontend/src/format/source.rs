@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The formatter's view of the text: its tokens, and the comments and blanks between them.
 
 use super::layout::{Comment, Gap, Layout};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Statements: the grammar's pairs → positions of blanks and possible line breaks.
 
 use std::cell::Cell;

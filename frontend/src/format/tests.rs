@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tests on full files: blanks and comments move, tokens do not change.
 
 use std::path::{Path, PathBuf};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Composite operators compute in compute types: intermediate results are not rounded, outputs are rounded once.
 
 use super::{Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value};

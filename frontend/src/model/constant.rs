@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Values of constant tensors.
 
 use skript_semantics::{Scalar, ScalarKind};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Cost of a model: floating-point operations and parameters, from its formulas alone.
 
 use super::domain_size::admitted;

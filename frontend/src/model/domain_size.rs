@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! How many points of a formula's domain its guard admits.
 
 use super::{Expr, Formula, Node};

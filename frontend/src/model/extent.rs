@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Extents: static, or dynamic with an upper bound (2.6, 3.1).
 
 use std::fmt;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The normal form of `@lower` formulas (2.12).
 //!
 //! Guards, remaps, packs and `??` are gone: a formula is a loop nest over its indices, in order, outermost

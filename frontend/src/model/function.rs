@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions: specialised graphs and operators, and the operations in their bodies.
 
 use super::{

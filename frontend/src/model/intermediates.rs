@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A model whose intermediate tensors are outputs as well, so that two ways of computing it can be compared step by step.
 
 use super::{Block, Body, Model, Operation, Port, PortTensors, ValueId};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The composed model (chapter 3): functions specialised to their attribute values, types and shapes.
 //!
 //! A [`Function`] is one distinct instance of a graph or operator; invocations with equal operator, attribute values,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The model as text, for `--emit=model` and for tests: deterministic, one operation a line.
 
 use std::fmt::Write as _;

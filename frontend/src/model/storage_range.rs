@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Constants, and results of formulas that read no tensor, that the storage types cannot represent.
 
 use super::{

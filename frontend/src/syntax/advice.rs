@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Hints for syntax of other languages: functions in expressions, keywords and signs.
 
 use super::grammar::Rule;

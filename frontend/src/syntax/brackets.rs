@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Brackets of statements: the kinds of braces, a `;` within brackets, and diagnostics for unmatched ones.
 
 use super::splitter::Splitter;

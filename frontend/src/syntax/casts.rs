@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `T(x)` as a component: written like an invocation, but T is a type (2.4, 2.10).
 //!
 //! The types are known only after the full definition has been parsed, because its blocks have any order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Syntax errors of pest, in terms of the language.
 
 use super::advice::{

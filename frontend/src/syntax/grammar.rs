@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The generated parser of `skript.pest`.
 
 // Generated code; its rules have no use for documentation of their own.

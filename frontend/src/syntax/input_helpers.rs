@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Helpers in `@input` (edition khronos): those that rest on attributes alone are visible there.
 //!
 //! A use of such a helper is replaced by its expression, which is what the draft has its readers write themselves. So neither

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Text → [`crate::ast`], with every byte of the file accounted for by spans.
 //!
 //! A file is cut into definitions, blocks and statements by a scanner that knows brackets and strings only

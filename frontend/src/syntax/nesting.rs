@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! An upper bound for the depth of a statement's syntax tree, computed from its tokens in one pass, so that neither the
 //! recursive parser nor a walk over the tree exceeds the depth in [`Limits`].
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Repairs of one token that was lost, doubled or mistyped.
 //!
 //! One brace more or less changes the meaning of everything after it. If a region of a file (a definition, or the text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Splits a file into imports, definitions, blocks and statements, and parses each statement.
 
 use std::collections::BTreeSet;

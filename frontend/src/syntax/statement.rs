@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Parses one statement, or several if only semicolons are missing.
 
 use std::borrow::Cow;

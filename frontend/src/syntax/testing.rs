@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Documents for tests of single diagnostics.
 
 use super::parse_module;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tests on full files: structure, spans, messages, limits.
 
 use super::*;

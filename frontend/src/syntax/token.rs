@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A light scanner: just enough of the lexical grammar to cut a file into statements and to bound its nesting.
 
 /// What the splitter must tell apart.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Pipes, devices, links and sizes.
 
 use std::fs;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `libSkriptPasses`: the passes for programs in C and C++.
 //!
 //! A static library, so that the program that links it beside `MLIRSkript` has one copy of the dialect and of its type

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-annotate-loops`: forbids LLVM to unroll or vectorize loops where that is slow or wrong.
 //!
 //! LLVM unrolls short loops, so a long chain of small tensors becomes one block; several passes of LLVM take time that

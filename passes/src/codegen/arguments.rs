@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-open-arguments`: turns arrays of the entry into views of byte arrays.
 //!
 //! C passes pointers. MLIR's bare-pointer convention supports neither zero nor dynamic extents; byte arrays always

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-lower-checks`: lowers run-time checks to early returns of the entry.
 //!
 //! Each `skript.check` becomes a branch. If the condition is false, the values are stored in the context,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Copies of loop-carried and selected tensors, for modules that bufferization refuses without them.
 //!
 //! Bufferization decides for each operand whether to write it in place or to copy it. It cannot copy at the end of a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-lower-copies`: lowers copies between strided arrays to loops.
 //!
 //! Upstream lowers them to calls of a library function. Copies of contiguous arrays stay, as they become `memcpy`.

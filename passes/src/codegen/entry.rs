@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The C entry: loads the pointers from the table and calls the model.
 //!
 //! `skript-name-entry` renames the entry before it is lowered to LLVM, `skript-add-entry` adds the C function that calls it after.

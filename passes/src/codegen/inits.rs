@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-separate-inits`: gives destinations init tensors of their own.
 //!
 //! `cse` merges equal `tensor.empty` and `linalg.fill`. For bufferization, all that is written to the one tensor is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The interface of a compiled model: names, element types and shapes, in the order of the entry's arguments.
 
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, ValueId};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-lower-intrinsics`: lowers intrinsics to calls of one C function.
 //!
 //! Each becomes a call of `skript_intrinsic` with a constant that describes it, an array on the stack with address,

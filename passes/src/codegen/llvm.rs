@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! LLVM through its C API: target machines, optimization, objects. The unsafe part of code generation.
 //!
 //! libLLVM is the one that libMLIR links.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-write-carried`: writes loop-carried tensors in place: what an iteration yields is written to the tensor that
 //! the loop started with.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-plan-memory`: turns every allocation of the entry into a view of one arena, the last argument of the entry.
 //!
 //! A buffer is live from its allocation to the last use of anything that may be a view of it; if that use is in a loop

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! From a module on tensors to an artifact: outputs as arguments, buffers, memory plan, LLVM, objects.
 //!
 //! The passes here complement upstream's in the stages of [`crate::pipeline::stages`] from bufferization on. The

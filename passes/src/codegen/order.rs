@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The order of a block's ops: values are made where they are first needed, so that few are alive at once.
 //!
 //! Numbers are given once: MLIR numbers a block's ops again after each move.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-outline-parts`: outlines a long entry into functions of bounded size.
 //!
 //! Several passes of LLVM take time that grows with the square of a function's length. Runs of loops, calls, loads and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-write-outputs`: turns the tensor results of the entry into memref arguments that it writes.
 //!
 //! This is the calling convention on tensors. The argument of a result is a row-major memref that aliases no other

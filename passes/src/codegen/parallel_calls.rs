@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-parallelize-calls`: calls of functions with independent steps become parallel loops of the runtime's threads.
 //!
 //! A function with the attribute `skript.steps` ends with two arguments: the first step and the one after the last.

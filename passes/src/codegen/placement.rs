@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Offsets for buffers with lifetimes: two that live at once never overlap.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-point-arguments`: passes arrays of the entry as pointers, many of them in a table.
 //!
 //! Upstream's conversion of functions takes time that grows with the square of the number of arguments, and so do

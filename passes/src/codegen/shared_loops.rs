@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-share-loops`: outlines parallel loops with enough work into functions with independent steps.
 //!
 //! Each outermost `scf.parallel` becomes a function that computes a range of one of its dimensions, and a call for the

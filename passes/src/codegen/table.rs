@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Alias scopes for memory that the entry's table of pointers refers to, which is never written.
 //!
 //! For two arguments, LLVM knows that no write through one changes the other (`llvm.noalias`). It knows nothing of a

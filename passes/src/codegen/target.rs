@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-set-target`: a module in LLVM's dialect names its target and has the target's data layout.
 
 use super::llvm;

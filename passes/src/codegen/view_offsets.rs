@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-yield-offsets`: yields the offsets of views from branches instead of the views.
 //!
 //! After `skript-plan-memory` both branches of an `scf.if` mostly yield views of the arena. The branch yields the

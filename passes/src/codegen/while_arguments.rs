@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Aligns the arguments of `scf.while`: the second region receives the loop-carried values at their positions in the
 //! first.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Breaks long chains of writes to one tensor, on which One-Shot Bufferize's analysis is superlinear.
 //!
 //! After a cut the chain continues with a tensor that has the same buffer, but is another tensor for bufferization. So

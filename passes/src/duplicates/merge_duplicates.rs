@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-merge-duplicates`: merges equal operations without memory effects, and erases unused ones.
 //!
 //! It does what upstream's `cse` does on tensors, in time linear in the size of the module. Upstream hashes an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-check-extents`: asserts that dynamic extents of elementwise operands agree.
 //!
 //! A mismatch is undefined behaviour, so nothing checks it without this pass. It applies to every operation with the

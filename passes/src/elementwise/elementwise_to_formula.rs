@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-elementwise-to-formula`: converts every operation with the elementwise trait on ranked tensors to a
 //! formula.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-elementwise-to-linalg`: converts every operation with the elementwise trait on ranked tensors to
 //! `linalg.generic`.
 //!

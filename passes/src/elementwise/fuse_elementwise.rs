@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-fuse-elementwise`: fuses elementwise `linalg.generic` operations with their only users, in groups of bounded
 //! size.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Elementwise operations on tensors and vectors: one pattern for every op with the trait, whatever its dialect.
 
 pub mod check_extents;

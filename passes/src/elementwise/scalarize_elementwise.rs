@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-scalarize-elementwise`: converts every elementwise operation on tensors or vectors to the same operation on
 //! scalars.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-unroll-elementwise`: unrolls elementwise operations on vectors to vectors of the target's size.
 //!
 //! Upstream's `VectorUnrollOpInterface` does this for each operation; here the trait suffices for all: each tile of the

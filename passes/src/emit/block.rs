@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Blocks of a composition: invocations, constants, control flow.
 
 use super::scope::{Scope, dictionary};

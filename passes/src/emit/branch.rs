@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Branches on run-time conditions (2.10.1).
 
 use super::scope::Scope;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Run-time checks (2.6, 2.8): `skript.check`, which code generation lowers to an early return.
 //!
 //! The location of a check is the source position, with the operator calls that lead there as call sites.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Constant tensors.
 
 use super::EmitError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What can keep a model from the dialect.
 
 use skript_frontend::source::Span;

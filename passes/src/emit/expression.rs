@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Expressions at one point of a formula's domain.
 
 use super::EmitError;

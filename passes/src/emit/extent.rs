@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents: shape code, i64 values computed beside the tensors.
 //!
 //! A tensor of the function that is bound to a value defines the symbols of its extents; every other extent is an expression

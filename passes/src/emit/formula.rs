@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas: `skript.formula` with its predicate and body.
 
 use super::expression::Point;

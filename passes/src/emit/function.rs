@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions: signature, constants, body, return.
 
 use super::scope::{Scope, argument_attributes, dictionary, port_attributes};

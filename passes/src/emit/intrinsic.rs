@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operators without a body: one `skript.intrinsic`, its destinations, and the extents that its kernel finds out.
 
 use super::scope::{Scope, dictionary};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Model → `skript` dialect: one file per construct.
 //!
 //! The entry graph becomes a public function, every other instance a private one; see the Rationale of the dialect.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loops that run at run time (2.10.1).
 
 use super::scope::Scope;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The tensors of a function while it is emitted.
 
 use super::{EmitError, Emitter};

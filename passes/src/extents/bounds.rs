@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! How large each tensor of a module can become.
 //!
 //! Bounds flow forward until nothing grows: from `skript.bounds` of the entry's arguments and from clamps of extents

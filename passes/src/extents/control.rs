@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Calls, branches and loops: dynamic extents are passed as indices after the tensors.
 
 use super::bounds::end;

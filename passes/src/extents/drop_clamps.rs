@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-drop-clamps`: removes clamps and conditions of formulas that shape constraints make redundant.
 //!
 //! A check establishes that extents are equal, or ordered; an index is below its limit. So `min(i, n - 1)` is `i` if a

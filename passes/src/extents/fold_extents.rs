@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-fold-extents`: folds extents that an existing value already has.
 //!
 //! Each operator clamps the extents of its inputs and queries those of its results. In a chain of operators these

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas over padded tensors: loops run to the upper bounds, and the predicate excludes the padding.
 
 use super::bounds::constant;

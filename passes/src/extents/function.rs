@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions: dynamic extents are further arguments and results.
 
 use super::bounds::{Bounds, end, open_dimensions};

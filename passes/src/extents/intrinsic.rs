@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Intrinsics on padded tensors: the dynamic extents of inputs and destinations are further inputs.
 
 use super::bounds::open_dimensions;

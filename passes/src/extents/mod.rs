@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Simplification and padding of dynamic extents.
 
 pub mod bounds;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-pad-extents`: pads tensors to their upper bounds, and passes dynamic extents as values.
 //!
 //! The elements of a tensor are at the lowest indices of each dimension. Loops of formulas run to the bounds, and

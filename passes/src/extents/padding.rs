@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The rebuilding of operations on padded tensors.
 
 use super::bounds::{Bounds, constant, is_open, open_dimensions};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Upper bounds of buffer sizes: a dynamic extent counts as its upper bound.
 //!
 //! A bound is derived from the ops that compute an extent: `arith.minui %n, %c16` is at most 16, for any `%n`. Emission

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Slices of padded tensors.
 
 use super::bounds::{Slice, is_open, open_dimensions};

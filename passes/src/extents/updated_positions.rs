@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Positions that formulas update: with `p := e` for an integer e that depends on indices, p has a value of e or its
 //! initial value. So clamps to the range of indices are redundant for positions too.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Strided blocks of tensors, and splitting and merging of dimensions.
 
 use super::dynamic_extents::Sizes;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Guards that a border of the tensor makes redundant.
 //!
 //! Instead of skipping points outside of its tensor, a window may read a border that has no effect: the identity if

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-drop-covered-fills`: removes fills of tensors that formulas overwrite completely.
 //!
 //! A splat may go through a chain of formulas that write disjoint blocks and together cover it, without other readers

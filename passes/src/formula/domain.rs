@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The loops of a `linalg.generic`: outputs first, reductions innermost.
 
 use super::Refusal;

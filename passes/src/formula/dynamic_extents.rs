@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents of a formula's loops and tensors.
 //!
 //! In a [`Domain`] and in a nest such an extent is a symbol; this module has its value. A loop may run over

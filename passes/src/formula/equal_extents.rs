@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Proves that extents are equal, from definitions of tensors and from run-time checks: `a == b`, and `a <= 8`, after
 //! which `min(a, 8)` is a.
 //!

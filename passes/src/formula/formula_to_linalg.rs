@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-formula-to-linalg`: converts formulas to `linalg.generic` on tensors, or to reshapes.
 //!
 //! A loop may run up to a dynamic extent that is not proven to be the extent of the tensor; the operand is then a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: convert formulas to loops over memrefs.
 //!
 //! Loops run in the order of the formula. The affine conversion expresses minimum, maximum and conditions in a

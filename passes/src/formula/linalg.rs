@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lowers one formula to `linalg.generic` on tensors.
 //!
 //! Affine reads become operands (bordered copies if skipped points would be out of bounds). The predicate selects the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas to `linalg`, `affine` or `scf`.
 
 pub mod block;

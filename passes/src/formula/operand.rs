@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reads of a formula as operands with indexing maps.
 
 use super::border::Border;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The values of one point inside a `linalg.generic`.
 
 use super::Refusal;

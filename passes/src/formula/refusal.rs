@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Why a lowering does not support a formula.
 
 use crate::structure::ReadError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas that keep the row-major order of a full tensor: reshapes, which move nothing.
 
 use super::block;

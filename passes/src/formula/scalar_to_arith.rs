@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-scalar-to-arith`: converts scalar and vector operations of the dialect to `arith` and `math`.
 //!
 //! Each operation follows its recipe in the scalar table. Sums, differences and products that are a whole recipe may be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-split-guards`: splits windows whose guard matters only near the ends of some loops into an interior without
 //! a guard and borders with it.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Shared code of the conversions of formulas.
 
 use crate::ir::ops;

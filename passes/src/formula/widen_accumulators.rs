@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-widen-accumulators`: accumulates sums and products of f16 and bf16 elements in f32.
 //!
 //! A formula that combines several values with one element of an f16 or bf16 destination would round at each step: a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-keep-operators`: keeps invocations of the named operators from being inlined (SkriptND 3).
 //!
 //! After `inline`, a backend with a kernel of its own for an operator finds the invocation with its attribute values.

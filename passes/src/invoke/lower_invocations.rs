@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-lower-invocations`: lowers invocations that were not inlined to calls of their functions.
 //!
 //! These are operators that no backend resolved, operators that invoke themselves, and functions that are defined

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operator instances and their invocations, before they are inlined and where they are not.
 
 pub mod keep_operators;

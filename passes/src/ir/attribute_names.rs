@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Names of the attributes that the project adds to operations, functions and arguments.
 //!
 //! The attributes of an operation's own definition are named where the operation has its typed form.

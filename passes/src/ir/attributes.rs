@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Attributes from plain values.
 
 use super::{dense, types};

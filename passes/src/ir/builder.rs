@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Creating operations one after the other.
 
 use super::ops;

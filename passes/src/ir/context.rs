@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The context of an operation.
 
 use melior::{Context, ContextRef};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Conversions of one operation at a time.
 
 use melior::ir::Value;

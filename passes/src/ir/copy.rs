@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Copies operations, with other operands.
 
 use super::{Builder, ValueKey, builder};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dense attributes as bytes.
 
 use super::Builder;

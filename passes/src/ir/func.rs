@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operations of the dialect `func`, and what other functions and calls have in common with them.
 
 use super::typed::{self, typed};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions: the entry of a module, signatures, arguments.
 
 use super::attribute_names;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operations of the dialect `linalg`.
 
 use super::ops;

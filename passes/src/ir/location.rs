@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Locations from source positions.
 
 use melior::Context;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Affine maps and integer sets from affine forms, and back.
 
 use melior::Context;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Builds and reads IR, with short names for verbose calls of melior.
 
 pub mod arith;

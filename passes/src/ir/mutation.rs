@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Changes operations in place.
 
 use super::{attributes, context as holder};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Names of the operations that the passes read and create, by dialect.
 //!
 //! No other module spells an operation's name: a misspelled constant does not compile, and a test asks the dialects

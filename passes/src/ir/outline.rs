@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Moves operations into functions of their own.
 //!
 //! An outlined function rebuilds views, constants and pointers from the table; other values from outside are arguments.

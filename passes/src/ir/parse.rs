@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Types, attributes and operations from text of the compiler itself.
 
 use super::builder::operations;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The attributes of an operator, from the dictionary that the emitter wrote.
 
 use melior::ir::attribute::{

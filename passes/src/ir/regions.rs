@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Regions that move from one operation to another.
 
 use super::Builder;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Contexts, pass pipelines, and the errors that MLIR reports.
 
 use crate::error::CodegenError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operations of `tensor` and `memref` that change shapes; both dialects give them the same attributes and operands.
 
 use super::typed;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tensors with one value in all elements.
 
 use super::Builder;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Several operations at once, written as text over values that are there.
 
 use crate::ir;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Typed operations: references to operations whose name was checked, with named operands, attributes and regions.
 
 use melior::ir::attribute::{

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Uses and order of operations: users, replacement, erasure.
 
 use melior::ir::block::BlockLike;

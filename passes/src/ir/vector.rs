@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Vector types, which melior creates but does not read.
 
 use melior::ir::{Type, TypeLike};

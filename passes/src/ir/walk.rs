@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Blocks and operations below an operation.
 
 use super::builder::operations;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Brings operands into the layout of a row of the table, by transposes and by unit dimensions for letters without a
 //! loop.
 

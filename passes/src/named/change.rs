@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Changes of a tensor before a named operation reads it, or after one has written it.
 
 use super::payload::Factor;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Contractions: sums of products of elements at single indices.
 
 use super::generic::Generic;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Convolutions: sums of products of a window and a filter.
 
 use super::arrangement::{Arrangement, Cost};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reversed windows and reductions: rewrites them so that every subscript increases from 0.
 //!
 //! A reduced loop may be reversed without cost. If a dimension is still read backwards after that, the tensor is copied

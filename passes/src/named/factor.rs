@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Factors of a product, each computed from the elements of one input.
 //!
 //! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: `(2 * a) * b` has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A `linalg.generic` on tensors as plain data.
 
 use super::operand::Operand;

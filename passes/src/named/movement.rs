@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operations without arithmetic: fills, transposes, broadcasts.
 
 use super::generic::Generic;

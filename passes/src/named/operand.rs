@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operands and results of named operations: a tensor, its changes, its shape, and the loops of each dimension.
 
 use super::change::{Change, Step};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The payload of a `linalg.generic`, if some named operation has it.
 
 use super::factor;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-raise-to-named-linalg`: raises `linalg.generic` operations on tensors to named operations where these
 //! compute the same.
 //!

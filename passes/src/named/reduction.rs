@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reductions: over windows, or over full dimensions.
 
 use super::arrangement::Arrangement;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Matching of an operation's operands against a row of the table.
 
 use super::operand::Operand;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The operands of upstream's named operations.
 //!
 //! Each loop has a letter, and each dimension a word: `y+u` is a position of a window, `y` times a stride plus `u`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Writes a named operation as text, with reshapes of its operands.
 
 use super::operand::Operand;

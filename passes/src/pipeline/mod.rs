@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Named pipelines as data.
 //!
 //! A pipeline is a list of passes in MLIR's textual form; `skript-opt --skript-to-linalg` and the compiler run the same.
 
 pub mod stages;
 
-use crate::codegen::conflict_copies::ONE_SHOT;
 use skript_dialect::pass::register_pipeline;
 
 /// A named pipeline on a module.
@@ -14,8 +14,20 @@ pub struct Pipeline {
     pub flag: &'static str,
     /// One line for `--help`.
     pub summary: &'static str,
-    /// Lists of passes, in order.
-    pub stages: &'static [&'static [&'static str]],
+    /// Lists of passes that lower models, in order.
+    lists: &'static [&'static [&'static str]],
+    /// Where it ends. From buffers on it runs the passes of [`stages`].
+    end: End,
+}
+
+/// What a pipeline converts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// Tensors, or loops.
+    Lowered,
+    Buffers,
+    /// The LLVM dialect.
+    Llvm,
 }
 
 /// Inlines all operator instances into one function, then simplifies with the shape constraints that checks establish;
@@ -76,36 +88,6 @@ const SCALARS: &[&str] = &[
     "cse",
 ];
 
-/// Converts tensors to memrefs. Arguments with `bufferization.writable = false` are never written. Functions keep their
-/// arguments and results; [`stages`] changes those of the entry to a calling convention.
-const BUFFERIZE: &[&str] = &[
-    "skript-separate-inits",
-    "skript-write-carried{apart=if-refused}",
-    "eliminate-empty-tensors",
-    ONE_SHOT,
-    "canonicalize",
-    "cse",
-];
-
-/// Loops without a schedule. Only the linalg lowering leaves linalg, but a module may come with some.
-const LINALG_TO_LOOPS: &[&str] = &["convert-linalg-to-loops"];
-
-/// Converts everything left to the LLVM dialect; invocations that were not inlined become calls.
-const TO_LLVM: &[&str] = &[
-    "skript-lower-invocations",
-    "lower-affine",
-    "convert-vector-to-scf",
-    "convert-scf-to-cf",
-    "expand-strided-metadata",
-    "lower-affine",
-    "convert-math-to-funcs",
-    "convert-math-to-llvm",
-    "convert-math-to-libm",
-    "convert-vector-to-llvm",
-    "convert-to-llvm",
-    "reconcile-unrealized-casts",
-];
-
 /// The lowerings: pipelines that support different formulas.
 pub const LOWERINGS: [&str; 3] = ["skript-to-linalg", "skript-to-affine", "skript-to-scf"];
 
@@ -114,18 +96,19 @@ pub const ALL: &[Pipeline] = &[
     Pipeline {
         flag: "skript-to-linalg",
         summary: "lower models to linalg on tensors",
-        stages: &[
+        lists: &[
             INLINE,
             FUSE_MAPS,
             FORMULAS_TO_LINALG,
             MAPS_TO_LINALG,
             SCALARS,
         ],
+        end: End::Lowered,
     },
     Pipeline {
         flag: "skript-to-linalg-named",
         summary: "lower models to linalg on tensors, with named operations where linalg has them",
-        stages: &[
+        lists: &[
             INLINE,
             FUSE_MAPS,
             FORMULAS_TO_PLAIN_LINALG,
@@ -133,59 +116,49 @@ pub const ALL: &[Pipeline] = &[
             SCALARS,
             NAMED,
         ],
+        end: End::Lowered,
     },
     Pipeline {
         flag: "skript-to-affine",
         summary: "lower models to affine loops on memrefs",
-        stages: &[INLINE, FORMULAS_TO_AFFINE, SCALARS],
+        lists: &[INLINE, FORMULAS_TO_AFFINE, SCALARS],
+        end: End::Lowered,
     },
     Pipeline {
         flag: "skript-to-scf",
         summary: "lower models to scf loops on memrefs",
-        stages: &[INLINE, FORMULAS_TO_SCF, SCALARS],
+        lists: &[INLINE, FORMULAS_TO_SCF, SCALARS],
+        end: End::Lowered,
     },
     Pipeline {
         flag: "skript-bufferize",
         summary: "bufferize what a lowering leaves on tensors; kept operators stay invocations",
-        stages: &[BUFFERIZE],
+        lists: &[],
+        end: End::Buffers,
     },
     Pipeline {
         flag: "skript-linalg-to-llvm",
         summary: "lower models to the LLVM dialect through linalg",
-        stages: &[
+        lists: &[
             INLINE,
             FUSE_MAPS,
             FORMULAS_TO_LINALG,
             MAPS_TO_LINALG,
             SCALARS,
-            BUFFERIZE,
-            LINALG_TO_LOOPS,
-            TO_LLVM,
         ],
+        end: End::Llvm,
     },
     Pipeline {
         flag: "skript-affine-to-llvm",
         summary: "lower models to the LLVM dialect through affine loops",
-        stages: &[
-            INLINE,
-            FORMULAS_TO_AFFINE,
-            SCALARS,
-            BUFFERIZE,
-            LINALG_TO_LOOPS,
-            TO_LLVM,
-        ],
+        lists: &[INLINE, FORMULAS_TO_AFFINE, SCALARS],
+        end: End::Llvm,
     },
     Pipeline {
         flag: "skript-scf-to-llvm",
         summary: "lower models to the LLVM dialect through scf loops",
-        stages: &[
-            INLINE,
-            FORMULAS_TO_SCF,
-            SCALARS,
-            BUFFERIZE,
-            LINALG_TO_LOOPS,
-            TO_LLVM,
-        ],
+        lists: &[INLINE, FORMULAS_TO_SCF, SCALARS],
+        end: End::Llvm,
     },
 ];
 
@@ -195,9 +168,21 @@ impl Pipeline {
         ALL.iter().find(|p| p.flag == flag)
     }
 
+    /// The passes in order, in MLIR's textual form.
+    pub fn passes(&self) -> Vec<&'static str> {
+        let mut passes = self.lists.concat();
+        if self.end >= End::Buffers {
+            passes.extend(stages::bufferize_any());
+        }
+        if self.end >= End::Llvm {
+            passes.extend(stages::to_llvm_any());
+        }
+        passes
+    }
+
     /// Passes separated by commas, without the anchor.
     pub fn text(&self) -> String {
-        self.stages.concat().join(",")
+        self.passes().join(",")
     }
 }
 

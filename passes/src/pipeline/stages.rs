@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The stages from the `skript` dialect to LLVM's, as data: the one description that the compiler and `skript-opt` run.
 //!
 //! A stage is a list of passes in MLIR's textual form. The driver runs them one after the other and can stop after each;
@@ -17,17 +18,43 @@ pub struct Stage {
     pub passes: String,
 }
 
-/// Tensors become buffers, the entry's results arguments. Variables and inputs are never written.
-const BUFFERIZE: &[&str] = &[
-    "skript-separate-inits",
-    "skript-write-carried{apart=if-refused}",
-    "skript-write-outputs",
-    "eliminate-empty-tensors",
-    ONE_SHOT,
-    "canonicalize",
-    "lower-affine",
-    "canonicalize",
-    "cse",
+/// The modules that a stage runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Modules {
+    /// Models: the entry gets a C calling convention.
+    Models,
+    /// Any module: functions keep their arguments and results. The named pipelines run on these.
+    Any,
+}
+
+/// A pass of a stage, and the modules that it is for: all of them if `None`.
+#[derive(Clone, Copy, Debug)]
+struct Step(Option<Modules>, &'static str);
+
+const fn every(pass: &'static str) -> Step {
+    Step(None, pass)
+}
+
+const fn models(pass: &'static str) -> Step {
+    Step(Some(Modules::Models), pass)
+}
+
+const fn any(pass: &'static str) -> Step {
+    Step(Some(Modules::Any), pass)
+}
+
+/// Tensors become buffers, a model's results arguments. Variables and inputs are never written: their arguments have
+/// `bufferization.writable = false`.
+const BUFFERIZE: &[Step] = &[
+    every("skript-separate-inits"),
+    every("skript-write-carried{apart=if-refused}"),
+    models("skript-write-outputs"),
+    every("eliminate-empty-tensors"),
+    every(ONE_SHOT),
+    every("canonicalize"),
+    models("lower-affine"),
+    models("canonicalize"),
+    every("cse"),
 ];
 
 /// Arrays become pointers and views of one arena; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
@@ -45,36 +72,46 @@ const MEMORY: &[&str] = &[
     "skript-outline-parts",
 ];
 
-/// Loops over buffers become LLVM's dialect; the C entry is added.
-const LLVM: &[&str] = &[
-    "skript-name-entry",
-    "convert-linalg-to-parallel-loops",
-    "skript-share-loops",
-    "expand-strided-metadata",
-    "lower-affine",
-    "convert-vector-to-scf",
-    "convert-scf-to-cf",
-    "skript-lower-checks",
-    "convert-vector-to-llvm",
-    "convert-math-to-funcs",
-    "convert-math-to-llvm",
-    "convert-math-to-libm",
-    "convert-complex-to-llvm",
-    "expand-strided-metadata",
-    "lower-affine",
-    "finalize-memref-to-llvm",
-    "convert-arith-to-llvm",
-    "convert-index-to-llvm",
-    "convert-ub-to-llvm",
-    "convert-cf-to-llvm",
-    "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}",
-    "reconcile-unrealized-casts",
-    "canonicalize",
-    "cse",
-    "skript-parallelize-calls",
-    "skript-annotate-loops",
-    "skript-add-entry",
+/// Loops over buffers become LLVM's dialect; models get the C entry. In other modules, invocations that were not inlined
+/// become calls.
+const LLVM: &[Step] = &[
+    models("skript-name-entry"),
+    models("convert-linalg-to-parallel-loops"),
+    models("skript-share-loops"),
+    any("convert-linalg-to-loops"),
+    any("skript-lower-invocations"),
+    every("expand-strided-metadata"),
+    every("lower-affine"),
+    every("convert-vector-to-scf"),
+    every("convert-scf-to-cf"),
+    models("skript-lower-checks"),
+    every("convert-vector-to-llvm"),
+    every("convert-math-to-funcs"),
+    every("convert-math-to-llvm"),
+    every("convert-math-to-libm"),
+    models("convert-complex-to-llvm"),
+    every("expand-strided-metadata"),
+    every("lower-affine"),
+    models("finalize-memref-to-llvm"),
+    models("convert-arith-to-llvm"),
+    models("convert-index-to-llvm"),
+    models("convert-ub-to-llvm"),
+    models("convert-cf-to-llvm"),
+    models("convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
+    any("convert-to-llvm"),
+    every("reconcile-unrealized-casts"),
+    models("canonicalize"),
+    models("cse"),
+    models("skript-parallelize-calls"),
+    models("skript-annotate-loops"),
+    models("skript-add-entry"),
 ];
+
+fn of(steps: &[Step], modules: Modules) -> Vec<&'static str> {
+    let steps = steps.iter();
+    let steps = steps.filter(|Step(only, _)| only.is_none_or(|only| only == modules));
+    steps.map(|Step(_, pass)| *pass).collect()
+}
 
 /// From the `skript` dialect to the dialects of a lowering. Operators of `keep`, by their qualified names, stay invocations.
 pub fn lower(lowering: &Pipeline, keep: &[String]) -> Stage {
@@ -97,8 +134,18 @@ pub fn keep(operators: &[String]) -> Option<String> {
 pub fn bufferize() -> Stage {
     Stage {
         name: "bufferize",
-        passes: BUFFERIZE.join(","),
+        passes: of(BUFFERIZE, Modules::Models).join(","),
     }
+}
+
+/// The passes of [`bufferize`] for any module.
+pub fn bufferize_any() -> Vec<&'static str> {
+    of(BUFFERIZE, Modules::Any)
+}
+
+/// The passes from buffers to LLVM's dialect for any module, without a target.
+pub fn to_llvm_any() -> Vec<&'static str> {
+    of(LLVM, Modules::Any)
 }
 
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
@@ -123,7 +170,7 @@ pub fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
             name: "llvm",
             passes: format!(
                 "{},skript-set-target{{triple={}}}",
-                LLVM.join(","),
+                of(LLVM, Modules::Models).join(","),
                 target.code.triple
             ),
         },

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The payload of a reduction as plain data: scalar operations, and how their result is combined with the output.
 
 use crate::ir::ops;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Queries and edits through MLIR's C API that melior has no safe form for. The only unsafe code of lowerings.
 
 use crate::ir::{self, attributes, ops, regions};

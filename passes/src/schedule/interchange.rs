@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-interchange-reductions`: interchanges loops of reductions without a kernel so that the innermost one runs
 //! along contiguous elements.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The text of a vectorized kernel: one function over flat arrays, with register tiles inside of loops.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Schedules of bufferized code: loop nests over linear addresses, and their register tiles.
 //!
 //! Extents and strides decide everything; operator names are not read. A reduction over static arrays is read as a

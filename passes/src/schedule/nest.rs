@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A perfect loop nest over contiguous arrays, with every access a linear form of the loop variables.
 
 #![allow(

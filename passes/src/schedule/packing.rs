@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packing: a copy of an operand in the order in which a kernel reads it.
 //!
 //! The operand varies along the lanes' loop, but its elements along that loop are apart, or its rows are. The copy has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The scalars and vectors that the payload of a kernel needs at one point of its tile.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Plans the register tile of a nest: the loop along the lanes, and the loops that are unrolled around it.
 
 #![allow(
@@ -153,6 +154,12 @@ impl Plan {
     pub fn tiles(&self, nest: &Nest, l: usize) -> i64 {
         let factor = self.factor(l);
         (nest.loops[l].extent + factor - 1) / factor
+    }
+
+    /// The number of steps of a kernel that threads may share; `None` for one that computes all at once.
+    pub fn steps(&self, nest: &Nest) -> Option<i64> {
+        let outermost = self.parallels.first().filter(|_| self.is_split);
+        outermost.map(|&l| self.tiles(nest, l))
     }
 
     /// Lets threads share a nest with enough work: the outermost loop with enough tiles, else the one with most, comes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reads a bufferized `linalg.generic` as a loop nest with a payload, if a register tile can compute it.
 
 #![allow(

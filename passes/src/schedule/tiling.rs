@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The parallel loops of a kernel around its register tile.
 
 #![allow(

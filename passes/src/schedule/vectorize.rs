@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-vectorize-reductions`: replaces reductions over buffers by calls of register-tiled vector kernels.
 //!
 //! A `linalg.generic` with a reduction is read as a loop nest with linear addresses. The plan selects the loop along

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-annotate-structure`: annotates each formula with what the recognizer sees, in its attribute `structure`.
 //!
 //! For people and tests; lowerings ask the recognizer themselves. The structure follows from the indexing maps. Dynamic

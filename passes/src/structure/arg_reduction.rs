@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Arg-reductions: positions that are updated whenever a better element is found.
 //!
 //! `p := r where x[…, r, …] < x[…, p, …]`: every output is a position. One condition compares an element, or an

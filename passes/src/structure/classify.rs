@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Classifies a formula: map, view, contraction, window, reduction, gather, scatter or sequential.
 
 use super::arg_reduction::ArgReduction;

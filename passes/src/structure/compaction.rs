@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Stream compaction: each step that satisfies a guard writes at the number of such steps before it, and increments the
 //! count.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Splits indices that subscripts divide: `i / d` and `i mod d` beside other indices, as a pixel shuffle has them.
 //!
 //! If d divides the extent, the index is a number with two digits, i = d·j + k: `i / d` is j, `i mod d` is k.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loops whose iterations access disjoint elements: they may run in parallel.
 
 use super::nest::Nest;

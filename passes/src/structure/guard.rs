@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Predicates as conjunctions of affine inequalities.
 
 use super::nest::{Nest, Term, TermId};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The recognizer: classifies a formula for every lowering, never by an operator's name.
 //!
 //! [`nest`] is a formula as plain data. [`guard`] and [`target`] analyse its subscripts, its predicate and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A formula as plain data, without MLIR: its loop nest and the terms computed at each point.
 
 use skript_frontend::model::Accumulation;

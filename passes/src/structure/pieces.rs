@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Piecewise affine subscripts: clamped, mirrored and wrapped borders, as a tree of conditions with affine forms at its
 //! leaves.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Subscripts that depend on one index alone: all values, computed at compile time.
 
 use super::nest::{Nest, Term, TermId};

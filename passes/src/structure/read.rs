@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reads a `skript.formula` into plain data.
 
 use super::digits;

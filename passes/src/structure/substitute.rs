@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Rewrites a formula over other indices: linear forms of these replace some of its terms.
 
 use super::nest::{Nest, Term, TermId};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Target subscripts as blocks of the output.
 
 use skript_symbolic::{Affine, Extent};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Processors that code is compiled for by name, as data.
 
 /// A processor by LLVM's name. Sizes are typical ones where models of a processor differ.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What code is generated for: the one description of a processor that every decision of the compiler reads.
 //!
 //! It is of this processor, or of one by name. Nothing in it depends on the load, the affinity mask or the number of threads,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Boxes and regions: suppression of overlapping ones, pooling.
 
 use crate::{Call, KernelError, at};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript_intrinsic`: how compiled code calls a kernel. The ABI is in `docs/intrinsics.md`.
 
 use crate::description::{Array, Description};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The description of one invocation of an intrinsic, as bytes in an object file.
 //!
 //! ```text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Kernels of operators that the language cannot express, by qualified name. No other table names operators.
 //!
 //! A kernel is plain Rust over tensors, independent of models and MLIR, so that every engine can call it.

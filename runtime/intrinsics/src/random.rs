@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Random tensors: SplitMix64, seeded per invocation, the same on every machine.
 
 use crate::{Call, KernelError};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Cubic interpolation (Keys 1981).
 
 use crate::{Call, KernelError, at, axis};

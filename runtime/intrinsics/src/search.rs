@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Largest elements; positions of non-zero elements.
 
 use crate::{Call, KernelError, at, axis};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Published and hand-made examples.
 
 use crate::{Call, Output, Value, kernel, largest_position};

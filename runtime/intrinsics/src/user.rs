@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Kernels of users: functions of a shared library, bound to operators without a body.
 //!
 //! The ABI is `runtime/c/skript_intrinsic.h`. A binding is valid for the process: a bound name is not bound again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions, blocks, invocations.
 
 use crate::error::{EvalError, Failure, internal};

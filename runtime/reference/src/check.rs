@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Run-time checks over dynamic extents (2.6, 2.8), tested in the order of the model.
 
 use crate::error::{EvalError, Failure, internal};

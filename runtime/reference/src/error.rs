@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Why an evaluation has no result.
 
 use skript_frontend::source::Span;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas (2.12): loops in index order, where the predicate holds each target is combined with its value.
 //!
 //! A formula is first put into a compact form ([`plan`]): subscripts that are affine in the indices become registers that

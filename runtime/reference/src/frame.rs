@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One activation of a function: its tensors and dynamic extents.
 
 use crate::Settings;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operators without a body: their kernels are `skript-intrinsics`.
 
 use crate::block::flattened;

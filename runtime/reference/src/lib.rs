@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The reference evaluator: computes a composed model by walking it, formula by formula, in the order of the text.
 //!
 //! Obvious rather than fast; the oracle that compiled code is compared with. Tensors have the model's storage types. In

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Models built by hand; expected values worked out by hand too.
 
 use crate::{EvalError, Failure, Outcome, Settings, evaluate, evaluate_with_observer};

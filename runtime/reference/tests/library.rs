@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operators of the standard library that the conformance suite does not cover: values worked out by hand.
 
 #![allow(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The message of a failed check, with the values found at run time.
 
 use super::Check;

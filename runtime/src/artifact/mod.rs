@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A compiled model: object code and its interface, and the two as a file.
 //!
 //! # File format, version 4

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Bytes → artifact; an inconsistent file is an error.
 
 use super::write::{MAGIC, VERSION};

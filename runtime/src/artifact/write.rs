@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Artifact → bytes.
 
 use super::{Artifact, ELEMENTS, Port, PortExtent};

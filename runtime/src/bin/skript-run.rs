@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-run MODEL.skm`: runs a compiled model, without the compiler or the text of the model.
 //!
 //! A compiled model holds native code: it is trusted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lists and removes the entries of a cache.
 
 use super::Cache;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Relocations and stubs of AArch64 (ELF for the Arm 64-bit Architecture, section 5.7).
 
 use super::layout::STUB;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Where everything of an object lies in its mapping.
 //!
 //! The mapping has one range of pages for each protection: code and its stubs; constants and the table of addresses that

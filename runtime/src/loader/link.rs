@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Fills a mapping: copies sections, resolves symbols, applies relocations.
 
 use super::layout::{Layout, Region};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The mapping that loaded code lies in: the unsafe part of loading.
 
 use super::layout::Region;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loads object code into this process, without LLVM: position-independent ELF objects, as LLVM writes them.
 //!
 //! `object` reads the file, `layout` arranges its sections in one mapping, `link` copies them there and applies their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What the loader reads of an ELF relocatable object. Nothing in the file is trusted.
 
 use super::layout::Region;

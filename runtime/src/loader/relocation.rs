@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Relocations as data: a value, and the field of the code or data that holds it.
 
 /// What a relocation of one type does.

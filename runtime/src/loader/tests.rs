@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Objects of LLVM, loaded and called here, or laid out for a processor that is not here.
 
 use super::*;

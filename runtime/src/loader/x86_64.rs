@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Relocations and stubs of x86-64 (System V ABI, AMD64 supplement, section 4.4).
 
 use super::layout::STUB;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The features of AArch64 processors, by LLVM's names.
 
 /// Expands to the names, and to what the system reports of each.

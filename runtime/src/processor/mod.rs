@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What this processor can do, by LLVM's names of features, found without LLVM.
 //!
 //! The table of x86-64 is also the source of `runtime/c/x86_features.h`, by which shared objects check the same.

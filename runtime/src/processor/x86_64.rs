@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Asks an x86-64 processor by `cpuid`, and the system by `xgetbv`.
 
 use super::x86_features::{Feature, TABLE};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The features of x86-64 processors: LLVM's names, and where `cpuid` has them.
 
 /// A feature, and the system's support that it needs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Models packed as `.tgz`: their files, unpacked into memory. Nothing is ever written to a folder.
 //!
 //! A gzip stream of a tar archive (ustar, with the long names of pax and GNU). Members that are no ordinary files, names

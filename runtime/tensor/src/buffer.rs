@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Memory of tensors: owned, aligned to a cache line, never asked for without the chance to refuse.
 
 use bytemuck::{Pod, Zeroable};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The names, shapes and types in files of weights, and tables of arrays.
 
 use std::path::{Path, PathBuf};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Conversion from element types of files to storage types.
 
 use crate::element::ElementType;

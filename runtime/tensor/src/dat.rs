@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The `.dat` files of model folders: a 128-byte header, then the items, row-major and little endian.
 //!
 //! Layout: magic `4E EF`, version 1.0, u32 data length, u32 rank, 8 × u32 extents, u32 bits per item, u32 item type

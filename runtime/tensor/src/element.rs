@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Types of tensor elements, in memory and in files.
 
 use skript_semantics::{IntType, Numbers, RealType, Scalar, ScalarKind};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Errors of tensors and their files.
 
 use crate::element::ElementType;

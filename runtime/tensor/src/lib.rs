@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tensors in memory and in files.
 //!
 //! A [`Tensor`] is contiguous and row-major, owned or mapped from a file. Files are hostile until read: every size is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Files mapped into memory. This and [`fault`] are the modules of this crate with `unsafe`.
 //!
 //! A mapped file shares the memory of every process that maps it and is read as it is needed. In exchange it may change

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! NumPy's `.npy` files, versions 1 to 3 (NEP 1), hardened: nothing in a header is believed before the file's size
 //! confirms it.
 

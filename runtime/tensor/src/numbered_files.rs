@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Files with numbered names: Khronos' reference implementation names the variables of operators that are not `public`
 //! `.T1`, `.T2`, …, counted together with the tensors between operators; its writer may write `_` for the dot. The order of
 //! the numbers is that of the composition, which maps them to variables.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reproducible fillings for `random:SEED`: the same numbers on every machine.
 //!
 //! Generator: SplitMix64 (Steele, Lea, Flood 2014), started from the seed mixed with an FNV-1a hash of the tensor's name,

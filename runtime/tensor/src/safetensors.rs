@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `.safetensors` files: a header in JSON, then the elements of all arrays, row-major and little endian.
 //!
 //! Layout: u64 length of the header, the header, the data. The header has, by the name of each array, its `dtype`, its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Arithmetic on extents that cannot overflow.
 
 use crate::element::ElementType;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tensors as lines of text.
 
 use skript_host::printable;

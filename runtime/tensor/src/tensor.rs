@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Contiguous, row-major tensors.
 
 use crate::buffer::Buffer;

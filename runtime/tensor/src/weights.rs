@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The variables of a model from its folder, a packed model, or a file with arrays.
 
 use crate::archive::{self, Archive};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! SIGBUS that is not ours goes to the handler that the program had before the first mapping.
 #![cfg(target_os = "linux")]
 

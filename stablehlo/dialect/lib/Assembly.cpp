@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Assembly.cpp - the parts of the textual form that operations share ---===//
 
 #include "skript-stablehlo/Assembly.h"

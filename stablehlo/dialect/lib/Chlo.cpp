@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Chlo.cpp - dialects that programs hold beside StableHLO --------------===//
 
 #include "skript-stablehlo/Chlo.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Constraints.cpp - kinds of constraints that operations share ---------===//
 
 #include "Constraints.h"

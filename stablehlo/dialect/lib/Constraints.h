@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Constraints.h - kinds of constraints that operations share -----------===//
 //
 // One check per kind: types, lists of dimensions, windows, regions. Labels are numbers of the operation's constraints in

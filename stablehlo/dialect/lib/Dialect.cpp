@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Dialect.cpp - the dialect, and its C face ----------------------------===//
 
 #include "skript-stablehlo-c/Dialect.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- DimensionNumbers.cpp - attributes as lists of names and numbers ------===//
 
 #include "skript-stablehlo/Assembly.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Literals.cpp - elements as a text writes them ------------------------===//
 
 #include "Literals.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Literals.h - elements as a text writes them --------------------------===//
 
 #ifndef SKRIPT_STABLEHLO_LITERALS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Regions.cpp - textual forms of constant, reduce and while ------------===//
 
 #include "Literals.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- VerifyCombining.cpp - reductions, products, orders -------------------===//
 
 #include "Constraints.h"

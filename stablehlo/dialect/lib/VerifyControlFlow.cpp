@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- VerifyControlFlow.cpp - computations in regions ----------------------===//
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- VerifyElementwise.cpp - operations at each element ------------------ ===//
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- VerifyIndexing.cpp - places that are data ----------------------------===//
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- VerifyMatrices.cpp - roots of matrices, systems of equations ---------===//
 
 #include "Constraints.h"

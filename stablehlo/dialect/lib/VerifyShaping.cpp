@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- VerifyShaping.cpp - making and moving elements ---------------------- ===//
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- VerifyWindows.cpp - sliding windows ----------------------------------===//
 
 #include "Constraints.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The guard of programs that nobody vouches for: what a parsed module may hold.
 //!
 //! The context knows [`skript_dialect::register_programs`] alone and no operation without a definition. Here the module is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Calls end, and come to few operations: what is called has a body, no function calls itself, directly or through others,
 //! and all calls together, which are inlined, come to a bounded number of operations. StableHLO has no recursion.
 

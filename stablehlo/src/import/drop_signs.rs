@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript-drop-signs`: unsigned integers become signless ones, which is what `arith`, buffers and LLVM know.
 //!
 //! Requires: no operation is left whose meaning depends on the sign in a type. Guarantees: no value has an unsigned

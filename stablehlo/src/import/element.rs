@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Element types of StableHLO: what they are, and what stands for them in code.
 
 use melior::ir::Type;

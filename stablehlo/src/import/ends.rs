@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A function ends with the return of its own dialect. Read as `func`, functions of the draft's `ml_program` would pass.
 
 use super::operations::starts;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Programs that run have fixed extents, which 64 bits count the elements of.
 
 use super::program::{Refusal, refusal_at};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Factorizations and triangular systems in terms of whole tensors: those that StableHLO has as operations, and those that
 //! others call by name.
 //!

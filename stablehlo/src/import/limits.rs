@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Bounds on what the reader would follow by recursion or print: decided on tokens, before MLIR reads.
 //!
 //! An alias of a type or attribute stands for its text; one that names another twice doubles it. The text that all aliases

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Finds elements of constants that do not fit the constant's type: in an operation, pretty or generic, behind an alias, in a
 //! `sparse<…>`. MLIR's parser truncates such integers and misreads such pairs, so they are reported before it runs.
 

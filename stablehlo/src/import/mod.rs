@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Programs of others: StableHLO as its printers write it becomes `linalg` on tensors, for code generation.
 //!
 //! The text is untrusted: bounded before MLIR reads it ([`limits`]), read where nothing but programs' dialects is known, and

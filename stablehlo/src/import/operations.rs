@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Finds where operations begin in a text of MLIR, from its tokens: line ends and known dialects play no part.
 //!
 //! A generic operation is a string in front of `(`. A pretty one is a word with a dot that stands where an operation may

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A program's text becomes an artifact.
 //!
 //! Arguments and results are arrays of types that NumPy has: those of `bf16` are f32, of 4 bits i8 and u8, complex ones

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The text of others in the spelling that our dialect parses; every line stays where it is.
 //!
 //! The draft's spelling becomes today's: `siN` is `iN`, `pred` is `i1`, `c64` and `c128` are `complex<f32>` and

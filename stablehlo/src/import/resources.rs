@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Elements of constants that stand in the file's resources become elements of the constants themselves.
 
 use melior::ir::Module;

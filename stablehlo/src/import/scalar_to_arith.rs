@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-stablehlo-scalar-to-arith`: elementwise StableHLO on scalars becomes `arith`, `math` and `complex`.
 //!
 //! What StableHLO leaves open is chosen as XLA does: integers wrap around, `x / 0` has all bits set, the remainder by 0 is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Which operations of a text have no code: all are named at once, before MLIR stops at the first that it cannot parse.
 
 use super::operations::{foreign_types, starts};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas of reals as operations of `arith` and `math`.
 
 use crate::import::element::Float;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-stablehlo-to-linalg`: StableHLO on tensors that is not elementwise becomes `linalg`, `tensor` and `scf`.
 //!
 //! Requires: fixed extents, calls inlined. Bodies of reductions, windows, sorts and scatters become payloads on scalars;

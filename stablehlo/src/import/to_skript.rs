@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `convert-stablehlo-to-skript`: elementwise StableHLO becomes operations of `skript`.
 //!
 //! What the scalar table spells with one StableHLO operation is read back by the same table; other functions become the

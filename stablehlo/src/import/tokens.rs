@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The tokens of a text, exactly as MLIR's reader divides it: what is counted here is what the reader meets.
 //!
 //! MLIR passes over the body of an attribute or type of a dialect (`#d.a<…>`) character by character before the dialect

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Elementwise programs of others as modules in the `skript` dialect.
 
 use super::program::{Refusal, read};

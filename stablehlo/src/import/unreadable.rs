@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What MLIR's reader passes over, and no program holds: refused before it reads.
 
 use super::program::Refusal;

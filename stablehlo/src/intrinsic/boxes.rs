@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Suppression of overlapping boxes: a sort by the scores, then one step for each box, for all batch items and classes
 //! together.
 

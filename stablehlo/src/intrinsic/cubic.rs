@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Cubic resizing: elements gathered at their taps, times weights, added up; in 64 bits, as the kernel does.
 
 use super::super::error::ExportError;

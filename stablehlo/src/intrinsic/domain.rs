@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Arithmetic with fields over a domain that is not a formula's.
 
 use super::super::access::{Subscript, read};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Results whose extent the data decide: as large as the bound, what was found in front, zeros behind; and the extents.
 
 use super::super::error::ExportError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Cubic sampling at the positions of a grid: elements gathered at their taps, times weights, added up; in 64 bits, as the
 //! kernel does.
 

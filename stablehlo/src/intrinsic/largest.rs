@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The largest or smallest elements along a dimension: a sort, of which the head remains.
 
 use super::super::error::ExportError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lengths of dimensions in arithmetic with reals: known, or how many positions are filled.
 
 use super::super::field::Field;

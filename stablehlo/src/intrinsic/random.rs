@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Random tensors: the numbers of the runtime's generator, SplitMix64, all at once, for its state is a counter.
 //!
 //! Integer operations are exact everywhere; reals are made in 64 bits, as the kernels do.

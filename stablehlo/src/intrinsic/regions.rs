@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Pooling of regions: dimension after dimension, the elements that a bin touches, all others masked.
 
 use super::super::error::ExportError;

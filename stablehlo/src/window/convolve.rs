@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Windows of products as `convolution`.
 
 use super::{Window, Windowed, padding};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Windows of elements as `reduce_window`.
 
 use super::{Dimension, Skipped, Window, Windowed, padding};

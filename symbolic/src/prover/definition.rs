@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Definitions of symbols.
 
 use crate::Polynomial;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The search for a proof.
 
 use std::collections::HashSet;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use super::*;
 
 fn extent(prover: &mut Prover) -> Polynomial {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cases of each module's operators; each file says where its expected values come from."""
 from . import broadcasting, corners, drawing, elementwise, images, indexing, magnitudes, networks, onnx_runtime, products, reductions, reshaping, windows
 

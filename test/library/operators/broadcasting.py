@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of two to four operands of different shapes: numpy's broadcasting after explicit reshaping by the alignment."""
 import itertools
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NaN, infinities, zeros of both signs, empty tensors, one element, rank 8: for the operators whose own cases are about
 other things. Expected values are numpy's; what is nothing but moved keeps its sign and its NaN."""
 import itertools

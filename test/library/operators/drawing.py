@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random tensors: what holds for any good generator: the range, and mean and deviation within five standard errors."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of one operand, and of packs of operands of one shape: numpy's and scipy's functions in f64, rounded to f32."""
 import numpy as np
 from scipy import special

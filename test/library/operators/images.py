@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scaling and sampling: for each position of the result a weighted mean of input positions, in exact or f64 arithmetic."""
 import math
 from fractions import Fraction

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gathering, scattering, searching and grids: loops and numpy's indexing."""
 import numpy as np
 

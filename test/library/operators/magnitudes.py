@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers near the ends of f16: 3e4 to 6e4, whose squares and sums are beyond it, and around 1e-4, whose squares vanish.
 
 What an operator computes on the way must be neither rounded to a narrow type nor lost there, so the expected values are numpy's,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Normalization and recurrence: numpy and scipy in f64."""
 import numpy as np
 from scipy import special

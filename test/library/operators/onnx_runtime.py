@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What ONNX Runtime says, of all that ONNX defines beyond plain numpy: windows, normalizations, resizing, recurrence,
 sorting, scattering. Expected values are its CPU results on models of one node."""
 import itertools

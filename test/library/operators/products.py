@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Vectors, matrices and quantization: numpy's products in f64; quantization by its definition in f32."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reductions, positions of extrema and running sums: numpy's."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Making, viewing, joining, cutting and reordering tensors: numpy's reshape, transpose, concatenate, pad and indexing."""
 import numpy as np
 

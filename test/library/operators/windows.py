@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolution and pooling: loops over windows, in f64. Positions come from the definitions in the standard library's table."""
 import itertools
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every example of the StableHLO draft: `examples.py --skript BINARY [--draft FILE]`.
 
 The table holds each example as the draft writes it: its line, the statement, what goes in, what must come out. Where the

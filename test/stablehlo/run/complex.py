@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Complex functions of `skript run`, part by part: `complex.py FOLDER`; FOLDER is scratch.
 
 The arguments are on branch cuts, beside zeros, poles and saddles of the functions, and where squares overflow or vanish.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that are small and stand for much: `untrusted.py FOLDER` writes them."""
 import os
 import sys

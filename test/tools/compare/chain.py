@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a long chain to the file that is named: maps with a variable each, contractions that share one, a loop of state."""
 import sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a graph of many variables, outputs among them, to the file that is named."""
 import sys
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `mlir-lsp-server` with the `skript` dialect.
 
 fn main() {

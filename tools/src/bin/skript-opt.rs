@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `mlir-opt` with the `skript` dialect, its passes and its pipelines.
 
 /// MLIR allocates through it too: an operation takes an allocation of its own, and modules of many operations stay together in

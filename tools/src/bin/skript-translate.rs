@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `mlir-translate` with the `skript` dialect, `--sknd-to-mlir`, `--from-stablehlo` and `--to-stablehlo`; for the latter
 //! `--weights` and `--variables` as for `skript compile --emit=stablehlo`, and `--limit` as for all of `skript`.
 

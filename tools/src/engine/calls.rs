@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The chain of operator calls to a location, as notes of a diagnostic.
 
 use skript_frontend::diagnostics::{Code, Diagnostic};

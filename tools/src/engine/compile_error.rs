@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Errors of compilation as diagnostics: each at its location, with the chain of operator calls.
 
 use skript_dialect::Frame;

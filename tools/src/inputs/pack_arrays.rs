@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A pack of dynamic length among the inputs: one array along a first dimension of its own, or an array for each item.
 
 use std::path::PathBuf;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Costs of a run: times, memory, arithmetic operations.
 
 pub mod peak;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The machine's f32 multiply-add rate of some threads, measured with every benchmark as the reference of its rate.
 
 use std::hint::black_box;

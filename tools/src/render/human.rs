@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Source lines with carets, notes with their locations, help.
 
 use std::ops::Range;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One JSON object a line.
 
 use serde_json::{Value, json};

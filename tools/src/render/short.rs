@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `path:line:col: error[CODE]: message`, notes alike. The first location is one outside of the library, in the user's text.
 
 use std::fmt::Write as _;

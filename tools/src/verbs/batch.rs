@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript run --batch FILE`: many runs in one process.
 
 use std::ffi::OsString;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript bench`: latency of calls, compared with the machine's peak rate.
 
 mod program;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript cache`: lists and removes cached compiled models.
 
 use std::time::Duration;

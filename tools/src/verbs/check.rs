@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript check`: everything that can be found without running.
 
 use crate::command_line::CheckArguments;

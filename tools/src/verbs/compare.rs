@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript compare`: the evaluator and compiled code side by side.
 
 use std::sync::Arc;

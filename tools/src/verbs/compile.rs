@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript compile`: a model as a file of code, or as text after a stage on the way.
 
 mod program;

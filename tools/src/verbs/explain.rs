@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript explain SKccnn`, `skript explain nn.conv`.
 
 use skript_frontend::diagnostics::closest;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript fmt`: files in the style of the standard library.
 
 use std::io::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript info`: interface, parameters, memory and arithmetic of a model.
 
 mod artifact;

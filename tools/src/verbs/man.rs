@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript man`: manual pages, generated from the descriptions of the flags.
 
 use std::path::Path;

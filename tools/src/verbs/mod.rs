@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The verbs, one file each, and the handling of panics.
 
 mod batch;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript ops`: the operators of the standard library, and of a model.
 
 use skript_frontend::documentation::{self, Entry};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript run`: inputs from files, outputs to files.
 
 mod stablehlo;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Test only: runs recipes on scalars by the definitions of `arith` and `math`, and compares with the table's meaning.
 //!
 //! Undefined behaviour and poison of those dialects are a panic here. Reals are f32, ints 64 bits wide.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The recipes themselves.
 
 use super::{Input, Predicate, Recipe, Step, TypeClass};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Blocks, types, attributes, shapes, constants, helpers (2.2, 2.3, 2.5 to 2.9).
 
 use super::super::testing::{in_document, in_using};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Expressions (2.4).
 
 use super::super::testing::{in_lower, in_using};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tests of the statements of chapter 2 that concern a single definition, by their number in the checklist.
 //! Each diagnostic code has its own tests; these test the other rules.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Statements, control flow, formulas, generics, modules (2.10 to 2.15).
 
 use super::super::testing::{in_compose, in_document, in_lower, in_module};

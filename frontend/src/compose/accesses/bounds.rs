@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Proof that accesses are in bounds. Unproven reads are clamped, unproven writes guarded. A read of an empty tensor yields
 //! the kind's default. [`crate::compose::accesses`] examines indices that depend on no data.
 

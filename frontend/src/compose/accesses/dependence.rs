@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Whether an expression of a formula depends on data, or on indices and extents alone.
 
 use std::collections::BTreeSet;

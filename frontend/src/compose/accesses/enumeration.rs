@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Enumeration of the steps of a formula whose indices are known at compile time.
 
 use std::cell::Cell;

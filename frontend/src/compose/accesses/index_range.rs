@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Minimum and maximum of an index over the loops of a formula, as expressions over dynamic extents.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Accesses that are not proven in bounds (2.12).
 //!
 //! An index that depends on data follows the documented rule: a read uses the nearest element, a write is dropped. An index

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `|e <> a : b|` (2.12): `a` and `b` must be in bounds. A bound that is always outside is rejected; one that depends on
 //! dynamic extents is checked at run time.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas that search for a step in which an access is out of bounds, if no condition on extents decides that exactly.
 
 use rustc_hash::FxHashMap;

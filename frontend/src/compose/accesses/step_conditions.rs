@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas whose steps read the writes of earlier steps: only the step itself decides whether it evaluates an access, so
 //! the formula itself finds the steps with accesses out of bounds.
 

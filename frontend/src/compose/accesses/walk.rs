@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! All accesses of a formula, each with the conditions under which it is evaluated.
 
 use crate::eval::evaluator::literal_bool;

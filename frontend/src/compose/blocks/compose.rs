@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@compose` and `@update`: components, targets, blocks (2.10, 2.11).
 
 use crate::ast::{

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@update`: new values of variables of a definition and of its invocations (2.11).
 //!
 //! A function returns the new values of its captures after its outputs; callers pass them on, up to the entry, where they

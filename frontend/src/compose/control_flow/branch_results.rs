@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The result types of branches (2.10.1): one type for each result, independent of the executed branch.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Branches (2.10.1): folded at compile time if possible, else operations of the model.
 
 use skript_semantics::ScalarKind;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loops that are not unrolled: with conditions, dynamic counts, or many iterations (2.10.1).
 
 use std::sync::Arc;

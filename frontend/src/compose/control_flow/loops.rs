@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loops (2.10.1): their parts, and those that are unrolled.
 
 use skript_semantics::ScalarKind;

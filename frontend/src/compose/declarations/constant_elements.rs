@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Constants as expressions of index symbols (2.7).
 
 use crate::ast::{Declaration, Expr, LoopBound};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Helper symbols and assertions, interleaved (2.8, 2.9).
 
 use crate::ast::{

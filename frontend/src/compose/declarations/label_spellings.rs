@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Alternative names of a variable in files of weights: Khronos' writer joins labels and the numbers of items by `_` in
 //! documents, and by `.` and `:` in the names of files.
 

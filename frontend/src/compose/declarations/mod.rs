@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Declared tensors, constants and helper symbols.
 
 pub mod constant_elements;

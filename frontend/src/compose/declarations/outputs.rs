@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Outputs of a composition against their declarations (2.6, 2.10).
 
 use crate::ast::{Declaration, ExprKind, Ident, TypeSpec};

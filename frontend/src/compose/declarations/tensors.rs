@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Declared tensors: constants, variables, outputs (2.6, 2.7).
 
 use std::sync::Arc;

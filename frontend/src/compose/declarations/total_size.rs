@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The total size of the packs and constants of a model: each has a limit, and so has their sum.
 
 use crate::compose::composer::{Composed, Composer};

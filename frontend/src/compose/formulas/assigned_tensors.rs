@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The tensors that a formula assigns (2.12).
 
 use crate::ast::Lowering;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `:` or a pack of positions on the left side of a formula: positions of a dimension, written as one step (editions).
 
 use crate::ast::Lowering;

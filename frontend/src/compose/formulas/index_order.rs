@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Order of an index that is unrolled, but nested in other indices: `y[i,] := xs[j][i,], i < n, j < k` with a pack `xs`.
 //!
 //! In the language the innermost index varies fastest (2.12), but the unrolled formulas run one after the other. The two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@lower` blocks to formulas in normal form (2.12).
 
 use rustc_hash::FxHashSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas of `@lower` blocks (2.12).
 
 pub mod assigned_tensors;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `index[:,k] = i, i < s | cond` with an output `index: int[d,k|n]` (editions): k counts the steps that write, and is in the
 //! end the extent. A formula fills a tensor as large as it can become, and counts; the result is as much of it as it wrote.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packed assignments that write several elements of one output: split where the order of the writes does not matter.
 
 use rustc_hash::{FxHashMap, FxHashSet};

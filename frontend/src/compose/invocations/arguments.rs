@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The types and values of an invocation's arguments, which identify its instance.
 
 use std::fmt::Write as _;

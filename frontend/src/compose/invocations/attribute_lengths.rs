@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lengths of packed attributes (2.5, 2.6.1): from packs and from other uses of their names; single values are repeated.
 
 use crate::ast::{Declaration, Expr};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Binding of an invocation: types, attributes, inputs, in the order of 2.6.1.
 
 use std::rc::Rc;

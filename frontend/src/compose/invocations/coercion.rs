@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Conversion of values to their declared types (2.3): ints to reals.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Inputs without an argument, which have their default value (2.6).
 
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec};

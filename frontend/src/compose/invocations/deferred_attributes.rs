@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Attributes whose defaults depend on other names (2.5): each is computed once all of these are known.
 
 use std::collections::VecDeque;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Generic types of an invocation (2.13).
 
 use skript_semantics::ScalarKind;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Builds one instance: binding, helper symbols and assertions, declarations, body.
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Invocations of operators inside a composition (2.10).
 
 use rustc_hash::FxHashMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! How much a loop's body invokes, before it is composed: that many invocations each unrolled step would add to the model.
 
 use rustc_hash::FxHashMap;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Invocations of operators: arguments, binding of parameters, instances.
 
 pub mod arguments;

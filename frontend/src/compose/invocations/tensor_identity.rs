@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Which tensors of an invocation are the same one, for operators that ask (`is`, 2.4).
 
 use rustc_hash::FxHashSet;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `y[i,] = xs[i,] + ..` over a pack of dynamic length (2.12): a formula that accumulates over one more index.
 //! Unrolled, it would take time proportional to the upper bound of the length.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Slices and concatenations of packs of dynamic length (2.4), `xs[1:]` and `[x, xs.., z]`: a function with one formula for each
 //! part.
 

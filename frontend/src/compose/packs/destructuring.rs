@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packs of dynamic length on the right of `[a, b.., (e, f)..] = …` (2.9, 2.10): the items of each name.
 
 use skript_semantics::ScalarOp;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packs of dynamic length whose declarations state the length (2.6, 2.10.1).
 
 use crate::ast::{Component, Declaration, Expr, ExprKind, PackSpec, Target, TargetItem};

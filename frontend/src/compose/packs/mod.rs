@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packs whose length is known at run time only (2.4, 2.12).
 
 pub mod accumulation;

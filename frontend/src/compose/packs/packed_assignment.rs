@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packed assignment to a pack of dynamic length, `ys[i,] = xs[i,] * 2.0` (2.12), or to all positions of a dimension that
 //! is dynamic or long, `y[i,:] = x[i,:] * 2.0`: one more index, innermost, iterates over the items.
 //!

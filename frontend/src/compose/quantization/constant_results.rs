@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Results of composite operators that depend on no data and that the storage types cannot represent.
 //!
 //! Inside of a composite operator, ints have 64 bits and reals are f32: any constant and any index fits. The values that reach

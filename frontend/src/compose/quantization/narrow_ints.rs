@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Indices and extents that become values where the storage type of ints cannot represent all of them.
 //!
 //! Values that depend on data wrap like other ints; values that the text and the extents determine are known here and rejected.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@quantize`: entries are checked and kept; on request the tensors pass through their quantizers (2.14).
 
 use std::fmt::Write as _;

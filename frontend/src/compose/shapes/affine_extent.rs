@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Binding of names in extents and lengths: `2 * k + 1` against an actual value (2.6).
 
 use crate::ast::{BinaryOp, Expr, ExprKind, Item, StringPiece, Subscript, UnaryOp};

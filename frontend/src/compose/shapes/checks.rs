@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Run-time checks: conditions over dynamic extents (2.6, 2.8, 3.1).
 
 use skript_semantics::{ScalarKind, ScalarOp};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents: expressions over symbols, with an upper bound (2.6, 3.1).
 
 use std::ops::Add as _;

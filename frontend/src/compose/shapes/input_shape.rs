@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Declared shapes against actual ones (2.6, 2.6.1).
 
 use crate::ast::{Declaration, ExtentSpec, TypeSpec};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Shapes: extents known at compile time and at run time, their bounds and checks.
 
 pub mod affine_extent;

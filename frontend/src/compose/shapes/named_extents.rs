@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Names for long expressions over dynamic extents (3.1).
 //!
 //! Expressed in terms of the inputs, the extents of a chain of operators grow with its length, and double where an operator

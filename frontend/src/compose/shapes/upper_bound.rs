@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `s|k` in the shape of an input: the extent of the argument must not exceed `k` (2.6).
 
 use crate::ast::{self, ExtentSpec, PackSpec};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! One file per diagnostic: its code, its explanation, and at its foot the tests `fires` and `near_miss`; where those
 //! need files or tools, a line `// Tested in PATH` instead, for a test that has the code's id and `near miss` in it.
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Attributes, inputs, helpers, constants, variables, outputs and types of one definition have different

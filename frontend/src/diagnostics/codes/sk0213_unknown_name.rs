@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Names must be declared in the same operator or graph: as attribute, extent, helper, tensor or index (2.2).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A block sees the names of the blocks before it in the order @dtype, @attrib, @input, @using, @constant,

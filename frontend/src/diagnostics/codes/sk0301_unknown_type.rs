@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The types are int, real, bool, str and the names that `@dtype` declares (2.3).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Operands of one operator, branches of `?:`, the sides of `??` and of `in` have the same type; int and real

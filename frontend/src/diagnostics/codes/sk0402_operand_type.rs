@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Arithmetic is for int and real, logic for bool; comparisons and `!= ..`, `== ..`, `:= ..` for every type.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Packs have one dimension: a pack in a list, a shape or the indices of a tensor is expanded with `..`

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `x..` expands a pack; a single item is repeated with a count, `x ..(n)`, which is an int, or a bool for an

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Indexing, folds, zips, `in`, `<-` and `for` require packs (2.4).

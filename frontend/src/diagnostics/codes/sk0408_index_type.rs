@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Packs are indexed by an int, a pack of ints, or a mask of bools; tensors and strings by ints (2.4).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Operands that are combined item by item, zipped packs, masks and replaced items have equal lengths (2.4).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `a[i] <- b` replaces items of a by items of the same type, one for each index (2.4).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The condition of `?` and `?:` is a bool or a pack of bools (2.4).

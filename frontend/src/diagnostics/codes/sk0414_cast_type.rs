@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Casts are for int, real and bool (2.4); numbers become text in a string, `"{n}"`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Single tensors have `.shape` and `.rank`, packs of tensors have `.size` (2.4).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Compile-time expressions compute with attributes and shapes, formulas with elements of tensors (2.4).

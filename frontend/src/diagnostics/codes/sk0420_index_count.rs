@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An access has one index per dimension; a pack of indices, `i..`, covers one per item (2.4).

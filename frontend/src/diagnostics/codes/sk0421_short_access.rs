@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `x[i]` indexes a pack, `x[i,]` reads an element of a tensor of rank 1 (2.4). The short form is accepted

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A pack takes one index, one pack of indices, or one range; several indices, guards and trailing commas are

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `|i|` says which positions a tensor is read at; it stands in an index, or in an intermediate that does (2.12).

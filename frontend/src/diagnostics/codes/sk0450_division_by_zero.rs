@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A compile-time expression divides an int by zero, or raises zero to a negative power (2.4).

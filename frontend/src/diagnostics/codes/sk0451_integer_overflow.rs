@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Compile-time ints are 64-bit; a result beyond that range has no value. In the edition khronos infinity is no int.

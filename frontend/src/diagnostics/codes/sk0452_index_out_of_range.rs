@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Indices run from 0 to the pack's length - 1, or from -1 (the last item) down to minus the length (2.4).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// In the edition khronos a fold by minimum or maximum needs at least one item.

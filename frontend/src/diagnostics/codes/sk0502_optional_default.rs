@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An optional attribute is null if the invocation does not set it, so it cannot have another default (2.5).

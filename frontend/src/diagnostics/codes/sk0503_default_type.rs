@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A default value has the declared type (an int is converted to a real); a pack takes one value for all items,

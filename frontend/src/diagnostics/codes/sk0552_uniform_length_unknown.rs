@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A single value is repeated to the length of the pack, which some attribute or input must determine (2.6.1).

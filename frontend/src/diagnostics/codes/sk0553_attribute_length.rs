@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The declared length of a pack must equal the length of the value (2.5, 2.6.1).

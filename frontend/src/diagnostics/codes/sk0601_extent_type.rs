@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Extents, ranks, lengths of packs, upper bounds and bounds of indices are ints (2.6).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An extent or length that is `a * name + b`, with literal a and b, declares the name; in any other

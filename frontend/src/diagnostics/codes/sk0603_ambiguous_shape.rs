@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// At most one packed extent of an input may have an unknown length. Int attributes and other inputs can fix

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Dynamic extents of the main graph and of operators without a composition have an upper bound (2.6).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Inputs of operators, and outputs that no composition gives a shape, have a shape; only graphs may omit it (2.6).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The declared shape has more or fewer dimensions than the tensor, or an access more or fewer indices (2.6).

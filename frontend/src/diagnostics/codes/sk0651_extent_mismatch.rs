@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Extents that use one name must agree, and expressions of known names must equal the actual extent (2.6).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An extent like `2 * k` determines k only if the actual extent is of that form (2.6).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Every input that is not optional and has no default needs an argument, and every argument needs an input (2.6).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A packed input accepts a pack of tensors, any other input one tensor; the element types must match (2.6).

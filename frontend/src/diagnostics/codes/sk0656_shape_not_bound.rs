@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A declared shape may have at most one part of unknown length, and an unknown name must occur in an affine expression (2.6.1).

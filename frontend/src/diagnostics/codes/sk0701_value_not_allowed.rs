@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The values of variables lie in data files; outputs are assigned in `@compose` or `@lower` (2.7).

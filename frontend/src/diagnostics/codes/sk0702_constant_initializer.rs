@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A constant has a value of its type: one for all elements, a flat list of all elements, or an expression of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Outputs, constants and variables always have a value; only attributes and inputs may be absent (2.5-2.7).

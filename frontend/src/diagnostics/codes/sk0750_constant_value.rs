@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A constant has one value, one value for each element, or an expression of index symbols (2.7).

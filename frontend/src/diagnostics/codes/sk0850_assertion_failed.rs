@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An invocation must fulfil all conditions of the operator's @assert block (2.8).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `a..` on the left receives a pack; of the parts of `[a, b..] = c` at most one may have an unknown length

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An invoked operator is defined in the same file, or in an imported module and written with the name of the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Operators of other modules need an `import` in the file that uses them; imports of imported modules do not

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The value has the type that the attribute declares (an int may stand for a real); a pack takes one value

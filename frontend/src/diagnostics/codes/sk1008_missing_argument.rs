@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Every input that is not optional and has no default needs an argument; `~` skips only the others (2.10).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Type and packedness of an argument are those that the input declares; compile-time scalars are tensors of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A single name receives a single tensor; `a..(n)` and `[a, b]` receive a pack (2.10).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Outputs and intermediate tensors are assigned once; their names are unique (2.10).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `@compose` assigns outputs, `@update` assigns variables, both may introduce intermediate tensors; inputs

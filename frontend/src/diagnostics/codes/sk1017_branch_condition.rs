@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A condition is one bool: a compile-time one, or a tensor with a single element (2.10.1).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A loop has a count, a `for` clause or a `while` condition (2.10.1).

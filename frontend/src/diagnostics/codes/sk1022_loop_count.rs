@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The count is a compile-time int or an int tensor of rank 0 (2.10.1).

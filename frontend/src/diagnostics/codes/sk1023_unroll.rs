@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `unroll` needs a count that is known at compile time, and no condition (2.10.1).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The number of results, and the lengths of result packs, must agree with the left side of `=` (2.10).

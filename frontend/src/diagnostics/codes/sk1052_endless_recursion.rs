@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Chained invocations are limited; operators that invoke themselves unconditionally never end (2.10).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// All packs after `for` must have one length, and a loop count must not exceed it (2.10.1).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Conditions of branches and loops are bool, and as tensors they have one element (2.10.1).

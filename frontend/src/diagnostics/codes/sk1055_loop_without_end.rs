@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A loop needs a `for` clause, a count or a condition, and the pack of its results a bound (2.10, 2.10.1).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// All branches must yield tensors of one type, rank and fixed extents; loop-carried values must keep their type

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An output has one formula, or two: the first with `=`, the second with another operator (2.12).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `:=` replaces elements that an earlier formula with `=` has set (2.12).

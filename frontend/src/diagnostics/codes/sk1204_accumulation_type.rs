@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `+=`, `*=`, `<=`, `>=` accumulate int and real, `&=` and `|=` accumulate bool (2.12).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The right side has the type of the output; nothing is converted by itself. A single tensor takes single

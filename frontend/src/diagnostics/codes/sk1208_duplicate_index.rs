@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Indices and intermediates of a formula have a name each, and an index one bound (2.12).

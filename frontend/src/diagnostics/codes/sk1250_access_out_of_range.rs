@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// An index that is out of bounds in some step must be guarded, as in `x[|i - 1|,]` (2.12).

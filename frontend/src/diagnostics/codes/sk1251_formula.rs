@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Values, indices and conditions of a formula must have the types that the outputs and tensors require (2.12).

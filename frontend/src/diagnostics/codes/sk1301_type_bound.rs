@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A generic type is restricted to `type`, `arith` or `num` (2.13).

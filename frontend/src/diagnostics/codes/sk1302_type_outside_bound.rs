@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `num` admits int and real, `arith` also bool, `type` every type (2.13).

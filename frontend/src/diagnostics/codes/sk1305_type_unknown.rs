@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A generic type is given in `< >`, deduced from arguments and attributes, or has a default (2.13).

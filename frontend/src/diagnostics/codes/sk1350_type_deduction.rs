@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A generic type is given explicitly, deduced from arguments, or has a default, and must satisfy its bound (2.13).

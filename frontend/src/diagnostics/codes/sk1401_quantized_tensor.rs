@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// `@quantize` names inputs, outputs, intermediates, variables and constants of the same definition, or

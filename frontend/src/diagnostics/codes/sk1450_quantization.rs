@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// The tensor must exist in the graph and the operator must have one input and one output (2.14).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// A file that cannot be read, or that a link outside the model folder stands for (2.15).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Nesting above [`crate::limits::Limits::nesting`], or more operators than [`crate::limits::Limits::chain`].

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use crate::diagnostics::Code;
 
 /// Graph attributes and types are set by name, to a value of the declared type (chapter 3).

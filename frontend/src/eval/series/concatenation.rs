@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Concatenations of packs of dynamic length (2.4), folded one by one.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

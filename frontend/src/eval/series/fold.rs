@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Folds of packs of dynamic length (2.4), in closed form where there is one.
 
 use skript_semantics::{ScalarKind, ScalarOp};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packs of dynamic length item by item (2.4): folds without closed form are unrolled to the upper bound of the length.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packs of scalars of dynamic length (2.4, 2.6): the extents `..t` of such a pack of tensors, and values
 //! computed from them.
 

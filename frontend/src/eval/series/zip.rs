@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packs of dynamic length combined with others (2.4): item by item, in zips, and in replacements.
 
 use skript_semantics::ScalarOp;

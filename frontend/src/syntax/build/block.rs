@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Imports, helpers, assertions, quantization.
 
 use super::super::grammar::{Pair, Rule};

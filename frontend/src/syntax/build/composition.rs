@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Compositions and control flow (2.10).
 
 use super::super::grammar::{Pair, Rule};

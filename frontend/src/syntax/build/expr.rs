@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Expressions: precedence climbing over the flat chains that the grammar delivers.
 
 use super::super::advice::{BUILTINS, invocation_advice, operator_instead};

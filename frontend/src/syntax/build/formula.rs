@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Formulas of `@lower` (2.12).
 
 use super::super::grammar::{Pair, Rule};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Numbers and strings.
 
 use super::super::{grammar::Pair, grammar::Rule, read_piece};

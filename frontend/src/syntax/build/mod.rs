@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Pest's pairs → the syntax tree of one statement.
 
 mod block;

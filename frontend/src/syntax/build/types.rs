@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Types, shapes and pack lengths (2.3).
 
 use super::super::grammar::{Pair, Rule};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The IR before and after a pass: a part of one of its tests, and what `skript-opt` makes of it.
 
 use std::io::Write as _;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The documentation at the head of a pass's file.
 
 /// What the page shows of a head. Its first paragraph repeats the summary, and is left out.
@@ -12,9 +13,10 @@ pub struct Head {
 }
 
 impl Head {
-    /// The head of a Rust file.
+    /// The head of a Rust file, below its license.
     pub fn of(source: &str) -> Head {
-        let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+        let lines = source.lines().skip_while(|line| !line.starts_with("//!"));
+        let lines = lines.map_while(|line| line.strip_prefix("//!"));
         let lines: Vec<&str> = lines.map(str::trim).collect();
         let mut head = Head::default();
         for paragraph in lines.split(|line| line.is_empty()).skip(1) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Writes docs/passes.md to stdout: every pass, and every named pipeline with its passes.
 //!
 //! The text of a pass is the head of its file; its example is a part of one of its tests, and what `skript-opt` makes of it. So
@@ -70,7 +71,7 @@ fn page(sources: &[String], skript_opt: &Path) -> Result<String, std::fmt::Error
     );
     for pipeline in pipeline::ALL {
         let summary = sentence(pipeline.summary);
-        let passes = pipeline.stages.concat().join("\n");
+        let passes = pipeline.passes().join("\n");
         writeln!(
             page,
             "\n## `--{}`\n\n{summary}\n\n```\n{passes}\n```",

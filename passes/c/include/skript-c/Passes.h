@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Passes.h - the passes of the skript dialect, in libSkriptPasses.
  *
  * A pass has the defaults of its options; with other options, write it in a pipeline:

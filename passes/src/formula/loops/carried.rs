@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loop-carried elements of trailing loops that only reduce: loaded before the loops, stored after them.
 //!
 //! The load and the store are executed even if a guard skips every point, or another loop is empty; then the element

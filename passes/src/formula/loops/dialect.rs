@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loops of one dialect or the other.
 
 use crate::formula::Refusal;

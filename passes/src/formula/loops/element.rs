@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The elements that a formula reads and writes: where they lie, and how they are loaded and stored.
 
 use super::{Loops, Lowering};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents as dimensions of affine maps, beside the indices of the loops.
 
 use super::dialect::is_dimension;

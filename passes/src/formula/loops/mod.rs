@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
 //!
 //! `scf` supports every formula. `affine` requires that all subscripts are affine in the indices and in extents, and

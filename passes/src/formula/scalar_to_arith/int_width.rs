@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Casts between integers: wider ones by sign, narrower ones to the nearest number that there is.
 
 use super::{Lowering, element};

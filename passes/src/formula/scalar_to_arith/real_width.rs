@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Casts between real types, each one `arith` cast except for bf16, and other operations with bf16 results.
 //!
 //! bf16 is the upper half of f32. Its casts are written with ints, because some processors' instructions for it treat

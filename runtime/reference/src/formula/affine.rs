@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Integer expressions as sums of multiples of the formula's indices.
 
 use skript_frontend::model::{Expr, Node};

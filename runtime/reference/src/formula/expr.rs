@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Expressions of a planned formula, one type per kind, and their values at a point.
 
 use super::output::Elements;

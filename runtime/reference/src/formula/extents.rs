@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents inside formulas: they are literals when a formula is planned.
 
 use crate::error::EvalError;

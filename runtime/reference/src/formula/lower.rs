@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! From the model's expressions to the planned ones.
 
 use super::affine::{self, Affine};

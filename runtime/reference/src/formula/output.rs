@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Elements of the tensors that a formula writes.
 
 use crate::error::EvalError;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A formula ready to run.
 
 use super::affine::Affine;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The innermost loop of a real sum of elements or of products of two elements, where large models spend their
 //! time: the conditions become an interval of the index, the addresses strides. Computes what [`Plan`](super::plan::Plan)'s general
 //! loop does, in the same order.

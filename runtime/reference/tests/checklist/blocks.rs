@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Blocks, attributes, constants, helpers and assertions (2.2, 2.5, 2.7 to 2.9).
 
 use super::rows::{Rows, graph, reals_of};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Statements of `@compose`, names and scopes, `@update` (2.10, 2.11).
 
 use super::rows::{Rows, graph, reals_of};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Branches, blocks and loops (2.10.1).
 
 use super::rows::{Rows, graph, reals_of};

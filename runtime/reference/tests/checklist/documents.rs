@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Quantization, modules, the main graph, and the composition of a document (2.14, 2.15, 3, 3.1).
 
 use super::rows::{Rows, graph, reals_of};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Values of compile-time expressions (2.4).
 
 // Numbers are written as they were worked out, not as names of the code under test.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Values of folds (2.4).
 
 use super::rows::Rows;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Values of formulas (2.4 tensor access, 2.12).
 
 use super::rows::{Rows, graph, reals_of};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Generic types (2.13).
 
 use super::rows::{Rows, graph, reals_of};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Runs docs/language.md: documents must check, or have the diagnostic in their caption; tables must be right.
 //!
 //! A table `| expression | value |` is computed with the attributes of [`super::rows`]; one `| input x | output y |` is a

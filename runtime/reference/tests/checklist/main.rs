@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Tests of the normative statements of chapters 2 and 3, by their number in `test/statements.txt`: documents are parsed,
 //! checked, composed and run. Expected values are worked out by hand from the draft's text and the errata.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Rows of a table of statements: each names the statements, the document, and the expected result.
 
 use skript_frontend::check::check_program;

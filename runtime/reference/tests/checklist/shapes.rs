@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Shapes of inputs and outputs, and how an invocation binds their symbols (2.6).
 
 use super::rows::{Rows, graph, reals_of};

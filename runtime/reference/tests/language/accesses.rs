@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Accesses out of bounds (2.12): errors if extents and loops determine the index, but not if data do.
 
 use crate::run::{failure, ints, model, outputs, reals};

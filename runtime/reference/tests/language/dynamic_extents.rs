@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents (2.6, 3.1): agreement, assertions (2.8), attributes that depend on them.
 
 use crate::run::{failure, flag, ints, outputs, reals};

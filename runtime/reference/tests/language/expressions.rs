@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Expressions (2.4), shown by string formatting in the message of an assertion that never holds.
 
 use crate::run::model;

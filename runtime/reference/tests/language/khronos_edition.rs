@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What revision 8 of the specification adds to the edition khronos; values worked out by hand.
 
 use std::sync::Arc;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loops (2.10.1): packs as loop-carried values, packs of dynamic length.
 
 use crate::run::{flag, ints, outputs, reals, run};

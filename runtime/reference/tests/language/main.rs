@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Documents of every section of chapters 2 and 3, run through the evaluator; values worked out by hand.
 
 #![allow(

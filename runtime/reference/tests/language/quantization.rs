@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `@quantize` (2.14): entries are kept; on request tensors pass through their quantizers.
 
 use crate::run::{elements, model_with, reals};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Composes a document and evaluates it.
 
 use skript_frontend::check::check_program;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Packs of dynamic length (2.4, 2.6): ranges, lists, items and quantizers of them.
 
 use crate::run::{elements, model_with, outputs, reals, run};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Updates of variables (2.11), in the main graph and below it.
 
 use crate::run::{elements, flag, reals, run};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Extents that a formula counts while it writes (editions: a dynamic extent as a write counter).
 
 use crate::run::{outputs, reals};

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 use super::*;
 use flate2::Compression;
 use flate2::write::GzEncoder;

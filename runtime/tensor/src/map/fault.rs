@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reading a mapped page that its file no longer has: a signal, which would end the process.
 //!
 //! The first mapping installs a handler of SIGBUS. For a fault inside one of the mappings it replaces the lost pages by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The header of an `.npy` file: a Python dictionary with three known keys.
 
 use crate::element::ElementType;

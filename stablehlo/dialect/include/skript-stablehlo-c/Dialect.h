@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Dialect.h - C face of the StableHLO subset; never in one context with the definition of the OpenXLA project. */
 
 #ifndef SKRIPT_STABLEHLO_C_DIALECT_H

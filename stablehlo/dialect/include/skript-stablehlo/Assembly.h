@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Assembly.h - the parts of the textual form that operations share -----===//
 
 #ifndef SKRIPT_STABLEHLO_ASSEMBLY_H

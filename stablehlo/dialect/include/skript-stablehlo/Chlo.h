@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Chlo.h - the CHLO subset, and what is read of Shardy, in C++ ---------===//
 
 #ifndef SKRIPT_CHLO_H

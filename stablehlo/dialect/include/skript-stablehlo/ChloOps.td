@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- ChloOps.td - the operations of chlo that printers leave in programs ---===//
 //
 // Our own definition of the part of CHLO that this project reads: functions that StableHLO itself can be composed of. It

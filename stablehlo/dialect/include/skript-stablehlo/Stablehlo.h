@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- Stablehlo.h - the StableHLO subset in C++ ----------------------------===//
 
 #ifndef SKRIPT_STABLEHLO_H

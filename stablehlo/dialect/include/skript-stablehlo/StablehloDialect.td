@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- StablehloDialect.td - dialect, element types, attributes -------------===//
 //
 // Our own definition of the part of StableHLO that this project reads and writes. It shares names and textual form with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- StablehloElementwise.td - operations at each element -----------------===//
 
 #ifndef SKRIPT_STABLEHLO_ELEMENTWISE_TD

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //===- StablehloOps.td - moving, combining, control flow --------------------===//
 
 #ifndef SKRIPT_STABLEHLO_OPS_TD

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Whole-tensor arithmetic as text: operands of one rank, of which extents of 1 are repeated.
 
 /// A value and its type.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `A V = V diag(w)` of symmetric (Hermitian) matrices, by rotations that make one element zero after the other (Jacobi).
 
 use super::arrays::{Array, Arrays};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `A = Q R` by reflections `1 - τ v vᴴ`.
 
 use super::arrays::{Array, Arrays};

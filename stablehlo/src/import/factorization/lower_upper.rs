@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `P A = L U`, with the greatest element of a column as pivot.
 
 use super::arrays::{Array, Arrays};

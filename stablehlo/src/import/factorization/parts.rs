@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Real and imaginary parts. Reals are numbers without the latter, so that one text serves both.
 
 use super::arrays::{Array, Arrays, tensor};

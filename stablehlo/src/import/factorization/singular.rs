@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `A = U diag(s) Vᴴ`, by rotations that make one pair of columns orthogonal after the other (Jacobi, one-sided).
 //!
 //! With V the product of the rotations, the columns of `W = A V` are those of U, s times as long. U is made of W by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Roots of symmetric matrices, and systems of which one half is zero.
 
 use super::arrays::{Array, Arrays};

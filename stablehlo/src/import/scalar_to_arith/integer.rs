@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Integers and bools.
 
 use super::Scalar;

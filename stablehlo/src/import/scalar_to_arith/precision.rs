@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Rounding to formats of fewer bits, by bits of the element itself.
 
 use super::Scalar;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions of complex numbers whose textbook formulas lose digits: principal branches, in terms of functions of reals.
 //!
 //! Both parts are good to a few units in their own last place, on branch cuts (where the sign of a zero decides), beside

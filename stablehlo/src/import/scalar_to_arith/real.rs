@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Floating-point numbers, in f32 or f64.
 
 use super::Scalar;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `bitcast_convert`: the bits of elements as elements of another type.
 
 use super::generic::{Port, dims, empty, generic};

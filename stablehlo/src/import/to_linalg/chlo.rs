@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions of `chlo`, the dialect of what StableHLO can be composed of, as printers leave it in.
 
 mod bessel;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Choices whose condition or bounds may be scalars.
 
 use super::generic::{Port, dims, empty, generic};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Constants.
 
 use super::generic::{Port, dims, empty, filled, generic};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sums of products: `dot_general` and `convolution`.
 
 use super::generic::{Port, dims, generic};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Control flow: regions move as they are, their ends become those of `scf`.
 
 use super::operation::Found;

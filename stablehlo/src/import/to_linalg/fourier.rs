@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `fft`: each dimension as a sum over roots of unity, which are a table.
 //!
 //! n² products along a dimension of n elements: meant for the lengths of programs' tests and small signals.

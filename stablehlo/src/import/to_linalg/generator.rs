@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `rng_bit_generator`: bits that a key and a counter decide, each element for itself.
 //!
 //! The generators are those of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): Threefry-2x32

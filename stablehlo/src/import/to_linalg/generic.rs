@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `linalg.generic` as text.
 
 use super::operation::Tensor;

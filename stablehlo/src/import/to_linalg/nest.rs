@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Loops of `scf` as text.
 
 use skript_passes::ir::splice::Lines;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! An operation with its tensors and attributes as plain data.
 
 use super::payload;

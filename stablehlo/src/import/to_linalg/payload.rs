@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Bodies on tensors of rank 0 as computations on scalars.
 
 use super::constant;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Reductions, of whole dimensions and of windows.
 
 use super::constant;

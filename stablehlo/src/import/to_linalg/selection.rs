@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `select_and_scatter`: each value of the source goes to the element that its window selects.
 
 use super::generic::filled;

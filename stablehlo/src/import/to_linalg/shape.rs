@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operations that move elements.
 
 use super::generic::{Port, dims, empty as undefined, filled, generic};

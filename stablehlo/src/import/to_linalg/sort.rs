@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Sorting: a stable merge sort of positions, bottom up, line by line.
 
 use super::generic::{Port, dims, empty, generic};

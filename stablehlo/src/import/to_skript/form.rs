@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The operations that stand for one elementwise operation, on tensors.
 
 use super::{integer, views};

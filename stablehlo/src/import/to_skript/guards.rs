@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What a program keeps from the operations that are undefined on some operands: the least that is to be seen of it.
 //!
 //! The export writes guards as selects in front of such operations; they are found again here, so that no second guard is

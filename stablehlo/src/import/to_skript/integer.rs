@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Operations on integers that are undefined on some operands, and conversions.
 
 use super::form::number;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Broadcasts, as formulas that copy.
 
 use crate::import::to_linalg::Found;

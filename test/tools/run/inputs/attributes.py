@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs for attributes.sknd in the first folder; what the runs of the others gave, against numpy, and against each other."""
 import os
 import sys

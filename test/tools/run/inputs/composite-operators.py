@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs and expected outputs of composite-operators.test."""
 import sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that must not hold what a terminal obeys, and a program's message about a file with such a name."""
 
 import subprocess

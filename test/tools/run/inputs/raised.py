@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """raised.py FOLDER: writes a model of sums of products, with inputs. raised.py FOLDER OUT: the outputs in OUT are those sums."""
 import itertools
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs and expected outputs of saturates.test: `make FOLDER`, `check INT RESULTS`."""
 import os
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arrays for types.sknd, and what numpy says of them: `make FOLDER`, `check REAL INT RESULTS...`."""
 import os
 import struct

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 #include "skript_intrinsic.h"
 
 /* Writes the bytes of the ints it gets: any but 0 is true in C. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript bench program.mlir`: latency of calls of a StableHLO program.
 
 use std::time::{Duration, Instant};

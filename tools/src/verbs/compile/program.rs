@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript compile program.mlir`: a StableHLO program as an artifact or an object file.
 
 use std::path::PathBuf;

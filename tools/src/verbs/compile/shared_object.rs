@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript compile -o model.so`: code, tables and the C library of the runtime, linked by the system's C compiler.
 
 use std::path::{Path, PathBuf};

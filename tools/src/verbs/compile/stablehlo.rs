@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript compile --emit=stablehlo`: the program, its manifest, and the report of forms.
 
 use skript_frontend::diagnostics::Diagnostic;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Kernels of the user's in a shared object: it is linked with their libraries, and binds them when it is loaded.
 
 use std::ffi::OsString;

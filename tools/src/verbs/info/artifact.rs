@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript info model.skm`: interface, processor and memory of a compiled model.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript info program.mlir`: interface and memory of a StableHLO program.
 
 use serde_json::{Value as Json, json};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! `skript run program.mlir`: a StableHLO program on arrays that are named by their position.
 
 use std::path::Path;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The modified Bessel function of order 1, scaled by an exponential.
 
 use crate::import::terms::Terms;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Functions of complex numbers: principal branches.
 
 use super::inverse;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The gamma function's logarithm and its derivatives.
 //!
 //! C. Lanczos, "A precision approximation of the gamma function" (1964), with g = 7 and nine terms; below 1/2 by reflection.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! Inverse circular and hyperbolic functions of complex numbers: principal branches, part by part.
 //!
 //! W. Kahan, "Branch cuts for complex elementary functions" (1987): roots of `1 - z` and `1 + z` instead of one of `1 - z²`,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! The next number of a type toward another one, by bits.
 
 use crate::import::element::Float;

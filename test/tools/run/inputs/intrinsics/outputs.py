@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: outputs in FOLDER/B are those in FOLDER/A, and right."""
 import sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER: writes packs of S tensors of W elements. outputs.py FOLDER A B...: what graphs give in FOLDER/A/extents_of/S.W ..."""
 import sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER: what failed checks of main.sknd say, word for word, by every engine and by a shared object's messages."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER MODEL: inputs and lines of a batch; outputs.py FOLDER ENGINE...: what the runs must have given."""
 import json
 import os

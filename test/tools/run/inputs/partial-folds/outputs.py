@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER: folds over parts of packs and over dynamic ranges of tensors, against numpy."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER MODEL: writes inputs and, for each engine, lines of a batch. outputs.py FOLDER ENGINE...: results as expected."""
 import json
 import os

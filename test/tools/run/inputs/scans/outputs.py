@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: what Chain gives in FOLDER/A/5 and so on, by numpy."""
 import sys
 

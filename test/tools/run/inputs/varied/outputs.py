@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER: writes inputs; outputs.py FOLDER NAME…: holds the outputs of two calls in a row to what numpy computes.
 
 Under the name `one` are those of a third call.

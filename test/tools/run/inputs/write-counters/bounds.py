@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """bounds.py FOLDER: runs the graphs of bounds.sknd with open and with given shapes in every engine, and holds them against each other."""
 import os
 import subprocess

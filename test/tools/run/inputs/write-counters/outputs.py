@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """outputs.py FOLDER: writes inputs. outputs.py FOLDER A B...: what G and Fixed give in FOLDER/A/2 and so on, step by step."""
 import sys
 
