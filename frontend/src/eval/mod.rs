@@ -4,7 +4,6 @@
 //! diagnostic.
 
 pub mod access;
-pub mod affine;
 pub mod broadcast;
 pub mod demand;
 mod dynamic_pack;
@@ -25,6 +24,7 @@ pub mod scope;
 mod selection;
 pub mod series;
 pub mod spelling;
+pub mod sum;
 pub mod value;
 
 pub use access::TargetIndex;

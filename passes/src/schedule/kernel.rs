@@ -15,13 +15,7 @@ use crate::ir::ops;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// The number of steps of a kernel that threads may share; `None` for one that computes all at once.
-pub fn steps(nest: &Nest, plan: &Plan) -> Option<i64> {
-    let outermost = plan.parallels.first().filter(|_| plan.is_split);
-    outermost.map(|&l| plan.tiles(nest, l))
-}
-
-/// Writes `func.func private @name`. With [`steps`], its last two arguments are the first step and the one after the last.
+/// Writes `func.func private @name`. With steps ([`Plan::steps`]), its last two arguments are the first step and the one after the last.
 pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Signature) -> String {
     let mut writer = Writer {
         nest,
@@ -57,7 +51,12 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
     for (position, capture) in body.captures.iter().enumerate() {
         arguments.push(format!("%x{position}: {capture}"));
     }
-    let steps = match steps(nest, plan) {
+    for (l, own) in nest.loops.iter().enumerate() {
+        if own.source.is_some() {
+            arguments.push(format!("%n{l}: index"));
+        }
+    }
+    let steps = match plan.steps(nest) {
         Some(_) => {
             arguments.push("%from: index, %to: index".to_owned());
             format!(", {STEPS}")
@@ -160,7 +159,7 @@ pub(super) struct Writer<'a> {
     text: String,
     constants: BTreeSet<i64>,
     counter: usize,
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 /// One point of a tile: steps along the unrolled loops, and the vector's number.
@@ -175,12 +174,12 @@ impl Writer<'_> {
         format!("%{}", constant_name(value))
     }
 
-    fn fresh(&mut self) -> String {
+    pub(super) fn fresh(&mut self) -> String {
         self.counter += 1;
         format!("%v{}", self.counter)
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         let _ = writeln!(self.text, "{}{text}", "  ".repeat(self.depth));
     }
 
@@ -204,7 +203,7 @@ impl Writer<'_> {
     }
 
     /// The state with loop `l` at `value` (a constant or a loop variable).
-    fn at(&mut self, state: &State, l: usize, value: &str) -> State {
+    pub(super) fn at(&mut self, state: &State, l: usize, value: &str) -> State {
         let mut state = state.clone();
         if value != "%c0" {
             for position in 0..state.bases.len() {
@@ -224,98 +223,6 @@ impl Writer<'_> {
         }
         state.values.insert(l, value.to_string());
         state
-    }
-
-    /// The parallel loops from `level` on: a loop over full tiles, then the remainder.
-    fn parallel(&mut self, level: usize, state: &State) {
-        let Some(&l) = self.plan.parallels.get(level) else {
-            return self.tile(state);
-        };
-        let factor = self.plan.factor(l);
-        let extent = self.nest.loops[l].extent;
-        let along_lanes = l == self.plan.lanes_loop;
-        let whole = extent / factor;
-        let mut state = state.clone();
-        let tile = |elements: i64| {
-            let lanes = self.plan.lanes;
-            match along_lanes {
-                true => Tile {
-                    count: (elements + lanes - 1) / lanes,
-                    partial: elements % lanes,
-                },
-                false => Tile {
-                    count: elements,
-                    partial: 0,
-                },
-            }
-        };
-        let (full, rest) = (tile(factor), tile(extent % factor));
-        if level == 0 && self.plan.is_split {
-            return self.steps(l, state, full, rest);
-        }
-        if whole == 1 {
-            state.tile.insert(l, full);
-            let zero = self.constant(0);
-            let inner = self.at(&state, l, &zero);
-            self.parallel(level + 1, &inner);
-        } else if whole > 1 {
-            state.tile.insert(l, full);
-            let variable = self.fresh();
-            let (zero, end, step) = (
-                self.constant(0),
-                self.constant(whole * factor),
-                self.constant(factor),
-            );
-            self.line(&format!(
-                "scf.for {variable} = {zero} to {end} step {step} {{"
-            ));
-            self.depth += 1;
-            let inner = self.at(&state, l, &variable);
-            self.parallel(level + 1, &inner);
-            self.depth -= 1;
-            self.line("}");
-        }
-        if extent % factor != 0 {
-            state.tile.insert(l, rest);
-            let start = self.constant(whole * factor);
-            let inner = self.at(&state, l, &start);
-            self.parallel(level + 1, &inner);
-        }
-    }
-
-    /// The tiles of loop `l` that are the steps `%from` to `%to`; the last step is the remainder, if there is one.
-    fn steps(&mut self, l: usize, mut state: State, full: Tile, rest: Tile) {
-        let (extent, factor) = (self.nest.loops[l].extent, self.plan.factor(l));
-        let whole = self.constant(extent / factor);
-        let (one, factor_value) = (self.constant(1), self.constant(factor));
-        let has_rest = extent % factor != 0;
-        let end = match has_rest {
-            true => self.define(&format!("arith.minsi %to, {whole} : index")),
-            false => "%to".to_owned(),
-        };
-        state.tile.insert(l, full);
-        let step = self.fresh();
-        self.line(&format!("scf.for {step} = %from to {end} step {one} {{"));
-        self.depth += 1;
-        let start = match factor {
-            1 => step,
-            _ => self.define(&format!("arith.muli {step}, {factor_value} : index")),
-        };
-        let inner = self.at(&state, l, &start);
-        self.parallel(1, &inner);
-        self.depth -= 1;
-        self.line("}");
-        if has_rest {
-            state.tile.insert(l, rest);
-            let last = self.define(&format!("arith.cmpi sgt, %to, {whole} : index"));
-            self.line(&format!("scf.if {last} {{"));
-            self.depth += 1;
-            let start = self.constant(extent / factor * factor);
-            let inner = self.at(&state, l, &start);
-            self.parallel(1, &inner);
-            self.depth -= 1;
-            self.line("}");
-        }
     }
 
     /// All points of the current tile.
@@ -373,7 +280,7 @@ impl Writer<'_> {
     }
 
     /// Accumulators, reduction loops, stores.
-    fn tile(&mut self, state: &State) {
+    pub(super) fn tile(&mut self, state: &State) {
         let points = self.points(state);
         let output = self.nest.operands.len() - 1;
         let element = self.signature.elements[output].clone();

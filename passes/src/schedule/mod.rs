@@ -13,4 +13,5 @@ mod payload;
 pub mod plan;
 pub mod reading;
 pub mod signature;
+pub mod tiling;
 pub mod vectorize;

@@ -20,7 +20,15 @@ pub struct Loop {
     /// The dimension of the original operation that the loop is, if its value may be used (`linalg.index`); `None` for
     /// loops that are collapsed from several.
     pub dimension: Option<usize>,
+    /// Of a dynamic extent: the operand and its dimension that have it. `extent` is then an estimate.
+    pub source: Source,
 }
+
+/// The operand and its dimension that have a dynamic extent; `None` for static ones.
+pub type Source = Option<(usize, usize)>;
+
+/// The estimate of a dynamic extent.
+pub const ESTIMATE: i64 = 64;
 
 /// The address of an operand's element in units of elements: `offset + Σ strides[k] · i_k`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,6 +124,8 @@ impl Nest {
                 .is_some_and(|d| used_dimensions.contains(&d))
         };
         self.loops[outer].kind == self.loops[inner].kind
+            && self.loops[outer].source.is_none()
+            && self.loops[inner].source.is_none()
             && !is_used_dimensions(outer)
             && !is_used_dimensions(inner)
             && self
@@ -145,6 +155,7 @@ mod tests {
                     extent: *extent,
                     kind: *kind,
                     dimension: Some(d),
+                    source: None,
                 })
                 .collect(),
             operands: operands

@@ -21,6 +21,8 @@ use std::fmt::Write;
 pub struct Packing {
     /// The operand's position in the nest.
     pub operand: usize,
+    /// The type of the operand as an argument.
+    pub source_type: String,
     lanes_loop: usize,
     /// Elements of the lanes' loop in a block.
     width: i64,
@@ -39,7 +41,7 @@ pub struct Packing {
 
 impl Packing {
     /// The packing that a plan needs.
-    pub fn of(nest: &Nest, plan: &Plan) -> Option<Packing> {
+    pub fn of(nest: &Nest, plan: &Plan, signature: &Signature) -> Option<Packing> {
         let operand = plan.packed?;
         let source = nest.operands[operand].clone();
         let varies = |l: &usize| source.strides[*l] != 0;
@@ -71,6 +73,7 @@ impl Packing {
         loops.sort_by_key(|(l, _)| std::cmp::Reverse(source.strides[*l]));
         Some(Packing {
             operand,
+            source_type: signature.arrays[operand].clone(),
             lanes_loop: plan.lanes_loop,
             width,
             blocks,

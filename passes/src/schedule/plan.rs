@@ -217,10 +217,11 @@ impl Plan {
             self.vectors = (accumulators / available).min(most).max(self.vectors);
         }
         if let Some(rows) = rows {
-            let factor = factor_of(
-                nest.loops[rows].extent,
-                (accumulators / self.vectors).min(12),
-            );
+            let most = (accumulators / self.vectors).min(12);
+            let factor = match nest.loops[rows].source {
+                None => factor_of(nest.loops[rows].extent, most),
+                Some(_) => most.min(8),
+            };
             self.unroll.push((rows, factor));
         }
         let used = self.vectors * self.unroll.iter().map(|u| u.1).product::<i64>();
@@ -229,6 +230,7 @@ impl Plan {
                 .iter()
                 .copied()
                 .filter(|&l| Some(l) != rows && reuses_broadcasts(l))
+                .filter(|&l| nest.loops[l].source.is_none())
                 .collect(),
         );
         if let Some(second) = second
@@ -244,6 +246,7 @@ impl Plan {
     /// Dot products: several rows share the vector that does not depend on them.
     fn tile_reduction(&mut self, nest: &Nest, mut budget: i64) {
         let mut order: Vec<usize> = self.parallels.clone();
+        order.retain(|&l| nest.loops[l].source.is_none());
         order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
         for (rank, l) in order.into_iter().take(2).enumerate() {
             let most = if rank == 0 { 8 } else { 4 };
@@ -338,6 +341,7 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     let own = &nest.loops[l];
     let is_used = own.dimension.is_some_and(|d| used_dimensions.contains(&d));
     if own.kind != LoopKind::Parallel
+        || own.source.is_some()
         || is_used
         || own.extent < lanes / 2
         || nest.volume() < PACKED_POINTS
@@ -356,7 +360,8 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
     let reduces =
         (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
-    (rows >= 16 && reduces).then_some(*operand)
+    let is_static = |r: usize| nest.loops[r].source.is_none() || strides[r] == 0;
+    (rows >= 16 && reduces && (0..nest.loops.len()).all(is_static)).then_some(*operand)
 }
 
 /// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
@@ -367,8 +372,10 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         nest.inputs().iter().all(|o| matches!(o.strides[l], 0 | 1))
             && nest.inputs().iter().any(|o| o.strides[l] == 1)
     };
-    let along_output =
-        |l: &usize| nest.loops[*l].kind == LoopKind::Parallel && output.strides[*l] == 1;
+    let along_output = |l: &usize| {
+        let own = &nest.loops[*l];
+        own.kind == LoopKind::Parallel && own.source.is_none() && output.strides[*l] == 1
+    };
     let along_reduction = |l: &usize| nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
     let extent = |l: &usize| nest.loops[*l].extent;
     let all = || 0..nest.loops.len();
@@ -420,6 +427,7 @@ mod tests {
                     extent: *extent,
                     kind: *kind,
                     dimension: None,
+                    source: None,
                 })
                 .collect(),
             operands: operands

@@ -1,28 +1,33 @@
-//! `skript-vectorize-reductions`: replaces reductions over static buffers by calls of register-tiled vector kernels.
+//! `skript-vectorize-reductions`: replaces reductions over buffers by calls of register-tiled vector kernels.
 //!
 //! A `linalg.generic` with a reduction is read as a loop nest with linear addresses. The plan selects the loop along
 //! the vector lanes and the loops that are unrolled around it, from extents and strides alone. Equal nests share one
 //! kernel; a kernel with more than eight callers is not inlined. Reductions that gain nothing, and those whose output
 //! may alias an input, stay.
 //!
-//! Requires: buffers with static extents.
+//! Extents of parallel loops may be dynamic where strides are static, as that of a batch; they become arguments of the
+//! kernel.
 
-use super::boundary::{array_before, call_before, erase, index_before, operations_named, root_of};
-use super::kernel::{kernel, steps};
+use super::boundary::{
+    array_before, call_before, erase, extent_before, index_before, operations_named, root_of,
+    static_before, tiles_before,
+};
+use super::kernel::kernel;
 use super::packing::Packing;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
 use super::signature::Signature;
+use super::tiling::Steps;
 use crate::ir::{self, append_functions, ops};
 use melior::ir::Value;
-use melior::ir::operation::OperationRef;
+use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-vectorize-reductions`; see [`vectorize`].
 pub const PASS: Pass = Pass {
     flag: "skript-vectorize-reductions",
-    summary: "replace reductions over static buffers by calls of register-tiled vector kernels",
+    summary: "replace reductions over buffers by calls of register-tiled vector kernels",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[
         Dialect::Arith,
@@ -95,14 +100,12 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
             let operand = kernel.arguments.get_mut(packing.operand);
             let operand = operand.ok_or("a kernel without its operand")?;
             let range = [index_before(op, 0)?, index_before(op, packing.steps())?];
-            call_before(op, &name, &[&[*operand, copy][..], &range].concat())?;
+            let own = static_before(op, *operand, &packing.source_type)?;
+            call_before(op, &name, &[&[own, copy][..], &range].concat())?;
             *operand = copy;
         }
         let name = functions.name("kernel", &kernel.text);
-        if let Some(steps) = kernel.steps {
-            let range = [index_before(op, 0)?, index_before(op, steps)?];
-            kernel.arguments.extend(range);
-        }
+        kernel.pass_extents(op)?;
         call_before(op, &name, &kernel.arguments)?;
         erase(op);
         count += 1;
@@ -171,8 +174,10 @@ struct Kernel<'c, 'a> {
     text: String,
     /// The arrays, the output last, then captured scalars.
     arguments: Vec<Value<'c, 'a>>,
-    /// The number of steps: two more arguments are their range.
-    steps: Option<i64>,
+    /// The steps: two more arguments are their range.
+    steps: Option<Steps>,
+    /// The loops of dynamic extents: their numbers, and the values with the dimensions that have them.
+    dynamic: Vec<(usize, Value<'c, 'a>, usize)>,
     /// The operand that is copied before, and the function that does so.
     packing: Option<(Packing, String)>,
     signature: Signature,
@@ -190,6 +195,7 @@ impl<'c, 'a> Kernel<'c, 'a> {
             return None;
         }
         let used_dimensions = reduction.body.used_dimensions();
+        let operands: Vec<Value> = op.operands().collect();
         reduction.nest.simplify(&used_dimensions);
         let bits = reduction
             .signature
@@ -206,11 +212,17 @@ impl<'c, 'a> Kernel<'c, 'a> {
             registers: target.vector_registers,
         };
         let plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
-        let packing = Packing::of(&reduction.nest, &plan).map(|packing| {
+        let packing = Packing::of(&reduction.nest, &plan, &reduction.signature).map(|packing| {
             let function = packing.function("KERNEL", &reduction.signature);
             packing.apply(&mut reduction.nest, &mut reduction.signature);
             (packing, function)
         });
+        let loops = reduction.nest.loops.iter().enumerate();
+        let dynamic = loops.filter_map(|(l, own)| {
+            let (operand, dimension) = own.source?;
+            Some((l, *operands.get(operand)?, dimension))
+        });
+        let dynamic: Vec<_> = dynamic.collect();
         let text = kernel(
             "KERNEL",
             &reduction.nest,
@@ -220,10 +232,36 @@ impl<'c, 'a> Kernel<'c, 'a> {
         );
         Some(Kernel {
             text,
-            steps: steps(&reduction.nest, &plan),
+            steps: plan.steps(&reduction.nest),
+            dynamic,
             arguments: reduction.arguments,
             packing,
             signature: reduction.signature,
         })
+    }
+    /// Adds the arguments that follow from extents, and passes arrays of dynamic extents by pointer.
+    fn pass_extents(&mut self, op: OperationRef<'c, 'a>) -> Result<(), String> {
+        for (argument, kind) in self.arguments.iter_mut().zip(&self.signature.arrays) {
+            *argument = static_before(op, *argument, kind)?;
+        }
+        let mut extents = HashMap::new();
+        for (l, value, dimension) in &self.dynamic {
+            let extent = extent_before(op, *value, *dimension)?;
+            extents.insert(*l, extent);
+            self.arguments.push(extent);
+        }
+        let steps = match self.steps {
+            None => return Ok(()),
+            Some(Steps::Static(steps)) => index_before(op, steps)?,
+            Some(Steps::Dynamic {
+                loop_number,
+                factor,
+            }) => {
+                let extent = extents.get(&loop_number).copied();
+                tiles_before(op, extent.ok_or("a loop without its extent")?, factor)?
+            }
+        };
+        self.arguments.extend([index_before(op, 0)?, steps]);
+        Ok(())
     }
 }
