@@ -156,12 +156,6 @@ impl Plan {
         (nest.loops[l].extent + factor - 1) / factor
     }
 
-    /// The number of steps of a kernel that threads may share; `None` for one that computes all at once.
-    pub fn steps(&self, nest: &Nest) -> Option<i64> {
-        let outermost = self.parallels.first().filter(|_| self.is_split);
-        outermost.map(|&l| self.tiles(nest, l))
-    }
-
     /// Lets threads share a nest with enough work: the outermost loop with enough tiles, else the one with most, comes
     /// first.
     fn split(&mut self, nest: &Nest) {
