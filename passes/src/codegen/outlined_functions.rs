@@ -307,11 +307,7 @@ impl<'c: 'a, 'a> Content<'c, 'a> {
         for value in captured(op) {
             self.value(value)?;
         }
-        // SAFETY: the op is alive and moves from one block of the module to another.
-        unsafe {
-            mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
-            mlir_sys::mlirBlockAppendOwnedOperation(self.block.to_raw(), op.to_raw());
-        }
+        ir::uses::move_to_end(op, self.block);
         for inner in with_nested(op) {
             replace_operands(inner, |operand| {
                 self.map.get(&ValueKey::of(operand)).copied()

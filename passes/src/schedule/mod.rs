@@ -5,7 +5,6 @@
 //! [`nest`] with a [`body`], a register tile is [`plan`]ned, and a [`kernel`] replaces it.
 
 pub mod body;
-mod boundary;
 pub mod interchange;
 pub mod kernel;
 pub mod nest;

@@ -8,11 +8,13 @@
 //!
 //! Requires: buffers with static extents.
 
-use super::boundary::{call_before, erase, index_before, operations_named, root_of};
 use super::kernel::kernel;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
-use crate::ir::{self, append_functions, ops};
+use crate::ir::func::call_before;
+use crate::ir::memref::root_of;
+use crate::ir::walk::named;
+use crate::ir::{self, Builder, append_functions, context, erase, ops};
 use melior::ir::Value;
 use melior::ir::operation::OperationRef;
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
@@ -78,7 +80,7 @@ pub struct Target {
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
-    let found = operations_named(module, ops::linalg::GENERIC);
+    let found = named(module, ops::linalg::GENERIC);
     let mut kernels: HashMap<String, String> = HashMap::new();
     let mut taken: HashSet<String> = ir::symbols(module);
     let mut texts = Vec::new();
@@ -100,10 +102,13 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
                 next
             })
             .clone();
+        let wrong = |error: melior::Error| error.to_string();
         if let Some(steps) = steps {
-            arguments.extend([index_before(op, 0)?, index_before(op, steps)?]);
+            let at = Builder::before(context::of(op), op).map_err(wrong)?;
+            arguments.push(at.index(0).map_err(wrong)?);
+            arguments.push(at.index(steps).map_err(wrong)?);
         }
-        call_before(op, &name, &arguments)?;
+        call_before(op, &name, &arguments).map_err(wrong)?;
         erase(op);
         *calls.entry(name).or_default() += 1;
     }
