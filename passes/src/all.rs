@@ -44,6 +44,7 @@ pub const ALL: &[Pass] = &[
     codegen::checks::NUMBER,
     codegen::checks::PASS,
     codegen::entry::NAME,
+    codegen::shared_loops::PASS,
     codegen::parallel_calls::PASS,
     codegen::annotations::PASS,
     codegen::entry::ADD,

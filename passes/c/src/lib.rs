@@ -69,6 +69,7 @@ create_functions! {
     skriptCreateOpenArgumentsPass => "skript-open-arguments",
     skriptCreateOutlinePartsPass => "skript-outline-parts",
     skriptCreatePadExtentsPass => "skript-pad-extents",
+    skriptCreateShareLoopsPass => "skript-share-loops",
     skriptCreateParallelizeCallsPass => "skript-parallelize-calls",
     skriptCreatePlanMemoryPass => "skript-plan-memory",
     skriptCreatePointArgumentsPass => "skript-point-arguments",

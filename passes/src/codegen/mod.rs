@@ -22,6 +22,7 @@ pub mod outputs;
 pub mod parallel_calls;
 pub mod placement;
 pub mod pointer_table;
+pub mod shared_loops;
 pub mod table;
 pub mod target;
 pub mod view_offsets;

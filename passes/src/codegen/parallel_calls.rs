@@ -2,7 +2,7 @@
 //! `skript-parallelize-calls`: calls of functions with independent steps become parallel loops of the runtime's threads.
 //!
 //! A function with the attribute `skript.steps` ends with two arguments: the first step and the one after the last.
-//! Each of its calls computes all steps. The pass replaces the call by one of a function that stores the other arguments
+//! Each of its calls computes all steps, from 0 to the call's last operand. The pass replaces the call by one of a function that stores the other arguments
 //! in a struct and passes it to `skript_parallel`, with a function that loads them again and computes a range of steps.
 //!
 //! The symbol `skript_parallel` is weak: in a program without the runtime's threads, the calling thread computes all
@@ -15,7 +15,7 @@ use crate::error::CodegenError;
 use crate::ir::attribute_names::STEPS;
 use crate::ir::ops;
 use crate::ir::{self, attributes, mutation, regions};
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute};
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, ValueLike};
 use skript_dialect::{Dialect, Pass};
@@ -59,10 +59,9 @@ fn parallelize_calls(module: OperationRef) -> Result<(), CodegenError> {
     let mut with_steps = HashMap::new();
     let block = ir::blocks(module).first().copied();
     for function in block.map(ir::operations).unwrap_or_default() {
-        let steps = function.attribute(STEPS).ok();
-        let Some(steps) = steps.and_then(|steps| IntegerAttribute::try_from(steps).ok()) else {
+        if !function.has_attribute(STEPS) {
             continue;
-        };
+        }
         let name = function.attribute("sym_name");
         let name = name.and_then(StringAttribute::try_from);
         let name = name
@@ -77,7 +76,7 @@ fn parallelize_calls(module: OperationRef) -> Result<(), CodegenError> {
         if [from, to].iter().any(|t| t.to_string() != "i64") {
             return Err(without_range(name));
         }
-        text.push_str(&functions(name, captured, steps.value()));
+        text.push_str(&functions(name, captured));
         with_steps.insert(name.to_owned(), captured.len());
         mutation::remove(function, STEPS);
     }
@@ -108,7 +107,9 @@ fn share(call: OperationRef, callee: &str, captured: usize) -> Result<(), Codege
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let owner = call.context();
     let at = regions::before(call, &owner).map_err(wrong)?;
-    let operands: Vec<_> = call.operands().take(captured).collect();
+    // All but the first step, which is 0.
+    let steps = call.operands().skip(captured + 1);
+    let operands: Vec<_> = call.operands().take(captured).chain(steps).collect();
     let segments = i32::try_from(operands.len()).unwrap_or_default();
     let callee = FlatSymbolRefAttribute::new(at.context, &format!("{callee}.shared"));
     let others = [
@@ -124,7 +125,7 @@ fn share(call: OperationRef, callee: &str, captured: usize) -> Result<(), Codege
 }
 
 /// The functions that start the loop and that compute a range of it.
-fn functions(name: &str, captured: &[Type], steps: i64) -> String {
+fn functions(name: &str, captured: &[Type]) -> String {
     let types: Vec<String> = captured.iter().map(ToString::to_string).collect();
     let fields: Vec<&str> = types
         .iter()
@@ -156,6 +157,7 @@ fn functions(name: &str, captured: &[Type], steps: i64) -> String {
         .iter()
         .zip(&types)
         .map(|(name, r#type)| format!("{name}: {type}"))
+        .chain(["%steps: i64".to_owned()])
         .collect();
     let _ = write!(
         text,
@@ -170,7 +172,6 @@ fn functions(name: &str, captured: &[Type], steps: i64) -> String {
     let _ = write!(
         text,
         "  %task = llvm.mlir.addressof @\"{name}.task\" : !llvm.ptr\n  \
-         %steps = llvm.mlir.constant({steps} : i64) : i64\n  \
          llvm.call @skript.share(%task, %context, %steps) : (!llvm.ptr, !llvm.ptr, i64) -> ()\n  llvm.return\n}}\n"
     );
     // A stand-in for the function, which the text does not define.

@@ -14,6 +14,7 @@ use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::mutation::retype;
 use crate::ir::ops;
+use crate::ir::outline::NOALIAS;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
@@ -21,9 +22,6 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
-
-/// Attribute of an argument: an array that shares memory with no other.
-pub const NOALIAS: &str = "llvm.noalias";
 
 /// The pass `skript-point-arguments`.
 pub const PASS: Pass = Pass {

@@ -48,5 +48,5 @@ pub const SEARCH: &str = "skript.search";
 pub const SLOT: &str = "skript.slot";
 /// Of the argument that is the table of pointers.
 pub const TABLE: &str = "skript.table";
-/// Of a function whose last two arguments are a range of independent steps: their number.
+/// Of a function whose last two arguments are a range of independent steps. Its calls compute all steps, from 0.
 pub const STEPS: &str = "skript.steps";

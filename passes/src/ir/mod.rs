@@ -16,6 +16,7 @@ pub mod maps;
 pub mod memref;
 pub mod mutation;
 pub mod ops;
+pub mod outline;
 pub mod parse;
 pub mod read_back;
 pub mod regions;

@@ -76,7 +76,9 @@ const MEMORY: &[&str] = &[
 /// become calls.
 const LLVM: &[Step] = &[
     models("skript-name-entry"),
-    every("convert-linalg-to-loops"),
+    models("convert-linalg-to-parallel-loops"),
+    models("skript-share-loops"),
+    any("convert-linalg-to-loops"),
     any("skript-lower-invocations"),
     every("expand-strided-metadata"),
     every("lower-affine"),

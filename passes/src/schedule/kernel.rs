@@ -50,9 +50,9 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
         arguments.push(format!("%x{position}: {capture}"));
     }
     let steps = match plan.steps(nest) {
-        Some(steps) => {
+        Some(_) => {
             arguments.push("%from: index, %to: index".to_owned());
-            format!(", {STEPS} = {steps} : i64")
+            format!(", {STEPS}")
         }
         None => String::new(),
     };

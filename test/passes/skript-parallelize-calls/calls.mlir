@@ -3,7 +3,8 @@
 
 // The call passes what the function needs beside its range; the task loads it again.
 // CHECK-LABEL: llvm.func @caller
-// CHECK:         llvm.call @rows.shared(%{{.+}}, %{{.+}}) : (!llvm.ptr, f32) -> ()
+// CHECK:         %[[STEPS:.+]] = llvm.mlir.constant(43 : i64)
+// CHECK:         llvm.call @rows.shared(%{{.+}}, %{{.+}}, %[[STEPS]]) : (!llvm.ptr, f32, i64) -> ()
 // CHECK-LABEL: llvm.func @rows(
 // CHECK-NOT:     skript.steps
 // CHECK:       llvm.func extern_weak @skript_parallel(!llvm.ptr, !llvm.ptr, i64)
@@ -18,11 +19,11 @@
 // CHECK:         %[[F1:.+]] = llvm.getelementptr %[[CONTEXT]][0, 1]
 // CHECK:         %[[V1:.+]] = llvm.load %[[F1]] : !llvm.ptr -> f32
 // CHECK:         llvm.call @rows(%[[V0]], %[[V1]], %[[FROM]], %[[TO]])
-// CHECK-LABEL: llvm.func internal @rows.shared
+// CHECK-LABEL: llvm.func internal @rows.shared(
+// CHECK-SAME:    %[[ALL:[a-z0-9]+]]: i64)
 // CHECK:         llvm.alloca
 // CHECK-COUNT-2: llvm.store
-// CHECK:         llvm.mlir.constant(43 : i64)
-// CHECK:         llvm.call @skript.share
+// CHECK:         llvm.call @skript.share({{.+}}, {{.+}}, %[[ALL]])
 // CHECK-NOT:   llvm.func
 llvm.func @caller(%x: !llvm.ptr, %scale: f32) {
   %from = llvm.mlir.constant(0 : i64) : i64
@@ -30,6 +31,6 @@ llvm.func @caller(%x: !llvm.ptr, %scale: f32) {
   llvm.call @rows(%x, %scale, %from, %to) : (!llvm.ptr, f32, i64, i64) -> ()
   llvm.return
 }
-llvm.func @rows(%x: !llvm.ptr, %scale: f32, %from: i64, %to: i64) attributes {skript.steps = 43 : i64} {
+llvm.func @rows(%x: !llvm.ptr, %scale: f32, %from: i64, %to: i64) attributes {skript.steps} {
   llvm.return
 }

@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @product
 // CHECK:         call @kernel_0(%{{.+}}, %{{.+}}, %{{.+}}, %[[FROM:.+]], %[[TO:.+]])
 // CHECK-LABEL: func.func private @kernel_0
-// CHECK-SAME:    %[[FROM:[^:]+]]: index, %[[TO:[^:]+]]: index) attributes {{.*}}skript.steps = 9 : i64
+// CHECK-SAME:    %[[FROM:[^:]+]]: index, %[[TO:[^:]+]]: index) attributes {{.*}}skript.steps
 // CHECK:         %[[FULL:.+]] = arith.minsi %[[TO]], %{{.+}}
 // CHECK:         scf.for %{{.+}} = %[[FROM]] to %[[FULL]]
 // CHECK:         arith.cmpi sgt, %[[TO]]

@@ -77,6 +77,7 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateOutlinePartsPass(void);
 /* --skript-pad-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreatePadExtentsPass(void);
 /* --skript-plan-memory */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateShareLoopsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateParallelizeCallsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreatePlanMemoryPass(void);
 /* --skript-point-arguments */

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript-share-loops`: outlines parallel loops with enough work into functions with independent steps.
+//!
+//! Each outermost `scf.parallel` becomes a function that computes a range of one of its dimensions, and a call for the
+//! whole range. `skript-parallelize-calls` passes such functions to the threads of the runtime. The number of steps
+//! follows from the work, so short loops stay on the calling thread: a static loop with too little work for two steps
+//! is not outlined, one with dynamic extents gets its number of steps at run time.
+//!
+//! Requires: planned memory, loops whose lower bounds are 0. Guarantees: an iteration computes the same values as before.
+
+use crate::ir::attribute_names::STEPS;
+use crate::ir::outline::{Outlined, captured, is_available};
+use crate::ir::{self, Builder, attributes, mutation, ops};
+use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::{BlockRef, Type, Value};
+use melior::{Context, Error};
+use skript_dialect::{Dialect, Pass, PassError};
+use std::collections::HashSet;
+
+/// The pass `skript-share-loops`.
+pub const PASS: Pass = Pass {
+    flag: "skript-share-loops",
+    summary: "outline parallel loops with enough work into functions with independent steps",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Scf],
+    run: |root, _, rewriter| {
+        let module = ir::blocks(root).first().copied();
+        let module = module.ok_or("a module without a body")?;
+        let mut names = ir::symbols(root);
+        for function in ir::operations(module) {
+            if ir::name(function) != ops::func::FUNC || function.has_attribute(STEPS) {
+                continue;
+            }
+            for block in ir::blocks(function) {
+                share(block, function, module, &mut names, rewriter.context())?;
+            }
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// Work of one step, in operations on scalars: less takes less time than to pass it to another thread.
+const STEP_WORK: i64 = 1 << 17;
+
+/// Maximum number of steps: enough for any number of threads to balance their work.
+const MOST_STEPS: i64 = 256;
+
+/// Steps of a dimension that are enough; with fewer, an inner dimension may be the better one.
+const ENOUGH: i64 = 16;
+
+/// Assumed iterations of an inner loop with dynamic bounds.
+const DYNAMIC_ITERATIONS: i64 = 8;
+
+/// Shares the outermost parallel loops of a block and of the blocks below it.
+fn share<'c: 'a, 'a>(
+    block: BlockRef<'c, 'a>,
+    function: OperationRef<'c, 'a>,
+    module: BlockRef<'c, 'a>,
+    names: &mut HashSet<String>,
+    context: &'c Context,
+) -> Result<(), PassError> {
+    for op in ir::operations(block) {
+        match Loops::of(op) {
+            Some(loops) => {
+                if let Some(split) = loops.split() {
+                    loops.outline(&split, function, module, names, context)?;
+                }
+            }
+            None => {
+                for inner in ir::blocks(op) {
+                    share(inner, function, module, names, context)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An `scf.parallel` without results, whose loops go from 0 in steps of 1.
+struct Loops<'c, 'a> {
+    op: OperationRef<'c, 'a>,
+    /// The upper bounds.
+    bounds: Vec<Value<'c, 'a>>,
+    /// The upper bounds; `None` for dynamic ones.
+    extents: Vec<Option<i64>>,
+}
+
+/// How a loop is divided into steps.
+struct Split {
+    dimension: usize,
+    /// The number of steps; `None` if it is known at run time.
+    steps: Option<i64>,
+    /// Operations on scalars of one iteration of all dimensions.
+    work: i64,
+}
+
+impl<'c: 'a, 'a> Loops<'c, 'a> {
+    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+        if ir::name(op) != ops::scf::PARALLEL {
+            return None;
+        }
+        let operands: Vec<Value> = op.operands().collect();
+        let rank = operands.len() / 3;
+        let bounds = operands.get(rank..2 * rank)?.to_vec();
+        let extents = bounds.iter().map(|bound| constant(*bound)).collect();
+        Some(Loops {
+            op,
+            bounds,
+            extents,
+        })
+    }
+
+    /// Whether the loops are of the form that is divided.
+    fn is_plain(&self) -> bool {
+        let rank = self.bounds.len();
+        let is = |n: usize, value| self.op.operand(n).is_ok_and(|v| constant(v) == Some(value));
+        let from_zero = (0..rank).all(|n| is(n, 0) && is(2 * rank + n, 1));
+        rank > 0 && from_zero && self.op.result_count() == 0 && self.op.operand_count() == 3 * rank
+    }
+
+    /// The division; `None` if the loop stays: with too little work, or with values that a function cannot have.
+    fn split(&self) -> Option<Split> {
+        if !self.is_plain() || !captured(self.op).into_iter().all(is_available) {
+            return None;
+        }
+        let work = ir::blocks(self.op).into_iter().map(work);
+        let work = work.fold(0, i64::saturating_add).max(1);
+        let enough = |extent: &Option<i64>| extent.is_some_and(|e| e >= ENOUGH);
+        let dimension = (0..self.extents.len())
+            .find(|d| self.extents.get(*d).is_some_and(enough))
+            .or_else(|| self.extents.iter().position(Option::is_none))
+            .or_else(|| {
+                (0..self.extents.len())
+                    .rev()
+                    .max_by_key(|d| self.extents.get(*d))
+            })?;
+        let volume = self
+            .extents
+            .iter()
+            .try_fold(1_i64, |all, extent| Some(all.saturating_mul((*extent)?)));
+        let steps = match (volume, self.extents.get(dimension)) {
+            (Some(volume), Some(Some(extent))) => {
+                let steps = volume.saturating_mul(work) / STEP_WORK;
+                Some(steps.min(MOST_STEPS).min(*extent))
+            }
+            _ => None,
+        };
+        if steps.is_some_and(|steps| steps < 2) {
+            return None;
+        }
+        Some(Split {
+            dimension,
+            steps,
+            work,
+        })
+    }
+
+    /// Replaces the loops by a call of a function with steps.
+    fn outline(
+        &self,
+        split: &Split,
+        caller: OperationRef<'c, 'a>,
+        module: BlockRef<'c, 'a>,
+        names: &mut HashSet<String>,
+        context: &'c Context,
+    ) -> Result<(), PassError> {
+        let name = (0..)
+            .map(|number| format!("loop_{number}"))
+            .find(|name| !names.contains(name))
+            .unwrap_or_default();
+        names.insert(name.clone());
+        let before = Builder::before(context, self.op)?;
+        let steps = match split.steps {
+            Some(steps) => before.index(steps)?,
+            None => self.steps(split, &before)?,
+        };
+        let next = self
+            .op
+            .next_in_block()
+            .ok_or("a loop that ends its block")?;
+
+        let mut outlined = Outlined::new(context, module, &name, &[self.op])?;
+        let total = outlined.value(steps)?;
+        outlined.take(self.op)?;
+        let index = Type::index(context);
+        let (from, to) = (outlined.add_argument(index), outlined.add_argument(index));
+        let rank = self.bounds.len();
+        let bound = self.op.operand(rank + split.dimension)?;
+        let at = Builder::before(context, self.op)?;
+        // The first iteration of step s is s · bound / steps.
+        let start = |step| -> Result<Value<'c, 'a>, Error> {
+            let scaled = at.value(ops::arith::MULI, &[step, bound], &[], index)?;
+            at.value(ops::arith::DIVUI, &[scaled, total], &[], index)
+        };
+        mutation::set_operand(self.op, split.dimension, start(from)?);
+        mutation::set_operand(self.op, rank + split.dimension, start(to)?);
+        outlined.finish(&[], caller)?;
+        ir::set_attribute(outlined.function(), STEPS, attributes::unit(context));
+
+        let call = Builder::before(context, next)?;
+        let zero = call.index(0)?;
+        let operands = [outlined.captured(), &[zero, steps]].concat();
+        let callee = FlatSymbolRefAttribute::new(context, &name).into();
+        let none = Vec::new();
+        call.create(ops::func::CALL, &operands, &[("callee", callee)], &[], none)?;
+        Ok(())
+    }
+
+    /// The number of steps at run time: at least 1, at most the extent of the divided dimension.
+    fn steps(&self, split: &Split, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let index = Type::index(at.context);
+        let binary = |name: &str, left, right| at.value(name, &[left, right], &[], index);
+        let mut work = at.index(split.work)?;
+        for bound in &self.bounds {
+            work = binary(ops::arith::MULI, work, *bound)?;
+        }
+        let steps = binary(ops::arith::DIVUI, work, at.index(STEP_WORK)?)?;
+        let steps = binary(ops::arith::MINUI, steps, at.index(MOST_STEPS)?)?;
+        let bound = self.bounds.get(split.dimension).copied();
+        let steps = match bound {
+            Some(bound) => binary(ops::arith::MINUI, steps, bound)?,
+            None => steps,
+        };
+        binary(ops::arith::MAXUI, steps, at.index(1)?)
+    }
+}
+
+/// Operations on scalars of one iteration of a block.
+fn work(block: BlockRef) -> i64 {
+    let operations = ir::operations(block);
+    operations
+        .into_iter()
+        .map(work_of)
+        .fold(0, i64::saturating_add)
+}
+
+fn work_of(op: OperationRef) -> i64 {
+    let inner = ir::blocks(op).into_iter().map(work);
+    let inner = inner.fold(0, i64::saturating_add);
+    let name = ir::name(op);
+    match name.as_str() {
+        ops::scf::FOR | ops::scf::PARALLEL => inner.saturating_mul(iterations(op)),
+        ops::arith::CONSTANT | ops::scf::REDUCE | ops::scf::YIELD => 0,
+        ops::arith::DIVF | ops::arith::DIVSI | ops::arith::REMSI => 8,
+        _ if name.starts_with("math.") => 16,
+        _ => inner.saturating_add(1),
+    }
+}
+
+/// The iterations of a nested loop.
+fn iterations(op: OperationRef) -> i64 {
+    let operands: Vec<Value> = op.operands().collect();
+    let rank = match ir::name(op) == ops::scf::FOR {
+        true => 1,
+        false => operands.len() / 3,
+    };
+    let of = |n: usize| {
+        let bound = |position: usize| operands.get(position).copied().and_then(constant);
+        let (from, to, step) = (bound(n)?, bound(rank + n)?, bound(2 * rank + n)?);
+        Some(to.saturating_sub(from).max(0) / step.max(1))
+    };
+    (0..rank)
+        .map(|n| of(n).unwrap_or(DYNAMIC_ITERATIONS))
+        .fold(1, i64::saturating_mul)
+}
+
+/// The value of a constant.
+fn constant(value: Value) -> Option<i64> {
+    let op = OperationResult::try_from(value).ok()?.owner();
+    if ir::name(op) != ops::arith::CONSTANT {
+        return None;
+    }
+    let value = IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?;
+    Some(value.value())
+}
