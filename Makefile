@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON = .venv/bin/python
 
-.PHONY: setup build demo test test-all bench docs tidy clean
+.PHONY: setup build demo test test-all bench bench-peers docs tidy clean
 
 setup:
 	@scripts/setup.sh
@@ -22,6 +22,11 @@ test-all: setup
 
 bench: build
 	@$(PYTHON) bench/run.py
+
+# PEERS: options of bench/peers/run.py, such as `--group single`.
+bench-peers: build
+	@bench/peers/setup.sh
+	@build/peers-venv/bin/python bench/peers/run.py $(PEERS)
 
 docs: build
 	@scripts/docs.sh

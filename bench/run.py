@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures models with `skript bench` and writes bench/README.md: command, machine, numbers. One thread, f32."""
+"""Measures models with `skript bench` and writes bench/README.md: command, machine, numbers. The tables of bench/peers follow."""
 import datetime
 import json
 import os
@@ -10,6 +10,7 @@ import tempfile
 
 import compilation
 import composition
+from peers import tables
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SKRIPT = os.path.join(ROOT, "target", "release", "skript")
@@ -76,9 +77,10 @@ def main():
         *compilation.table(SKRIPT),
         "",
     ]
+    page = tables.replaced("\n".join(lines))
     with open(os.path.join(ROOT, "bench", "README.md"), "w") as file:
-        file.write("\n".join(lines))
-    print("\n".join(lines))
+        file.write(page)
+    print(page)
 
 
 if __name__ == "__main__":

@@ -5,19 +5,20 @@ use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory}
 use crate::emit::{EmitError, emit};
 use crate::pipeline::stages::{self, Stage};
 use crate::pipeline::{LOWERINGS, Pipeline};
+use crate::target::TargetDescription;
 use melior::Context;
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
-use skript_runtime::artifact::{Artifact, Target};
+use skript_runtime::artifact::Artifact;
 
 /// How to compile.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How formulas are lowered: the named pipeline that ends on tensors or loops.
     pub pipeline: &'static str,
-    pub target: Target,
+    pub target: TargetDescription,
     /// For tests of `skript compare`: emits every op of the first name as one of the second (`skript.max`,
     /// `skript.min`), a deliberately broken lowering.
     pub exchange: Option<(String, String)>,
@@ -30,7 +31,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             pipeline: "skript-to-linalg",
-            target: skript_runtime::program::host(),
+            target: TargetDescription::host(),
             exchange: None,
             keep: Vec::new(),
         }
@@ -113,11 +114,11 @@ pub fn compile_model(
 pub fn compile_tensors(
     module: &Module,
     interface: Interface,
-    target: &Target,
+    target: &TargetDescription,
 ) -> Result<Artifact, CodegenError> {
     tensors_to_llvm(module, target)?;
     Ok(Artifact {
-        target: target.clone(),
+        target: target.code.clone(),
         entry: entry::SYMBOL.to_owned(),
         arena: memory::layout(module.as_operation())?,
         inputs: interface.inputs,
@@ -125,7 +126,7 @@ pub fn compile_tensors(
         outputs: interface.outputs,
         updates: interface.updates,
         checks: checks::table(module.as_operation()),
-        object: codegen::emit(module, target, Form::Object)?,
+        object: codegen::emit(module, &target.code, Form::Object)?,
     })
 }
 
@@ -133,9 +134,12 @@ pub fn compile_tensors(
 ///
 /// # Errors
 /// As of [`compile_tensors`].
-pub fn tensors_to_llvm(module: &Module, target: &Target) -> Result<(), CodegenError> {
+pub fn tensors_to_llvm(module: &Module, target: &TargetDescription) -> Result<(), CodegenError> {
     crate::all::register();
-    run(module, &[stages::bufferize(), stages::schedule(target)])?;
+    run(
+        module,
+        &[stages::bufferize(), stages::schedule(&target.processor)],
+    )?;
     run(module, &stages::to_llvm(target))
 }
 
@@ -182,7 +186,7 @@ pub fn model_after(
     let stages = all_stages(options)?;
     run(&module, stages.get(1..stop.stages()).unwrap_or_default())?;
     match stop {
-        Stop::Code(form) => Ok(codegen::emit(&module, &options.target, form)?),
+        Stop::Code(form) => Ok(codegen::emit(&module, &options.target.code, form)?),
         _ => text(&module, locations),
     }
 }

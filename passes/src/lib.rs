@@ -18,6 +18,7 @@ pub mod named;
 pub mod pipeline;
 pub mod schedule;
 pub mod structure;
+pub mod target;
 
 pub use all::{ALL, register};
 pub use compile::{

@@ -11,8 +11,9 @@
 use melior::ir::Module;
 use skript_passes::codegen::{self, Form, Interface};
 use skript_passes::ir;
+use skript_passes::target::TargetDescription;
 use skript_runtime::artifact::{ArenaLayout, Artifact, Port, PortExtent};
-use skript_runtime::{LoadError, Program, program, run};
+use skript_runtime::{LoadError, Program, run};
 use skript_tensor::{ElementType, Tensor};
 
 fn port(name: &str, shape: &[u64]) -> Port {
@@ -34,7 +35,8 @@ fn compile(source: &str, inputs: &[&[u64]], outputs: &[&[u64]]) -> Result<Artifa
         outputs: outputs.iter().map(|s| port("out", s)).collect(),
         ..Interface::default()
     };
-    skript_passes::compile_tensors(&module, interface, &program::host()).map_err(|e| e.to_string())
+    skript_passes::compile_tensors(&module, interface, &TargetDescription::host())
+        .map_err(|e| e.to_string())
 }
 
 fn call(artifact: &Artifact, inputs: &[(&[u64], &[f32])]) -> Vec<Vec<f32>> {
@@ -192,14 +194,14 @@ fn chains_of_loops_leave_the_input_that_they_begin_with() {
 fn code_allocates_nothing_and_calls_no_library_copy() {
     let context = ir::new_context();
     let module = Module::parse(&context, &window()).unwrap();
-    skript_passes::tensors_to_llvm(&module, &program::host()).unwrap();
-    let text = codegen::emit(&module, &program::host(), Form::Llvm).unwrap();
+    skript_passes::tensors_to_llvm(&module, &TargetDescription::host()).unwrap();
+    let text = codegen::emit(&module, &TargetDescription::host().code, Form::Llvm).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("@skript_entry("), "{text}");
     for name in ["@malloc", "@memrefCopy", "@free", "alloca "] {
         assert!(!text.contains(name), "{name} in {text}");
     }
-    let assembly = codegen::emit(&module, &program::host(), Form::Assembly).unwrap();
+    let assembly = codegen::emit(&module, &TargetDescription::host().code, Form::Assembly).unwrap();
     assert!(
         String::from_utf8(assembly)
             .unwrap()
@@ -218,8 +220,8 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<?xf32
     assert!(error.contains("without an upper bound"), "{error}");
     let error = compile("module {}", &[], &[]).unwrap_err();
     assert!(error.contains("skript.entry"), "{error}");
-    let mut target = program::host();
-    target.triple = "z80-none".into();
+    let mut target = TargetDescription::host();
+    target.code.triple = "z80-none".into();
     let context = ir::new_context();
     let module = Module::parse(&context, &window()).unwrap();
     let error = skript_passes::compile_tensors(&module, Interface::default(), &target);
@@ -241,7 +243,7 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
         );
         let context = ir::new_context();
         let module = Module::parse(&context, &source).unwrap();
-        let target = program::host();
+        let target = TargetDescription::host().code;
         let object = codegen::emit(&module, &target, Form::Object).unwrap();
         Program::load(Artifact {
             target,

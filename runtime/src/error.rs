@@ -9,10 +9,14 @@ pub enum LoadError {
     #[error("compiled for {artifact}, but this machine is {host}: compile the model again")]
     Triple { artifact: String, host: String },
     #[error(
-        "compiled for a processor with {missing}, which this one ({cpu}) has not: compile the model again, or for a \
-         lesser processor"
+        "compiled for the processor {artifact}, but this one ({cpu}) lacks {missing}: compile the model for this processor, \
+         or for one that both are compatible with, such as x86-64-v3"
     )]
-    Features { missing: String, cpu: String },
+    Features {
+        artifact: String,
+        missing: String,
+        cpu: String,
+    },
     #[error("the code of the compiled model cannot be linked: {0}")]
     Link(String),
     #[error(

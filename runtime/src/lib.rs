@@ -2,14 +2,15 @@
 //! Compiled models: their file format, loading and calls.
 //!
 //! An [`Artifact`] is object code and its interface. A [`Program`] is an artifact linked into this process; an
-//! [`Instance`] is a program with its own arena and executes one call at a time. Neither MLIR nor the frontend is needed: a
+//! [`Instance`] is a program with its own arena and executes one call at a time. Neither LLVM, MLIR nor the frontend is needed: a
 //! model that was compiled elsewhere runs here, if the processor has the features.
 pub mod arena;
 pub mod artifact;
 pub mod cache;
 pub mod error;
 pub mod instance;
-mod orc;
+mod loader;
+pub mod processor;
 pub mod program;
 pub mod run;
 pub mod shared_object;

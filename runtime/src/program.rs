@@ -3,8 +3,8 @@
 
 use crate::artifact::{Artifact, Target};
 use crate::error::LoadError;
-use crate::orc::{self, Linked};
-use crate::symbols;
+use crate::loader::{Entry, Linked};
+use crate::processor;
 use std::sync::Arc;
 
 /// Loaded code with its interface; shared by its instances, on any threads.
@@ -25,13 +25,7 @@ impl Program {
     /// [`LoadError`] if it was compiled for another kind of processor, or does not link.
     pub fn load(artifact: Artifact) -> Result<Program, LoadError> {
         fits(&artifact.target, &host())?;
-        let linked =
-            Linked::new(&artifact.object, &artifact.entry).map_err(
-                |message| match symbols::missing(&message) {
-                    Some(names) => LoadError::Symbols(names),
-                    None => LoadError::Link(message),
-                },
-            )?;
+        let linked = Linked::new(&artifact.object, &artifact.entry)?;
         Ok(Program {
             inner: Arc::new(Inner { artifact, linked }),
         })
@@ -41,18 +35,18 @@ impl Program {
         &self.inner.artifact
     }
 
-    pub(crate) fn entry(&self) -> orc::Entry {
+    pub(crate) fn entry(&self) -> Entry {
         self.inner.linked.entry()
     }
 }
 
-/// This machine.
+/// This processor: its architecture, its name, and those of LLVM's features that it has.
 pub fn host() -> Target {
-    let (triple, cpu, features) = orc::host();
+    let features: Vec<String> = processor::features().map(|f| format!("+{f}")).collect();
     Target {
-        triple,
-        cpu,
-        features,
+        triple: format!("{}-unknown-linux-gnu", std::env::consts::ARCH),
+        cpu: processor::name(),
+        features: features.join(","),
     }
 }
 
@@ -76,6 +70,7 @@ fn fits(wanted: &Target, host: &Target) -> Result<(), LoadError> {
         return Ok(());
     }
     Err(LoadError::Features {
+        artifact: wanted.cpu.clone(),
         missing: missing.join(", "),
         cpu: host.cpu.clone(),
     })

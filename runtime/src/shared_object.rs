@@ -17,6 +17,7 @@ pub const LIBRARY: &[(&str, &str)] = &[
     ("tables.h", include_str!("../c/tables.h")),
     ("model.c", include_str!("../c/model.c")),
     ("processor.c", include_str!("../c/processor.c")),
+    ("x86_features.h", include_str!("../c/x86_features.h")),
     ("weights.c", include_str!("../c/weights.c")),
 ];
 

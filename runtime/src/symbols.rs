@@ -6,7 +6,9 @@
 
 use crate::threads::{self, Task, skript_parallel};
 use skript_intrinsics::compiled::{self, skript_intrinsic};
-use std::ffi::{CString, c_void};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::sync::LazyLock;
 
 macro_rules! functions {
     ($($name:ident)*) => {
@@ -58,7 +60,7 @@ mod halves {
 }
 
 /// Names and addresses: those above, and the functions of the runtime that compiled code calls.
-pub fn table() -> Vec<(CString, *const c_void)> {
+fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
     let kernels: unsafe extern "C" fn(
         *const u8,
         usize,
@@ -69,17 +71,14 @@ pub fn table() -> Vec<(CString, *const c_void)> {
     let parallel: unsafe extern "C" fn(Task, *const c_void, i64) = skript_parallel;
     let parallel = (threads::SYMBOL, parallel as *const c_void);
     let own = [own, parallel];
-    let all = functions().into_iter().chain(halves::table()).chain(own);
-    all.filter_map(|(name, address)| Some((CString::new(name).ok()?, address)))
-        .collect()
+    functions().into_iter().chain(halves::table()).chain(own)
 }
 
-/// What ORC writes in front of the names that are not in the table.
-const MISSING: &str = "Symbols not found: [ ";
-
-/// The symbols that linking did not find, of a message of ORC; `None` if it failed for another reason.
-pub fn missing(message: &str) -> Option<Vec<String>> {
-    let (_, names) = message.split_once(MISSING)?;
-    let (names, _) = names.split_once(" ]")?;
-    Some(names.split(", ").map(str::to_owned).collect())
+/// The address of a function that compiled code may call.
+pub fn address(name: &str) -> Option<u64> {
+    static ADDRESSES: LazyLock<HashMap<&'static str, u64>> = LazyLock::new(|| {
+        let addresses = table().map(|(name, address)| (name, address.expose_provenance() as u64));
+        addresses.collect()
+    });
+    ADDRESSES.get(name).copied()
 }

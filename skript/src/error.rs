@@ -3,6 +3,7 @@
 
 use crate::problem::Problem;
 use skript_passes::CompileError;
+use skript_passes::target::TargetError;
 use skript_runtime::{ArtifactError, LoadError, RunError};
 use skript_stablehlo::ExportError;
 use skript_tensor::TensorError;
@@ -17,6 +18,9 @@ pub enum Error {
     /// The compiler does not support the model, or one of its passes has a defect.
     #[error(transparent)]
     Compile(Box<CompileError>),
+    /// No processor, or no feature of one, has this name.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// The model has no StableHLO form.
     #[error(transparent)]
     Export(Box<ExportError>),

@@ -1,30 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The target of code generation.
 
+use crate::error::Error;
+use skript_passes::target::TargetDescription;
 use skript_runtime::artifact;
 
 /// A processor, in LLVM's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    pub(crate) inner: artifact::Target,
+    pub(crate) inner: TargetDescription,
 }
 
 impl Target {
-    /// This machine.
+    /// This processor.
     pub fn host() -> Self {
         Target {
-            inner: skript_runtime::program::host(),
+            inner: TargetDescription::host(),
         }
     }
 
-    /// A processor by its triple (`x86_64-pc-linux-gnu`), its CPU (`znver3`) and its features (`+avx2,+fma`).
+    /// A processor by its name (`x86-64-v3`, `znver5`, `neoverse-n1`, or `native` for this one), with changes of the
+    /// features that code may use (`+avx512bf16,-avx512vl`), or `""`.
+    ///
+    /// # Errors
+    /// [`Error::Target`] if a name is not known; its text lists those that are.
+    pub fn named(cpu: &str, features: &str) -> Result<Self, Error> {
+        Ok(Target {
+            inner: TargetDescription::named(cpu, features)?,
+        })
+    }
+
+    /// Any processor that LLVM knows, by its triple (`x86_64-pc-linux-gnu`), its CPU (`znver3`) and its features
+    /// (`+avx2,+fma`).
     pub fn new(triple: &str, cpu: &str, features: &str) -> Self {
         Target {
-            inner: artifact::Target {
+            inner: TargetDescription::of(artifact::Target {
                 triple: triple.to_owned(),
                 cpu: cpu.to_owned(),
                 features: features.to_owned(),
-            },
+            }),
         }
     }
 }

@@ -61,6 +61,32 @@ fn state_is_kept_from_call_to_call_and_only_after_success() {
 }
 
 #[test]
+fn code_is_generated_for_a_processor_by_name() {
+    let model = counter()
+        .compose(&ComposeOptions::default().graph("Other"))
+        .unwrap();
+    let x = Tensor::from_f32(&[3], &[1.0, -2.0, 0.5]).unwrap();
+    let native = if cfg!(target_arch = "aarch64") {
+        "generic"
+    } else {
+        "x86-64"
+    };
+    let code = model.compile(&Target::named(native, "").unwrap()).unwrap();
+    let mut instance = code.load(&Weights::none()).unwrap();
+    let y = instance.call(&[("x", &x)]).unwrap();
+    assert_eq!(y[0].1.as_f32(), Some(&[-1.0, 2.0, -0.5][..]));
+    let foreign = if cfg!(target_arch = "aarch64") {
+        "znver5"
+    } else {
+        "apple-m1"
+    };
+    let code = model.compile(&Target::named(foreign, "").unwrap()).unwrap();
+    assert!(matches!(code.load(&Weights::none()), Err(Error::Load(_))));
+    let error = Target::named("znver55", "").unwrap_err();
+    assert!(matches!(error, Error::Target(_)), "{error}");
+}
+
+#[test]
 fn a_graph_is_composed_by_name() {
     let document = counter();
     assert_eq!(document.graphs(), ["Counter", "Other"]);

@@ -21,14 +21,14 @@ use skript_passes::ir::builder::{only_block, operations};
 use skript_passes::ir::copy::{arguments, operation_name};
 use skript_passes::ir::ops;
 use skript_passes::ir::{ValueKey, types};
-use skript_passes::structure::{Affine, Positions, Reading};
+use skript_passes::structure::{Affine, Positions, StaticReading};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::collections::{HashMap, HashSet};
 
 /// Evaluates the regions of one formula.
 pub struct Evaluator<'r, 'c, 'a> {
     pub at: Tensors<'c, 'a>,
-    pub reading: &'r Reading<'c, 'a>,
+    pub reading: &'r StaticReading<'c, 'a>,
     pub outside: Outside<'r, 'c, 'a>,
     /// The current destinations.
     pub destinations: Vec<Value<'c, 'a>>,
@@ -46,7 +46,7 @@ pub struct Evaluator<'r, 'c, 'a> {
 impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     pub fn new(
         at: Tensors<'c, 'a>,
-        reading: &'r Reading<'c, 'a>,
+        reading: &'r StaticReading<'c, 'a>,
         outside: Outside<'r, 'c, 'a>,
         destinations: Vec<Value<'c, 'a>>,
     ) -> Self {
@@ -64,7 +64,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     pub fn domain(&self) -> &'r [i64] {
-        &self.reading.nest.extents
+        &self.reading.domain
     }
 
     /// The predicate, if there is one.

@@ -14,7 +14,7 @@ use super::write::{Target, identity};
 use melior::ir::{OperationRef, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
-use skript_passes::structure::{Placement, Reading, Slot};
+use skript_passes::structure::{Placement, Reading, Slot, StaticReading};
 use skript_semantics::Scalar;
 
 /// The destinations after a formula, and the form of its export.
@@ -32,7 +32,7 @@ pub fn export<'c: 'a, 'a>(
     let keeps_order =
         reading.nest.kind == Accumulation::Replace || reading.nest.reads_destination();
     let digits = (!keeps_order).then(|| reading.by_digits(2)).flatten();
-    let reading = digits.unwrap_or(reading);
+    let reading = StaticReading::try_from(digits.unwrap_or(reading))?;
     Formula {
         reading: &reading,
         outside,
@@ -44,7 +44,7 @@ pub fn export<'c: 'a, 'a>(
 
 /// A formula to export, as the rules see it.
 pub struct Formula<'f, 'c, 'a> {
-    pub reading: &'f Reading<'c, 'a>,
+    pub reading: &'f StaticReading<'c, 'a>,
     pub outside: Outside<'f, 'c, 'a>,
     /// The destinations before the formula.
     pub outs: Vec<Value<'c, 'a>>,
@@ -82,7 +82,7 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
                 target: Target {
                     kind: nest.kind,
                     out: *out,
-                    domain: &nest.extents,
+                    domain: &self.reading.domain,
                     at: self.at,
                 },
                 position,
@@ -101,7 +101,7 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
 
 /// The rule for an empty domain: the destinations stay as they are.
 pub fn without_points<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
-    let is_empty = formula.reading.nest.extents.contains(&0);
+    let is_empty = formula.reading.domain.contains(&0);
     Ok(is_empty.then(|| formula.outs.clone()))
 }
 

@@ -17,7 +17,7 @@ use melior::ir::{Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_passes::ir::ops;
-use skript_passes::structure::{Nest, Reading, TermId};
+use skript_passes::structure::{Extent, Nest, StaticReading, TermId};
 use std::collections::HashMap;
 
 /// The rule for a step that may write an element of a destination twice.
@@ -41,12 +41,17 @@ fn steps<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Ex
 
 /// The destinations after the loop.
 fn run<'c: 'a, 'a>(
-    reading: &Reading<'c, 'a>,
+    reading: &StaticReading<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
     outs: &[Value<'c, 'a>],
     at: Tensors<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
-    if reading.nest.targets.iter().any(|t| t.extents.contains(&0)) {
+    if reading
+        .nest
+        .targets
+        .iter()
+        .any(|t| t.extents.contains(&Extent::Static(0)))
+    {
         return Ok(outs.to_vec());
     }
     let nest = &reading.nest;
@@ -56,11 +61,11 @@ fn run<'c: 'a, 'a>(
         false => Vec::new(),
     };
     let counted: Vec<usize> = (0..nest.extents.len())
-        .filter(|i| nest.extents.get(*i) != Some(&1) && !parallel.contains(i))
+        .filter(|i| reading.domain.get(*i) != Some(&1) && !parallel.contains(i))
         .collect();
     let extents: Vec<i64> = counted
         .iter()
-        .filter_map(|i| nest.extents.get(*i).copied())
+        .filter_map(|i| reading.domain.get(*i).copied())
         .collect();
     let total = extents
         .iter()
@@ -156,7 +161,7 @@ fn parallel(nest: &Nest) -> Vec<usize> {
                 !elsewhere && reads_alike && target.extents.get(dimension) == extent
             })
         })
-        .filter(|index| nest.extents.get(*index) != Some(&1))
+        .filter(|index| nest.extents.get(*index) != Some(&Extent::ONE))
         .collect()
 }
 

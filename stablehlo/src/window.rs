@@ -199,7 +199,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             };
             let (mut within, mut first) = (vec![place.form.clone()], None);
             if !place.is_affine() {
-                let shift = Shift::of(forms.len(), &place, &nest.extents, at)?;
+                let shift = Shift::of(forms.len(), &place, &reading.domain, at)?;
                 let Some((shift, parts)) = shift else {
                     return Ok(None);
                 };
@@ -217,10 +217,10 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         }
         let extents = at.extents(tensor)?;
         let whole = Guard::of(nest);
-        let Some(bounds) = bounds(&whole, &forms, &extents, &nest.extents) else {
+        let Some(bounds) = bounds(&whole, &forms, &extents, &reading.domain) else {
             return Ok(None);
         };
-        let Some(parts) = parts(&forms, &extents, &nest.extents, reduced) else {
+        let Some(parts) = parts(&forms, &extents, &reading.domain, reduced) else {
             return Ok(None);
         };
         let mut skipped = Vec::new();
@@ -239,7 +239,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                 Skipped::Not
             });
         }
-        let (value, dimensions) = prepare(tensor, parts, &extents, &nest.extents, at)?;
+        let (value, dimensions) = prepare(tensor, parts, &extents, &reading.domain, at)?;
         Ok(Some(Windowed {
             value,
             dimensions,

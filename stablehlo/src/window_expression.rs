@@ -16,7 +16,7 @@ use skript_passes::ir::ValueKey;
 use skript_passes::ir::builder::{only_block, operations};
 use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::ops;
-use skript_passes::structure::Affine;
+use skript_passes::structure::{Affine, Extent, StaticReading};
 use skript_semantics::Scalar;
 use std::collections::{HashMap, HashSet};
 
@@ -116,7 +116,7 @@ pub fn windowed<'c: 'a, 'a>(
     let alike = |slide: &Slide<'c, 'a>| parts.slides.iter().any(|own| own.along == slide.along);
     said.slides.retain(alike);
     parts.slides.append(&mut said.slides);
-    let mut extents = reading.nest.extents.clone();
+    let mut extents = reading.domain.clone();
     let first = extents.len();
     let mut windows: Vec<(Along, Affine, Window)> = Vec::new();
     let (mut taken, mut forms) = (parts.others, HashMap::new());
@@ -147,9 +147,11 @@ pub fn windowed<'c: 'a, 'a>(
         };
         forms.insert(term, own);
     }
-    let Some(moved) = reading.substituted(&extents, &forms) else {
+    let all: Vec<Extent> = extents.iter().copied().map(Extent::Static).collect();
+    let Some(moved) = reading.substituted(&all, &forms) else {
         return Ok(None);
     };
+    let moved = StaticReading::try_from(moved)?;
     let mut inner = Evaluator::new(
         *at,
         &moved,

@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use crate::{Form, Interval};
+use crate::{Extent, Form, Interval};
 
 /// A sum of multiples of indices, floor divisions and remainders by positive constants.
 ///
-/// `extents` bound the indices: index `i` is in `0..extents[i]`.
+/// `extents` bound the indices: index `i` is in `0..extents[i]`. They are integers, or an [`Extent`] each.
 ///
 /// ```
 /// use skript_symbolic::Affine;
@@ -104,7 +104,7 @@ impl Affine {
     /// `⌊self / divisor⌋` for a positive divisor. Multiples of the divisor leave the division, and it vanishes where
     /// the extents keep the rest below the divisor.
     #[must_use]
-    pub fn floor_div(&self, divisor: i64, extents: &[i64]) -> Option<Affine> {
+    pub fn floor_div(&self, divisor: i64, extents: &[impl Copy + Into<Extent>]) -> Option<Affine> {
         let (multiple, rest) = self.split_multiples(divisor)?;
         if rest.is_digit(divisor, extents)? {
             return Some(multiple);
@@ -114,7 +114,7 @@ impl Affine {
 
     /// `self mod divisor`, in `0..divisor`, for a positive divisor.
     #[must_use]
-    pub fn modulo(&self, divisor: i64, extents: &[i64]) -> Option<Affine> {
+    pub fn modulo(&self, divisor: i64, extents: &[impl Copy + Into<Extent>]) -> Option<Affine> {
         let (_, rest) = self.split_multiples(divisor)?;
         Some(match rest.is_digit(divisor, extents)? {
             true => rest,
@@ -123,7 +123,7 @@ impl Affine {
     }
 
     /// Whether all values are in `0..base`.
-    fn is_digit(&self, base: i64, extents: &[i64]) -> Option<bool> {
+    fn is_digit(&self, base: i64, extents: &[impl Copy + Into<Extent>]) -> Option<bool> {
         let range = self.range(extents)?;
         Some(range.low >= 0 && range.high < base)
     }
@@ -132,12 +132,9 @@ impl Affine {
     ///
     /// Exact for linear forms, an enclosure otherwise.
     #[must_use]
-    pub fn range(&self, extents: &[i64]) -> Option<Interval> {
+    pub fn range(&self, extents: &[impl Copy + Into<Extent>]) -> Option<Interval> {
         self.interval(|atom| match atom {
-            Atom::Index(index) => Some(Interval {
-                low: 0,
-                high: extents.get(*index)?.checked_sub(1)?.max(0),
-            }),
+            Atom::Index(index) => (*extents.get(*index)?).into().indices(),
             Atom::FloorDiv(inner, divisor) => inner.range(extents)?.floor_div(*divisor),
             Atom::Mod(_, divisor) => Some(Interval {
                 low: 0,
@@ -157,14 +154,18 @@ impl Affine {
     /// assert!(!difference.follows_from(&difference.plus(1).unwrap(), &[4, 4]));
     /// ```
     #[must_use]
-    pub fn follows_from(&self, known: &Affine, extents: &[i64]) -> bool {
+    pub fn follows_from(&self, known: &Affine, extents: &[impl Copy + Into<Extent>]) -> bool {
         let rest = self.sub(known).and_then(|rest| rest.range(extents));
         rest.is_some_and(|range| range.low >= 0)
     }
 
     /// The form with index `i` replaced by `replacement[i]`; `extents` bound the indices of the replacements.
     #[must_use]
-    pub fn substitute(&self, replacement: &[Affine], extents: &[i64]) -> Option<Affine> {
+    pub fn substitute(
+        &self,
+        replacement: &[Affine],
+        extents: &[impl Copy + Into<Extent>],
+    ) -> Option<Affine> {
         self.replaced_by(|atom| match atom {
             Atom::Index(index) => replacement.get(*index).cloned(),
             Atom::FloorDiv(inner, divisor) => inner

@@ -4,9 +4,10 @@
 //! A [`Form`] is a sum of multiples of terms. Two kinds of terms have operations of their own: an [`Affine`] form has
 //! loop indices, floor divisions and remainders by constants; a [`Polynomial`] has products of symbols. A form over any
 //! other ordered type, such as names, has the operations of [`Form`] alone. A [`Prover`] proves inequalities between
-//! polynomials.
+//! polynomials. A [`Line`] is linear in one unknown and has values of any [`Ring`]. An [`Extent`] is static or dynamic.
 //!
-//! All arithmetic is checked: a result that does not fit 64 bits is `None`, never a wrapped value.
+//! All arithmetic is checked: a result that does not fit 64 bits is `None`, never a wrapped value. Only a
+//! [`WrappingForm`] wraps, as the integers of programs do.
 //!
 //! ```
 //! use skript_symbolic::{Affine, Interval};
@@ -28,13 +29,19 @@
 )]
 
 mod affine;
+mod extent;
 mod form;
 mod interval;
+mod line;
 mod polynomial;
 mod prover;
+mod wrapping;
 
 pub use affine::{Affine, Atom};
+pub use extent::Extent;
 pub use form::Form;
 pub use interval::Interval;
+pub use line::{Line, Ring};
 pub use polynomial::{Monomial, Polynomial, SymbolId};
 pub use prover::{Budget, Definition, Mark, Prover};
+pub use wrapping::WrappingForm;

@@ -22,8 +22,21 @@ const MLIR: &[&str] = &["melior", "mlir-sys", "skript-dialect", "skript-passes"]
 /// Crates that the runtime must not know.
 const COMPILER: &[&str] = &["skript-frontend", "skript-reference"];
 
+/// Crates that must not link libraries of LLVM: a build script could.
+const WITHOUT_BUILD_SCRIPT: &[&str] = &[
+    "host/build.rs",
+    "runtime/build.rs",
+    "runtime/intrinsics/build.rs",
+    "runtime/tensor/build.rs",
+];
+
 pub fn check(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
+    for script in WITHOUT_BUILD_SCRIPT {
+        if tree.file(script).is_some() {
+            complaints.push(format!("{script}: the runtime links no libraries"));
+        }
+    }
     for manifest in WITHOUT_MLIR {
         let Some(file) = tree.file(manifest) else {
             complaints.push(format!("{manifest}: a crate of the design is missing"));

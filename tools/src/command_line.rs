@@ -13,6 +13,7 @@ use skript_tensor::weights::is_array_file;
 
 use crate::limit_arguments::LimitArguments;
 use crate::program_weights::ProgramWeights;
+use crate::target_arguments::TargetArguments;
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
 #[derive(Debug, Parser)]
@@ -48,6 +49,19 @@ pub enum Verb {
     Completions(CompletionArguments),
     /// Print the manual page of skript or of one command, or write all pages to a folder
     Man(ManualArguments),
+}
+
+impl Verb {
+    /// The flags for the processor, of commands that generate code.
+    pub fn target(&self) -> Option<&TargetArguments> {
+        match self {
+            Verb::Run(arguments) => Some(&arguments.target),
+            Verb::Compile(arguments) => Some(&arguments.target),
+            Verb::Compare(arguments) => Some(&arguments.target),
+            Verb::Bench(arguments) => Some(&arguments.target),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -254,6 +268,8 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
     #[command(flatten)]
+    pub target: TargetArguments,
+    #[command(flatten)]
     pub threads: ThreadArguments,
     /// Compile without the cache of compiled code in $XDG_CACHE_HOME/skript
     #[arg(long)]
@@ -290,6 +306,8 @@ pub struct CompareArguments {
     /// Lowering of formulas in the compiled engine
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
+    #[command(flatten)]
+    pub target: TargetArguments,
     /// An input, as for `run`; the default of an input is random:1
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
@@ -320,6 +338,8 @@ pub struct BenchArguments {
     /// Lowering of formulas
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
+    #[command(flatten)]
+    pub target: TargetArguments,
     /// An input, as for `run`; the default of an input is random:1
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,
@@ -390,6 +410,8 @@ pub struct CompileArguments {
     /// Lowering of formulas
     #[arg(long, value_enum, default_value_t = Pipeline::Linalg)]
     pub pipeline: Pipeline,
+    #[command(flatten)]
+    pub target: TargetArguments,
     /// An operator not to lower, for a backend with its own kernel; with --emit=skript, linalg, linalg-named, affine, scf or buffers
     #[arg(long, value_name = "OPERATOR")]
     pub keep: Vec<String>,
@@ -476,7 +498,8 @@ pub struct FormatArguments {
 
 #[derive(Debug, Args)]
 pub struct InfoArguments {
-    /// Model folder with a main.sknd, the same packed as .tgz, a single file, or a StableHLO program (.mlir)
+    /// Model folder with a main.sknd, the same packed as .tgz, a single file, a StableHLO program (.mlir), or a
+    /// compiled model (.skm)
     pub model: PathBuf,
     #[command(flatten)]
     pub reading: ModelArguments,

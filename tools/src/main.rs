@@ -18,6 +18,7 @@ mod program_weights;
 mod render;
 mod session;
 mod stablehlo_program;
+mod target_arguments;
 mod variables;
 mod verbs;
 mod version;

@@ -8,6 +8,7 @@ use skript_frontend::diagnostics::codes::{
 };
 use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::{SourceMap, Span};
+use skript_passes::target::TargetDescription;
 use skript_runtime::cache::Cache;
 use skript_semantics::{IntType, RealType};
 use skript_stablehlo::import::{self, Element, Float, Program, Refusal};
@@ -73,6 +74,7 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
 pub fn load(
     path: &Path,
     reading: &ModelArguments,
+    target: &TargetDescription,
     caching: bool,
     sources: &mut SourceMap,
 ) -> Result<(Program, bool), Vec<Diagnostic>> {
@@ -83,11 +85,10 @@ pub fn load(
     })?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let file = sources.add(path, text.as_str());
-    let target = skript_runtime::program::host();
     let cache = Cache::of_user().filter(|_| caching);
-    let key = program_key(&text, &target);
+    let key = program_key(&text, target);
     let mut cached = false;
-    let program = import::compile_unless(&text, &target, |interface| {
+    let program = import::compile_unless(&text, target, |interface| {
         let kept = cache.as_ref()?.get(&key)?;
         if !interface.is_of(&kept) {
             return None;

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// The version, the commit that it was built from, the version of LLVM, and the host's CPU.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let host = skript_runtime::program::host();
+        let host = skript_passes::target::TargetDescription::host().code;
         let has = |feature: &&str| host.features.split(',').any(|f| f == format!("+{feature}"));
         let vectors: Vec<&str> = ["avx512f", "avx2", "fma", "neon"]
             .into_iter()

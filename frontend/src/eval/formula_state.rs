@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::affine::Affine;
 use super::demand::Position;
+use super::sum::Sum;
 use crate::model;
 use crate::source::Span;
 
@@ -22,7 +22,7 @@ pub struct FormulaState {
     /// The indices of the formula.
     pub indices: Vec<model::FormulaIndex>,
     /// Sums that are not negative where the expression is evaluated.
-    pub facts: Vec<Affine>,
+    pub facts: Vec<Sum>,
     /// The elements that are read.
     pub accessed: Vec<Accessed>,
     /// What each step must find.

@@ -5,7 +5,6 @@
 //! diagnostic.
 
 pub mod access;
-pub mod affine;
 pub mod broadcast;
 pub mod demand;
 mod dynamic_pack;
@@ -26,6 +25,7 @@ pub mod scope;
 mod selection;
 pub mod series;
 pub mod spelling;
+pub mod sum;
 pub mod value;
 
 pub use access::TargetIndex;

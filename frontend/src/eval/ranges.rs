@@ -2,12 +2,13 @@
 //! Intervals of int expressions over the index space of a formula, refined by conditions.
 
 use std::cell::Cell;
+use std::ops::Sub as _;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 pub use skript_symbolic::Interval;
 
-use crate::eval::affine::Affine;
 use crate::eval::evaluator::literal_bool;
+use crate::eval::sum::Sum;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
 
 /// What is known at one point of a formula.
@@ -16,7 +17,7 @@ pub struct Known<'a> {
     pub indices: &'a [FormulaIndex],
     pub locals: &'a [FormulaLocal],
     /// Sums that are not negative here.
-    pub facts: &'a [Affine],
+    pub facts: &'a [Sum],
     /// The known ranges of the elements of int tensors.
     tensors: &'a [Option<Interval>],
     /// How often facts have been used on the way to this question: facts about terms of facts help no more.
@@ -85,8 +86,8 @@ pub fn decided(condition: &Expr) -> Option<bool> {
             _ => None,
         },
         (_, [a, b]) if a.kind == ScalarKind::Int && b.kind == ScalarKind::Int => {
-            let difference = Affine::of(a).plus(&Affine::of(b), -1);
-            let Interval { low, high } = known.interval(&difference.into_expr());
+            let difference = Sum::from(a).sub(&Sum::from(b));
+            let Interval { low, high } = known.interval(&difference.into());
             let ordered = |holds: bool, fails: bool| match (holds, fails) {
                 (true, _) => Some(true),
                 (_, true) => Some(false),
@@ -126,7 +127,7 @@ impl<'a> Known<'a> {
     /// A new question about a formula with these indices and locals.
     pub fn new(
         (indices, locals): (&'a [FormulaIndex], &'a [FormulaLocal]),
-        facts: &'a [Affine],
+        facts: &'a [Sum],
         work: &'a Work,
     ) -> Self {
         work.0.set(STEPS);
@@ -148,17 +149,17 @@ impl<'a> Known<'a> {
 impl Known<'_> {
     /// Whether an index may be as large as the extent, or larger.
     pub fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
-        let slack = Affine::of(&extent_expr(extent))
-            .plus(&Affine::of(index), -1)
-            .plus(&Affine::constant(1), -1);
-        let low = self.interval(&slack.into_expr()).low;
+        let slack = Sum::from(&extent_expr(extent))
+            .sub(&Sum::from(index))
+            .plus(-1);
+        let low = self.interval(&slack.into()).low;
         let high = self.interval(index).high;
         let fixed = extent.fixed().is_some_and(|n| high < signed(n));
         low < 0 && !fixed
     }
 
     pub fn interval(&self, expr: &Expr) -> Interval {
-        let sum = Affine::of(expr);
+        let sum = Sum::from(expr);
         let mut found = self.plain(&sum);
         if self.depth >= FACT_DEPTH {
             return found;
@@ -170,9 +171,9 @@ impl Known<'_> {
         for fact in self.facts {
             for factor in factors(&sum, fact) {
                 // sum = factor·fact + rest, and the fact is not negative.
-                let rest = deeper.plain(&sum.clone().plus(fact, factor.wrapping_neg()));
+                let rest = deeper.plain(&sum.clone().add_scaled(fact, factor.wrapping_neg()));
                 found.low = found.low.max(rest.low);
-                let rest = deeper.plain(&sum.clone().plus(fact, factor));
+                let rest = deeper.plain(&sum.clone().add_scaled(fact, factor));
                 found.high = found.high.min(rest.high);
             }
         }
@@ -180,12 +181,9 @@ impl Known<'_> {
     }
 
     /// All ints if the sum may wrap around.
-    fn plain(&self, sum: &Affine) -> Interval {
-        let terms = sum
-            .terms
-            .iter()
-            .map(|(term, factor)| (self.term(term), *factor));
-        Interval::sum(sum.constant, terms).unwrap_or(Interval::ALL)
+    fn plain(&self, sum: &Sum) -> Interval {
+        sum.interval(|term| self.term(term))
+            .unwrap_or(Interval::ALL)
     }
 
     fn term(&self, expr: &Expr) -> Interval {
@@ -329,26 +327,24 @@ impl Known<'_> {
 }
 
 /// Facts of loops over dynamic extents: their indices are less.
-pub fn box_facts(indices: &[FormulaIndex]) -> Vec<Affine> {
+pub fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
     let open = indices.iter().enumerate();
     let open = open.filter(|(_, index)| index.extent.fixed().is_none());
     open.map(|(position, index)| {
-        Affine::of(&extent_expr(&index.extent))
-            .plus(&Affine::of(&Expr::index(position)), -1)
-            .plus(&Affine::constant(1), -1)
+        Sum::from(&extent_expr(&index.extent))
+            .sub(&Sum::from(&Expr::index(position)))
+            .plus(-1)
     })
     .collect()
 }
 
 /// By how much a fact may usefully be taken out of a sum: once, or so that a term vanishes.
-fn factors(sum: &Affine, fact: &Affine) -> Vec<i64> {
+fn factors(sum: &Sum, fact: &Sum) -> Vec<i64> {
     let mut factors = vec![1];
-    for (term, coefficient) in &sum.terms {
-        if let Some((_, own)) = fact.terms.iter().find(|(t, _)| t == term)
-            && *own != 0
-            && coefficient.wrapping_rem(*own) == 0
-        {
-            let factor = coefficient.wrapping_div(*own).wrapping_abs();
+    for (term, coefficient) in sum.terms() {
+        let own = fact.coefficient(term);
+        if own != 0 && coefficient.wrapping_rem(own) == 0 {
+            let factor = coefficient.wrapping_div(own).wrapping_abs();
             if factor > 0 && !factors.contains(&factor) {
                 factors.push(factor);
             }
@@ -358,7 +354,7 @@ fn factors(sum: &Affine, fact: &Affine) -> Vec<i64> {
 }
 
 /// Adds the facts that follow if `condition` is `holds`.
-pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Affine>) {
+pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>) {
     match &condition.node {
         Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {
             (ScalarOp::Not, [a], _) => collect_facts(a, !holds, facts),
@@ -367,8 +363,8 @@ pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Affine>) {
                 collect_facts(b, holds, facts);
             }
             (_, [a, b], _) if a.kind == ScalarKind::Int && b.kind == ScalarKind::Int => {
-                let difference = |x: &Expr, y: &Expr| Affine::of(x).plus(&Affine::of(y), -1);
-                let less = |x: &Expr, y: &Expr| difference(y, x).plus(&Affine::constant(1), -1);
+                let difference = |x: &Expr, y: &Expr| Sum::from(x).sub(&Sum::from(y));
+                let less = |x: &Expr, y: &Expr| difference(y, x).plus(-1);
                 match (op, holds) {
                     (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => facts.push(difference(a, b)),
                     (ScalarOp::Le, true) | (ScalarOp::Gt, false) => facts.push(difference(b, a)),
@@ -399,8 +395,8 @@ pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Affine>) {
 pub fn implied(
     predicate: &Expr,
     condition: &Expr,
-    when_true: &mut Vec<Affine>,
-    when_false: &mut Vec<Affine>,
+    when_true: &mut Vec<Sum>,
+    when_false: &mut Vec<Sum>,
 ) {
     match &predicate.node {
         Node::Apply {

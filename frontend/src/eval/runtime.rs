@@ -3,9 +3,9 @@
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
-use super::affine::Affine;
 use super::evaluator::{EvalResult, stop};
 use super::scalar::{apply, result_kind};
+use super::sum::Sum;
 use super::{Atom, Evaluator};
 use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::check::extent_operations;
@@ -63,7 +63,7 @@ pub fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
     use ScalarOp::*;
     match (op, operands.as_slice()) {
         (Add | Sub | Neg | Mul, _) if kind == ScalarKind::Int => {
-            Affine::of(&Expr::apply(kind, op, operands)).into_expr()
+            Sum::from(&Expr::apply(kind, op, operands)).into()
         }
         (Div | CeilDiv, [a, b]) if is_int(b, 1) => a.clone(),
         (Mod, [_, b]) if is_int(b, 1) => Expr::int(0),
@@ -138,9 +138,7 @@ pub fn and(a: Expr, b: Expr) -> Expr {
 
 /// `expr + number`, an int.
 pub fn plus(expr: &Expr, number: i64) -> Expr {
-    Affine::of(expr)
-        .plus(&Affine::constant(1), number)
-        .into_expr()
+    Sum::from(expr).plus(number).into()
 }
 
 /// A comparison of int expressions.

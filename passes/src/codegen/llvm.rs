@@ -59,6 +59,9 @@ unsafe extern "C" {
     fn LLVMDisposeMessage(message: *mut c_char);
     fn LLVMGetErrorMessage(error: Ref) -> *mut c_char;
     fn LLVMDisposeErrorMessage(message: *mut c_char);
+    fn LLVMGetDefaultTargetTriple() -> *mut c_char;
+    fn LLVMGetHostCPUName() -> *mut c_char;
+    fn LLVMGetHostCPUFeatures() -> *mut c_char;
     fn LLVMInitializeX86TargetInfo();
     fn LLVMInitializeX86Target();
     fn LLVMInitializeX86TargetMC();
@@ -128,6 +131,18 @@ pub fn version() -> String {
     // SAFETY: the function writes three numbers.
     unsafe { LLVMGetVersion(&mut major, &mut minor, &mut patch) }
     format!("{major}.{minor}.{patch}")
+}
+
+/// This processor as LLVM names it.
+pub fn host() -> Target {
+    // SAFETY: each call returns a C string of its own.
+    unsafe {
+        Target {
+            triple: message(LLVMGetDefaultTargetTriple()),
+            cpu: message(LLVMGetHostCPUName()),
+            features: message(LLVMGetHostCPUFeatures()),
+        }
+    }
 }
 
 /// The data layout of a target, as LLVM IR writes it.

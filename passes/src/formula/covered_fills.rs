@@ -9,7 +9,7 @@ use super::structured;
 use crate::ir::ops;
 use crate::ir::users;
 use crate::ir::{Builder, mutation, splat, types};
-use crate::structure::{Affine, Nest, Placement, Reading, Slot};
+use crate::structure::{Affine, Extent, Nest, Placement, Reading, Slot};
 use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
@@ -85,7 +85,7 @@ fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>])
         let bound = reading.bounds.get(index).copied().flatten();
         let same = match size {
             Some(size) => bound == Some(size),
-            None => bound.is_none() && nest.extents.get(index) == Some(&extent),
+            None => bound.is_none() && nest.extents.get(index) == Some(&Extent::Static(extent)),
         };
         if !same {
             return false;
@@ -145,7 +145,7 @@ fn block(formula: OperationRef) -> Option<(Vec<Slot>, i64)> {
     let total = target
         .extents
         .iter()
-        .try_fold(1i64, |v, e| v.checked_mul(*e));
+        .try_fold(1i64, |v, e| v.checked_mul(e.as_static()?));
     match Placement::of(&forms, &nest.extents) {
         Placement::Block(slots) => Some((slots, total?)),
         Placement::Overlapping | Placement::Indirect => None,
@@ -174,6 +174,7 @@ mod tests {
             offset,
             step,
             count,
+            is_dynamic: false,
         }
     }
 

@@ -2,7 +2,7 @@
 //! The loops of a `linalg.generic`: outputs first, reductions innermost.
 
 use super::Refusal;
-use crate::structure::{Affine, Guard, LARGEST_EXTENT, Nest, Placement, Slot, Term, TermId};
+use crate::structure::{Affine, Extent, Guard, Nest, Placement, Slot, Term, TermId};
 use skript_frontend::model::Accumulation;
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub struct Domain {
     /// Extents of the loops, parallel ones first.
-    pub extents: Vec<i64>,
+    pub extents: Vec<Extent>,
     pub parallel: usize,
     /// Each index of the formula as a form of the loops.
     pub indices: Vec<Affine>,
@@ -41,7 +41,7 @@ impl Domain {
         }
         let mut guard = Guard::of(nest);
         let domain = guard.split_box(&nest.extents);
-        if domain.extents.contains(&0) || constant_false(&guard) {
+        if domain.extents.contains(&Extent::Static(0)) || constant_false(&guard) {
             return Ok(None);
         }
         let (forms, slots) = place(nest, &domain.low, &domain.extents)?;
@@ -95,15 +95,15 @@ fn constant_false(guard: &Guard) -> bool {
 fn place(
     nest: &Nest,
     low: &[i64],
-    extents: &[i64],
+    extents: &[Extent],
 ) -> Result<(Vec<Affine>, Vec<Vec<Slot>>), Refusal> {
     let overflow = || Refusal::Shape("has subscripts beyond 64 bits");
     let mut forms: Vec<Affine> = low
         .iter()
         .zip(extents)
         .enumerate()
-        .map(|(index, (low, extent))| match extent {
-            1 => Some(Affine::constant(*low)),
+        .map(|(index, (low, extent))| match *extent {
+            Extent::ONE => Some(Affine::constant(*low)),
             _ => Affine::index(index).plus(*low),
         })
         .collect::<Option<_>>()
@@ -126,6 +126,8 @@ fn place(
                 && let (Some(form), Some(low), Some(extent)) =
                     (forms.get_mut(index), low.get(index), extents.get(index))
             {
+                let extent = extent.as_static();
+                let extent = extent.ok_or(Refusal::Shape("reverses a dynamic dimension"))?;
                 *form = Affine::index(index)
                     .scale(-1)
                     .and_then(|f| f.plus(low.checked_add(extent - 1)?))
@@ -156,20 +158,23 @@ fn place(
 
 /// Whether every position of a block is in an output of these extents. For a dynamic extent, every position that is
 /// written is.
-fn inside(slots: &[Slot], extents: &[i64], is_guarded: bool) -> bool {
+fn inside(slots: &[Slot], extents: &[Extent], is_guarded: bool) -> bool {
     slots.iter().zip(extents).all(|(slot, extent)| {
-        if *extent == LARGEST_EXTENT && !is_guarded {
-            return slot.offset >= 0;
-        }
-        let last = (slot.count - 1)
-            .checked_mul(slot.step)
-            .and_then(|far| far.checked_add(slot.offset));
-        slot.offset >= 0 && last.is_some_and(|last| last < *extent)
+        let is_before = |extent: i64| {
+            let far = (slot.count - 1).checked_mul(slot.step);
+            let last = far.and_then(|far| far.checked_add(slot.offset));
+            last.is_some_and(|last| last < extent)
+        };
+        slot.offset >= 0
+            && match extent {
+                Extent::Static(extent) => is_before(*extent),
+                Extent::Dynamic(_) => !is_guarded || !slot.is_dynamic || slot.may_fill_dynamic(),
+            }
     })
 }
 
 struct Order {
-    extents: Vec<i64>,
+    extents: Vec<Extent>,
     parallel: usize,
     /// The loop of each index that has one.
     renamed: Vec<Affine>,
@@ -177,7 +182,7 @@ struct Order {
     units: HashMap<usize, usize>,
 }
 
-fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Refusal> {
+fn order(nest: &Nest, extents: &[Extent], slots: &[Vec<Slot>]) -> Result<Order, Refusal> {
     let mut loop_of: Vec<Option<usize>> = vec![None; extents.len()];
     let mut order = Order {
         extents: Vec::new(),
@@ -197,16 +202,16 @@ fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Ref
                 let number = *known.get_or_insert_with(|| {
                     order
                         .extents
-                        .push(extents.get(*index).copied().unwrap_or(1));
+                        .push(extents.get(*index).copied().unwrap_or(Extent::ONE));
                     order.extents.len() - 1
                 });
                 of_slot.push(number);
             }
             if slot.indices.is_empty() {
-                order.extents.push(1);
+                order.extents.push(Extent::ONE);
                 of_slot.push(order.extents.len() - 1);
                 if let Some(Term::Index(index)) = nest.terms.get(*subscript)
-                    && nest.extents.get(*index) == Some(&1)
+                    && nest.extents.get(*index) == Some(&Extent::ONE)
                 {
                     order.units.insert(*index, order.extents.len() - 1);
                 }
@@ -221,7 +226,7 @@ fn order(nest: &Nest, extents: &[i64], slots: &[Vec<Slot>]) -> Result<Order, Ref
     order.parallel = order.extents.len();
     let written = |t: &TargetBlock| {
         let mut loops: Vec<usize> = t.loops.iter().flatten().copied().collect();
-        loops.retain(|l| order.extents.get(*l) != Some(&1));
+        loops.retain(|l| order.extents.get(*l) != Some(&Extent::ONE));
         loops.sort_unstable();
         loops
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents of a formula's loops and tensors.
 //!
-//! In a [`Domain`] and in a nest such an extent is [`LARGEST_EXTENT`]; this module has its value. A loop may run over
+//! In a [`Domain`] and in a nest such an extent is a symbol; this module has its value. A loop may run over
 //! less than the dimension that it indexes. Unless they are proven equal, the operand is a slice. A skipped point may
 //! be outside of the slice: then a reduction reads a copy with a border, which is as long as the loops require, and
 //! other points that count read the tensor directly.
@@ -11,7 +11,7 @@ use super::domain::Domain;
 use super::equal_extents::EqualExtents;
 use super::operand::COPIED_RATIO;
 use crate::ir::{Builder, types};
-use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
+use crate::structure::{Affine, Extent, Reading, Term, TermId};
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
@@ -61,7 +61,7 @@ impl<'c, 'a> FromIterator<Size<'c, 'a>> for Sizes<'c, 'a> {
 /// The run-time extents of a formula's loops.
 pub struct Open<'s, 'c, 'a> {
     /// By loop of the domain.
-    loops: Vec<Option<Value<'c, 'a>>>,
+    loops: Vec<Size<'c, 'a>>,
     same: &'s EqualExtents,
     /// Whether points may be skipped, and whether their reads may be.
     skips: bool,
@@ -87,34 +87,22 @@ const EMPTY: Refusal = Refusal::Shape(
 
 impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     /// # Errors
-    /// [`Refusal::Shape`] if an index with a dynamic extent is not a loop that starts at zero.
+    /// [`Refusal::Shape`] if no value defines an extent.
     pub fn of(
         reading: &Reading<'c, 'a>,
         domain: &Domain,
         same: &'s EqualExtents,
     ) -> Result<Self, Refusal> {
-        let mut loops = vec![None; domain.extents.len()];
-        for (index, bound) in reading.bounds.iter().enumerate() {
-            let Some(bound) = bound else { continue };
-            let own = domain.indices.get(index).and_then(|form| form.as_index());
-            let whole = |own: &usize| domain.extents.get(*own) == Some(&LARGEST_EXTENT);
-            match own.filter(whole).and_then(|own| loops.get_mut(own)) {
-                Some(slot) => *slot = Some(*bound),
-                None => {
-                    return Err(Refusal::Shape("reverses a dynamic dimension"));
-                }
-            }
-        }
-        let mut extents = domain.extents.iter().zip(&loops);
-        if extents.any(|(extent, value)| *extent >= LARGEST_EXTENT && value.is_none()) {
-            return Err(Refusal::Shape(
-                "runs over a dynamic extent that no value defines",
-            ));
-        }
+        let loops = domain.extents.iter().map(|extent| match extent {
+            Extent::Static(size) => Ok(Size::Fixed(*size)),
+            Extent::Dynamic(_) => Ok(Size::Open(
+                reading.bound(*extent).ok_or(Refusal::UNDEFINED_EXTENT)?,
+            )),
+        });
         let inside = reading.blocks().flat_map(crate::ir::builder::operations);
         let branches = inside.into_iter().any(|op| op.region_count() > 0);
         Ok(Open {
-            loops,
+            loops: loops.collect::<Result<_, Refusal>>()?,
             same,
             skips: !domain.always_holds(),
             skips_reads: branches || !domain.always_holds(),
@@ -122,25 +110,17 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     }
 
     /// How many steps a loop of the domain has.
-    pub fn size(&self, domain: &Domain, number: usize) -> Size<'c, 'a> {
-        match self.loops.get(number).copied().flatten() {
-            Some(value) => Size::Open(value),
-            None => Size::Fixed(domain.extents.get(number).copied().unwrap_or(1)),
-        }
+    pub fn size(&self, number: usize) -> Size<'c, 'a> {
+        self.loops.get(number).copied().unwrap_or(Size::Fixed(1))
     }
 
     /// How many steps loops have together, one inside of the other.
     ///
     /// # Errors
     /// An operation cannot be made.
-    pub fn steps(
-        &self,
-        domain: &Domain,
-        loops: &[usize],
-        at: &Builder<'c, 'a>,
-    ) -> Result<Size<'c, 'a>, Error> {
+    pub fn steps(&self, loops: &[usize], at: &Builder<'c, 'a>) -> Result<Size<'c, 'a>, Error> {
         let index = Type::index(at.context);
-        let mut sizes = loops.iter().map(|number| self.size(domain, *number));
+        let mut sizes = loops.iter().map(|number| self.size(*number));
         sizes.try_fold(Size::Fixed(1), |all, size| {
             Ok(match (all, size) {
                 (Size::Fixed(1), size) => size,
@@ -183,7 +163,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     ) -> Result<Fit, Refusal> {
         let (mut factor, mut open) = (1i64, Vec::new());
         for number in loops {
-            match self.size(domain, *number) {
+            match self.size(*number) {
                 Size::Fixed(size) => factor = factor.saturating_mul(size),
                 Size::Open(value) => open.push(value),
             }
@@ -196,9 +176,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         };
         match fit {
             Fit::Unproven if self.skips => Err(UNPROVEN),
-            Fit::Unproven if self.open(domain).any(|number| number >= domain.parallel) => {
-                Err(EMPTY)
-            }
+            Fit::Unproven if self.open().any(|number| number >= domain.parallel) => Err(EMPTY),
             Fit::Unproven => Ok(Fit::Part),
             fit => Ok(fit),
         }
@@ -211,13 +189,10 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         tensor: Value<'c, 'a>,
         dimension: usize,
         size: Size<'c, 'a>,
-        domain: &Domain,
         bare: &[usize],
     ) -> Fit {
         match self.fit(tensor, dimension, size) {
-            Fit::Unproven
-                if !self.skips_reads && self.open(domain).all(|own| bare.contains(&own)) =>
-            {
+            Fit::Unproven if !self.skips_reads && self.open().all(|own| bare.contains(&own)) => {
                 Fit::Part
             }
             fit => fit,
@@ -225,24 +200,17 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     }
 
     /// The loops with dynamic extents.
-    fn open(&self, domain: &Domain) -> impl Iterator<Item = usize> {
-        (0..domain.extents.len())
-            .filter(|number| matches!(self.size(domain, *number), Size::Open(_)))
+    fn open(&self) -> impl Iterator<Item = usize> {
+        (0..self.loops.len()).filter(|number| matches!(self.size(*number), Size::Open(_)))
     }
 
     /// Whether skipped points may read beyond the end of a dynamic dimension.
-    pub fn leaves(
-        &self,
-        tensor: Value<'c, 'a>,
-        dimension: usize,
-        form: &Affine,
-        domain: &Domain,
-    ) -> bool {
+    pub fn leaves(&self, tensor: Value<'c, 'a>, dimension: usize, form: &Affine) -> bool {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         if !self.skips_reads || extents.get(dimension) != Some(&types::DYNAMIC) {
             return false;
         }
-        let whole = |number| self.fit(tensor, dimension, self.size(domain, number)) == Fit::Whole;
+        let whole = |number| self.fit(tensor, dimension, self.size(number)) == Fit::Whole;
         !form.as_index().is_some_and(whole)
     }
 
@@ -289,7 +257,6 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     pub fn span(
         &self,
         form: &Affine,
-        domain: &Domain,
         at: &Builder<'c, 'a>,
     ) -> Result<Option<(i64, Size<'c, 'a>)>, Refusal> {
         let Some(terms) = form.as_linear() else {
@@ -297,7 +264,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         };
         let (mut low, mut fixed, mut open) = (form.offset(), 1i64, Vec::new());
         for (number, factor) in terms {
-            match self.size(domain, number) {
+            match self.size(number) {
                 Size::Open(value) if factor > 0 => open.push((value, factor)),
                 Size::Open(_) => return Ok(None),
                 Size::Fixed(size) => {

@@ -16,7 +16,7 @@ use super::payload::Payload;
 use super::reshape::{Shaped, are_reshaped, reshape};
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, maps, splat, types};
-use crate::structure::{Affine, Reading, Term};
+use crate::structure::{Affine, Extent, Reading, Term};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Type, Value, ValueLike};
@@ -288,7 +288,7 @@ fn shape_operand<'c: 'a, 'a>(
     if undefined.is_empty() {
         return Ok(None);
     }
-    let sizes: Sizes = undefined.iter().map(|n| open.size(domain, *n)).collect();
+    let sizes: Sizes = undefined.iter().map(|n| open.size(*n)).collect();
     let r#type = types::tensor(&sizes.fixed, Type::float32(at.context));
     Ok(Some(Operand {
         tensor: at.value(ops::tensor::EMPTY, &sizes.values, &[], r#type)?,
@@ -328,7 +328,7 @@ fn view<'c: 'a, 'a>(
         .collect();
     let is_whole = |tensor: Value<'c, 'a>, (dimension, form): (usize, &Affine)| {
         let own = form.as_index();
-        own.is_some_and(|own| open.fit(tensor, dimension, open.size(domain, own)) == Fit::Whole)
+        own.is_some_and(|own| open.fit(tensor, dimension, open.size(own)) == Fit::Whole)
     };
     let same = |from: &Shaped<'_>, to: &Shaped<'_>| {
         from.moves_nothing(to)
@@ -383,7 +383,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
         let whole = *reading.outs.get(target).ok_or_else(unknown)?;
         let element = element_type(whole)?;
         let loops = placement.loops.iter();
-        let sizes = loops.map(|loops| open.steps(domain, loops, at));
+        let sizes = loops.map(|loops| open.steps(loops, at));
         let sizes: Vec<Size> = sizes.collect::<Result<_, _>>()?;
         let mut covers = true;
         for (dimension, (slot, loops)) in placement.slots.iter().zip(&placement.loops).enumerate() {
@@ -398,7 +398,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
             (offsets, sizes, strides)
         });
         let split = placement.loops.iter().flatten();
-        let split: Sizes = split.map(|l| open.size(domain, *l)).collect();
+        let split: Sizes = split.map(|l| open.size(*l)).collect();
         let groups = (split.fixed.len() != placement.slots.len()).then(|| placement.groups());
         let split_type = match &groups {
             Some(_) if types::encoding_of(whole.r#type()).is_some() => return Err(SHAPED),
@@ -457,7 +457,7 @@ impl<'c: 'a, 'a> Destination<'c, 'a> {
 
 impl TargetBlock {
     /// Whether the block is the full output.
-    fn covers(&self, extents: &[i64]) -> bool {
+    fn covers(&self, extents: &[Extent]) -> bool {
         self.slots.iter().zip(extents).all(|(s, e)| s.covers(*e))
     }
 

@@ -6,7 +6,7 @@ use super::domain::Domain;
 use super::dynamic_extents::{Fit, Open, Size, Sizes};
 use super::{Refusal, block};
 use crate::ir::{Builder, types};
-use crate::structure::{Affine, LARGEST_EXTENT, Reading, Term, TermId};
+use crate::structure::{Affine, Extent, Reading, Term, TermId};
 use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarOp};
@@ -29,14 +29,8 @@ pub struct Operands<'c, 'a> {
     pub of_access: HashMap<TermId, usize>,
 }
 
-/// The subscripts that are read, by dimension.
-type Reach = Vec<Interval>;
-
-/// All subscripts of a dynamic dimension.
-const FULL: Interval = Interval {
-    low: 0,
-    high: LARGEST_EXTENT - 1,
-};
+/// The subscripts that are read, by dimension; `None` for all subscripts of a dynamic dimension.
+type Reach = Vec<Option<Interval>>;
 
 /// An affine access.
 struct Access<'c, 'a> {
@@ -88,14 +82,18 @@ pub fn promote<'c: 'a, 'a>(
         };
         let source = *reading.tensors.get(tensor).ok_or_else(unknown)?;
         let leaving = forms.iter().enumerate();
-        let leaving = leaving.map(|(dimension, f)| open.leaves(source, dimension, f, domain));
+        let leaving = leaving.map(|(dimension, f)| open.leaves(source, dimension, f));
         let leaving: Vec<bool> = leaving.collect();
         let Some(own) = reach(&forms, &domain.extents, extents, &leaving) else {
             continue;
         };
         let is_own = leaving.contains(&true);
         let merged: Reach = match reaches.get(&tensor).filter(|_| !is_own) {
-            Some(known) => known.iter().zip(&own).map(|(a, b)| a.hull(*b)).collect(),
+            Some(known) => known
+                .iter()
+                .zip(&own)
+                .map(|(a, b)| Some(a.as_ref()?.hull(*b.as_ref()?)))
+                .collect(),
             None => own,
         };
         if leaves(&merged, extents) && !affordable(&merged, extents) {
@@ -106,7 +104,7 @@ pub fn promote<'c: 'a, 'a>(
             if domain.extents.len() == domain.parallel {
                 continue;
             }
-            let Some(spans) = spans(source, &forms, &merged, &leaving, domain, open, at)? else {
+            let Some(spans) = spans(source, &forms, &merged, &leaving, open, at)? else {
                 continue;
             };
             Some(spans)
@@ -157,17 +155,20 @@ pub fn promote<'c: 'a, 'a>(
                 let copy = match sources.get(&tensor) {
                     Some(copy) => *copy,
                     None => {
-                        let spans = fixed_spans(original, extents, reach, at)?;
+                        let spans = fixed_spans(original, reach, at)?;
                         pad(original, &spans, around, at)?
                     }
                 };
                 sources.insert(tensor, copy);
-                let forms = moved_by(&key.2, reach.iter().map(|range| range.low))?;
+                let forms = moved_by(
+                    &key.2,
+                    reach.iter().map(|range| range.map_or(0, |range| range.low)),
+                )?;
                 (copy, forms, vec![false; reach.len()])
             }
             (None, None) => (original, key.2.clone(), vec![false; extents.len()]),
         };
-        let operand = window(source, forms, &inside, domain, open, moved, at)?;
+        let operand = window(source, forms, &inside, open, moved, at)?;
         let Some(operand) = operand else { continue };
         operands.of_access.insert(term, operands.list.len());
         known.insert(key, operands.list.len());
@@ -191,7 +192,6 @@ fn window<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     forms: Vec<Affine>,
     inside: &[bool],
-    domain: &Domain,
     open: &Open<'_, 'c, 'a>,
     moved: bool,
     at: &Builder<'c, 'a>,
@@ -212,8 +212,8 @@ fn window<'c: 'a, 'a>(
             // Elsewhere, subscripts stay inside wherever points count.
             None => continue,
         };
-        let count = open.size(domain, bare);
-        let fit = open.fit_read(tensor, dimension, count, domain, &loops);
+        let count = open.size(bare);
+        let fit = open.fit_read(tensor, dimension, count, &loops);
         if fit == Fit::Unproven {
             return Ok(None);
         }
@@ -261,34 +261,38 @@ fn sizes<'c: 'a, 'a>(
 }
 
 /// The range of subscripts in a tensor of these extents. For a dynamic extent it is the full dimension if they begin
-/// inside; otherwise they may be out of bounds and get a border.
-fn reach(forms: &[Affine], loops: &[i64], extents: &[i64], leaving: &[bool]) -> Option<Reach> {
+/// inside, or get a border of their own; `None` otherwise, as the size of a common border is unknown.
+fn reach(
+    forms: &[Affine],
+    loops: &[Extent],
+    extents: &[Extent],
+    leaving: &[bool],
+) -> Option<Reach> {
     let forms = forms.iter().zip(extents).zip(leaving);
     let ranges = forms.map(|((form, extent), leaving)| {
         let range = form.range(loops)?;
-        let is_whole = *extent == LARGEST_EXTENT && range.low >= 0;
-        Some(if is_whole || *leaving { FULL } else { range })
+        match extent {
+            Extent::Static(_) => Some(Some(range)),
+            Extent::Dynamic(_) => (*leaving || range.low >= 0).then_some(None),
+        }
     });
     ranges.collect()
 }
 
-fn leaves(reach: &Reach, extents: &[i64]) -> bool {
+fn leaves(reach: &Reach, extents: &[Extent]) -> bool {
     reach
         .iter()
         .zip(extents)
-        .any(|(range, extent)| range.low < 0 || range.high >= *extent)
+        .filter_map(|(range, extent)| Some((range.as_ref()?, extent.as_static()?)))
+        .any(|(range, extent)| range.low < 0 || range.high >= extent)
 }
 
-fn affordable(reach: &Reach, extents: &[i64]) -> bool {
+fn affordable(reach: &Reach, extents: &[Extent]) -> bool {
     let mut volumes = (1i64, 1i64);
     for (range, extent) in reach.iter().zip(extents) {
-        if *extent == LARGEST_EXTENT {
-            // The size of a copy beyond a dynamic extent is unknown.
-            if range.low < 0 || range.high >= *extent {
-                return false;
-            }
+        let (Some(range), Extent::Static(extent)) = (range, extent) else {
             continue;
-        }
+        };
         let size = range.high.saturating_sub(range.low).saturating_add(1);
         let grown = (volumes.0.checked_mul(*extent), volumes.1.checked_mul(size));
         let (Some(original), Some(copied)) = grown else {
@@ -303,28 +307,28 @@ fn affordable(reach: &Reach, extents: &[i64]) -> bool {
 /// The spans of copies of a tensor: the full dynamic dimensions, and this reach of the others.
 fn fixed_spans<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
-    extents: &[i64],
     reach: &Reach,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Span<'c, 'a>>, Refusal> {
+    let extents = types::extents(tensor.r#type()).unwrap_or_default();
     let mut spans = Vec::with_capacity(extents.len());
     for ((dimension, extent), range) in (0i64..).zip(extents).zip(reach) {
-        spans.push(if *extent == LARGEST_EXTENT {
-            let extent = Size::Open(at.extent(tensor, dimension)?);
-            Span {
-                low: 0,
-                size: extent,
-                count: extent,
-                is_open: false,
+        let (low, size, count) = match range {
+            None => {
+                let extent = Size::Open(at.extent(tensor, dimension)?);
+                (0, extent, extent)
             }
-        } else {
-            let count = range.high.min(extent - 1) - range.low.max(0) + 1;
-            Span {
-                low: range.low,
-                size: Size::Fixed(range.high - range.low + 1),
-                count: Size::Fixed(count.max(0)),
-                is_open: false,
+            Some(range) => {
+                let count = range.high.min(extent - 1) - range.low.max(0) + 1;
+                let size = Size::Fixed(range.high - range.low + 1);
+                (range.low, size, Size::Fixed(count.max(0)))
             }
+        };
+        spans.push(Span {
+            low,
+            size,
+            count,
+            is_open: false,
         });
     }
     Ok(spans)
@@ -336,16 +340,10 @@ fn spans<'c: 'a, 'a>(
     forms: &[Affine],
     reach: &Reach,
     leaving: &[bool],
-    domain: &Domain,
     open: &Open<'_, 'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Span<'c, 'a>>>, Refusal> {
-    let extents = types::extents(tensor.r#type()).unwrap_or_default();
-    let fixed = extents.iter().map(|extent| match *extent {
-        types::DYNAMIC => LARGEST_EXTENT,
-        fixed => fixed,
-    });
-    let mut spans = fixed_spans(tensor, &fixed.collect::<Vec<_>>(), reach, at)?;
+    let mut spans = fixed_spans(tensor, reach, at)?;
     let mut used: Vec<usize> = Vec::new();
     for ((span, form), leaving) in spans.iter_mut().zip(forms).zip(leaving) {
         let indices = form.indices();
@@ -357,8 +355,7 @@ fn spans<'c: 'a, 'a>(
         if !leaving {
             continue;
         }
-        let (Some((low, size)), Size::Open(extent)) = (open.span(form, domain, at)?, span.size)
-        else {
+        let (Some((low, size)), Size::Open(extent)) = (open.span(form, at)?, span.size) else {
             return Ok(None);
         };
         *span = Span {

@@ -5,7 +5,7 @@ use super::Refusal;
 use super::domain::Domain;
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, builder, copy, maps, types};
-use crate::structure::{Affine, Reading};
+use crate::structure::{Affine, Extent, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
 use skript_dialect::op;
@@ -308,7 +308,13 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             if let Some(slot) = renamed.get_mut(*number) {
                 *slot = Affine::index(position);
             }
-            extents.push(self.domain.extents.get(*number).copied().unwrap_or(1));
+            extents.push(
+                self.domain
+                    .extents
+                    .get(*number)
+                    .copied()
+                    .unwrap_or(Extent::ONE),
+            );
         }
         let overflow = Refusal::Shape("has subscripts beyond 64 bits");
         let form = form.substitute(&renamed, &extents).ok_or(overflow)?;

@@ -15,6 +15,9 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    pub const UNDEFINED_EXTENT: Refusal =
+        Refusal::Shape("runs over a dynamic extent that no value defines");
+
     /// Whether another lowering may support the formula.
     pub fn is_of_shape(&self) -> bool {
         matches!(

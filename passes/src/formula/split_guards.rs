@@ -63,7 +63,8 @@ fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
     if !windows || guard.always_holds() || !guard.others.is_empty() {
         return None;
     }
-    let (mut low, mut high) = (vec![0; nest.extents.len()], nest.extents.clone());
+    let extents = nest.static_extents()?;
+    let (mut low, mut high) = (vec![0; extents.len()], extents.clone());
     for constraint in &guard.constraints {
         let (index, bound) = bound(nest, constraint)?;
         match bound {
@@ -79,13 +80,13 @@ fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
     }
     // The part that the interior has of each loop: the product may be too large for an integer.
     let mut share = 100.0;
-    for ((low, high), extent) in low.iter().zip(&high).zip(&nest.extents) {
+    for ((low, high), extent) in low.iter().zip(&high).zip(&extents) {
         share *= high.saturating_sub(*low).max(0) as f64 / *extent as f64;
     }
     if share <= 0.0 || share < percent as f64 {
         return None;
     }
-    Some(peeled(&nest.extents, &low, &high))
+    Some(peeled(&extents, &low, &high))
 }
 
 /// The two ends of each loop, over what the previous loops leave; then the interior.
@@ -140,11 +141,11 @@ fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
 
 /// Whether every output has a dimension whose subscript is the index alone, and reaches as far as the index does.
 fn cuts(nest: &Nest, index: usize) -> bool {
-    let last = nest.extents.get(index);
+    let last = nest.extents.get(index).and_then(|own| own.as_static());
     nest.targets.iter().all(|target| {
         let mut subscripts = target.subscripts.iter().zip(&target.extents);
         subscripts.any(|(subscript, extent)| {
-            nest.terms.get(*subscript) == Some(&Term::Index(index)) && last <= Some(extent)
+            nest.terms.get(*subscript) == Some(&Term::Index(index)) && last <= extent.as_static()
         })
     })
 }

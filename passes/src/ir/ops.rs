@@ -36,6 +36,7 @@ operations! {
         ANDI = "arith.andi",
         BITCAST = "arith.bitcast",
         CEILDIVSI = "arith.ceildivsi",
+        CEILDIVUI = "arith.ceildivui",
         CMPF = "arith.cmpf",
         CMPI = "arith.cmpi",
         CONSTANT = "arith.constant",

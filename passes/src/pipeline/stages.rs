@@ -7,7 +7,7 @@
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
 use crate::invoke::keep_operators;
-use skript_runtime::artifact::Target;
+use crate::target::{Processor, TargetDescription};
 
 /// A named list of passes that end where `skript compile --emit` can stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -149,8 +149,8 @@ pub fn to_llvm_any() -> Vec<&'static str> {
 }
 
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
-pub fn schedule(target: &Target) -> Stage {
-    let (bits, registers) = vectors(target);
+pub fn schedule(processor: &Processor) -> Stage {
+    let (bits, registers) = (processor.vector_bits, processor.vector_registers);
     Stage {
         name: "schedule",
         passes: format!(
@@ -160,7 +160,7 @@ pub fn schedule(target: &Target) -> Stage {
 }
 
 /// From buffers to a module in LLVM's dialect for a target.
-pub fn to_llvm(target: &Target) -> [Stage; 2] {
+pub fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
     [
         Stage {
             name: "memory",
@@ -171,15 +171,19 @@ pub fn to_llvm(target: &Target) -> [Stage; 2] {
             passes: format!(
                 "{},skript-set-target{{triple={}}}",
                 of(LLVM, Modules::Models).join(","),
-                target.triple
+                target.code.triple
             ),
         },
     ]
 }
 
 /// Every stage from the `skript` dialect to LLVM's.
-pub fn all(lowering: &Pipeline, keep: &[String], target: &Target) -> Vec<Stage> {
-    let mut stages = vec![lower(lowering, keep), bufferize(), schedule(target)];
+pub fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
+    let mut stages = vec![
+        lower(lowering, keep),
+        bufferize(),
+        schedule(&target.processor),
+    ];
     stages.extend(to_llvm(target));
     stages
 }
@@ -188,15 +192,4 @@ pub fn all(lowering: &Pipeline, keep: &[String], target: &Target) -> Vec<Stage> 
 pub fn text(stages: &[Stage]) -> String {
     let passes: Vec<&str> = stages.iter().map(|stage| stage.passes.as_str()).collect();
     format!("builtin.module({})", passes.join(","))
-}
-
-/// Bits and number of the target's widest vector registers.
-fn vectors(target: &Target) -> (u32, u32) {
-    let has = |feature: &str| target.features.split(',').any(|f| f == feature);
-    let is_x86 = target.triple.starts_with("x86_64");
-    match (has("+avx512f"), has("+avx2")) {
-        (true, _) => (512, 32),
-        (false, true) => (256, 16),
-        (false, false) => (128, if is_x86 { 16 } else { 32 }),
-    }
 }

@@ -6,15 +6,17 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::body::{Body, Operand, Step};
+use super::body::{Body, Operand};
 use super::nest::Nest;
+use super::payload::{Apart, Known};
 use super::plan::{LaneMode, Plan};
 use super::signature::Signature;
 use crate::ir::attribute_names::STEPS;
+use crate::ir::ops;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-/// Writes `func.func private @name`. With [`Plan::steps`], its last two arguments are the first step and the one after the last.
+/// Writes `func.func private @name`. With steps ([`Plan::steps`]), its last two arguments are the first step and the one after the last.
 pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Signature) -> String {
     let mut writer = Writer {
         nest,
@@ -35,6 +37,7 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
         bases,
         values: HashMap::new(),
         tile: HashMap::new(),
+        predicate: Predicate::Open,
     };
     writer.parallel(0, &start);
     let Writer {
@@ -48,6 +51,11 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
     }
     for (position, capture) in body.captures.iter().enumerate() {
         arguments.push(format!("%x{position}: {capture}"));
+    }
+    for (l, own) in nest.loops.iter().enumerate() {
+        if own.source.is_some() {
+            arguments.push(format!("%n{l}: index"));
+        }
     }
     let steps = match plan.steps(nest) {
         Some(_) => {
@@ -67,6 +75,15 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
             function,
             "  %l{position} = memref.reinterpret_cast %m{position} to offset: [{offset}], sizes: [{span}], strides: [1] : {array} to {}",
             signature.flat(position)
+        );
+    }
+    if plan.transposed(nest).is_some()
+        && let Some(element) = signature.elements.last()
+    {
+        let _ = writeln!(
+            function,
+            "  %scratch = memref.alloca() {{alignment = 64 : i64}} : {}",
+            plan.scratch_type(element)
         );
     }
     for constant in constants {
@@ -89,7 +106,7 @@ fn constant_name(value: i64) -> String {
 }
 
 /// Inherent attributes in brackets, if there are any.
-fn properties(attributes: &str) -> String {
+pub(super) fn properties(attributes: &str) -> String {
     match attributes {
         "" => String::new(),
         _ => format!("<{{{attributes}}}>"),
@@ -98,75 +115,87 @@ fn properties(attributes: &str) -> String {
 
 /// A scalar or a vector of the payload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Piece {
-    name: String,
-    element: String,
-    vector: bool,
+pub(super) struct Piece {
+    pub(super) name: String,
+    pub(super) element: String,
+    pub(super) vector: bool,
 }
 
 /// The position of the writer in the nest.
 #[derive(Clone)]
-struct State {
+pub(super) struct State {
     /// Current address of each operand.
-    bases: Vec<String>,
+    pub(super) bases: Vec<String>,
     /// Current values of the loops.
-    values: HashMap<usize, String>,
+    pub(super) values: HashMap<usize, String>,
     /// How many steps of an unrolled loop (or vectors of the lanes' loop) the tile has, and how many lanes its last
     /// vector has.
-    tile: HashMap<usize, Tile>,
+    pub(super) tile: HashMap<usize, Tile>,
+    pub(super) predicate: Predicate,
+}
+
+/// What is known of the payload's predicate.
+#[derive(Clone)]
+pub(super) enum Predicate {
+    /// Each point evaluates it.
+    Open,
+    /// It holds at every point of the tile.
+    Holds,
+    /// Its value at each point of the tile.
+    Values(Vec<String>),
 }
 
 #[derive(Clone, Copy)]
-struct Tile {
-    count: i64,
+pub(super) struct Tile {
+    pub(super) count: i64,
     /// Elements in the last vector; 0: all.
-    partial: i64,
+    pub(super) partial: i64,
 }
 
-struct Writer<'a> {
-    nest: &'a Nest,
-    plan: &'a Plan,
-    body: &'a Body,
-    signature: &'a Signature,
+pub(super) struct Writer<'a> {
+    pub(super) nest: &'a Nest,
+    pub(super) plan: &'a Plan,
+    pub(super) body: &'a Body,
+    pub(super) signature: &'a Signature,
     text: String,
     constants: BTreeSet<i64>,
     counter: usize,
-    depth: usize,
+    pub(super) depth: usize,
 }
 
 /// One point of a tile: steps along the unrolled loops, and the vector's number.
-struct Point {
-    steps: Vec<(usize, i64)>,
-    vector: i64,
+pub(super) struct Point {
+    pub(super) steps: Vec<(usize, i64)>,
+    pub(super) vector: i64,
 }
 
 impl Writer<'_> {
-    fn constant(&mut self, value: i64) -> String {
+    pub(super) fn constant(&mut self, value: i64) -> String {
         self.constants.insert(value);
         format!("%{}", constant_name(value))
     }
 
-    fn fresh(&mut self) -> String {
+    pub(super) fn fresh(&mut self) -> String {
         self.counter += 1;
         format!("%v{}", self.counter)
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         let _ = writeln!(self.text, "{}{text}", "  ".repeat(self.depth));
     }
 
-    fn define(&mut self, text: &str) -> String {
+    pub(super) fn define(&mut self, text: &str) -> String {
         let name = self.fresh();
         self.line(&format!("{name} = {text}"));
         name
     }
 
-    fn vector_type(&self, element: &str) -> String {
+    pub(super) fn vector_type(&self, element: &str) -> String {
         format!("vector<{}x{element}>", self.plan.lanes)
     }
 
     /// `base + amount`, in elements.
-    fn offset(&mut self, base: &str, amount: i64) -> String {
+    pub(super) fn offset(&mut self, base: &str, amount: i64) -> String {
         if amount == 0 {
             return base.to_string();
         }
@@ -175,7 +204,7 @@ impl Writer<'_> {
     }
 
     /// The state with loop `l` at `value` (a constant or a loop variable).
-    fn at(&mut self, state: &State, l: usize, value: &str) -> State {
+    pub(super) fn at(&mut self, state: &State, l: usize, value: &str) -> State {
         let mut state = state.clone();
         if value != "%c0" {
             for position in 0..state.bases.len() {
@@ -195,98 +224,6 @@ impl Writer<'_> {
         }
         state.values.insert(l, value.to_string());
         state
-    }
-
-    /// The parallel loops from `level` on: a loop over full tiles, then the remainder.
-    fn parallel(&mut self, level: usize, state: &State) {
-        let Some(&l) = self.plan.parallels.get(level) else {
-            return self.tile(state);
-        };
-        let factor = self.plan.factor(l);
-        let extent = self.nest.loops[l].extent;
-        let along_lanes = l == self.plan.lanes_loop;
-        let whole = extent / factor;
-        let mut state = state.clone();
-        let tile = |elements: i64| {
-            let lanes = self.plan.lanes;
-            match along_lanes {
-                true => Tile {
-                    count: (elements + lanes - 1) / lanes,
-                    partial: elements % lanes,
-                },
-                false => Tile {
-                    count: elements,
-                    partial: 0,
-                },
-            }
-        };
-        let (full, rest) = (tile(factor), tile(extent % factor));
-        if level == 0 && self.plan.is_split {
-            return self.steps(l, state, full, rest);
-        }
-        if whole == 1 {
-            state.tile.insert(l, full);
-            let zero = self.constant(0);
-            let inner = self.at(&state, l, &zero);
-            self.parallel(level + 1, &inner);
-        } else if whole > 1 {
-            state.tile.insert(l, full);
-            let variable = self.fresh();
-            let (zero, end, step) = (
-                self.constant(0),
-                self.constant(whole * factor),
-                self.constant(factor),
-            );
-            self.line(&format!(
-                "scf.for {variable} = {zero} to {end} step {step} {{"
-            ));
-            self.depth += 1;
-            let inner = self.at(&state, l, &variable);
-            self.parallel(level + 1, &inner);
-            self.depth -= 1;
-            self.line("}");
-        }
-        if extent % factor != 0 {
-            state.tile.insert(l, rest);
-            let start = self.constant(whole * factor);
-            let inner = self.at(&state, l, &start);
-            self.parallel(level + 1, &inner);
-        }
-    }
-
-    /// The tiles of loop `l` that are the steps `%from` to `%to`; the last step is the remainder, if there is one.
-    fn steps(&mut self, l: usize, mut state: State, full: Tile, rest: Tile) {
-        let (extent, factor) = (self.nest.loops[l].extent, self.plan.factor(l));
-        let whole = self.constant(extent / factor);
-        let (one, factor_value) = (self.constant(1), self.constant(factor));
-        let has_rest = extent % factor != 0;
-        let end = match has_rest {
-            true => self.define(&format!("arith.minsi %to, {whole} : index")),
-            false => "%to".to_owned(),
-        };
-        state.tile.insert(l, full);
-        let step = self.fresh();
-        self.line(&format!("scf.for {step} = %from to {end} step {one} {{"));
-        self.depth += 1;
-        let start = match factor {
-            1 => step,
-            _ => self.define(&format!("arith.muli {step}, {factor_value} : index")),
-        };
-        let inner = self.at(&state, l, &start);
-        self.parallel(1, &inner);
-        self.depth -= 1;
-        self.line("}");
-        if has_rest {
-            state.tile.insert(l, rest);
-            let last = self.define(&format!("arith.cmpi sgt, %to, {whole} : index"));
-            self.line(&format!("scf.if {last} {{"));
-            self.depth += 1;
-            let start = self.constant(extent / factor * factor);
-            let inner = self.at(&state, l, &start);
-            self.parallel(1, &inner);
-            self.depth -= 1;
-            self.line("}");
-        }
     }
 
     /// All points of the current tile.
@@ -320,7 +257,7 @@ impl Writer<'_> {
     }
 
     /// The mask of a vector of the tile, if it is not full.
-    fn mask(&mut self, state: &State, vector: i64) -> Option<String> {
+    pub(super) fn mask(&mut self, state: &State, vector: i64) -> Option<String> {
         let tile = state.tile.get(&self.plan.lanes_loop)?;
         (tile.partial != 0 && vector == tile.count - 1).then(|| {
             let kind = self.vector_type("i1");
@@ -328,15 +265,23 @@ impl Writer<'_> {
         })
     }
 
+    /// Distance between the elements of neighbouring lanes.
+    pub(super) fn lane_stride(&self, operand: usize) -> i64 {
+        match self.plan.packed == Some(operand) {
+            true => 1,
+            false => self.nest.operands[operand].strides[self.plan.lanes_loop],
+        }
+    }
+
     /// Distance of a point from the tile's corner, in elements of an operand.
-    fn distance(&self, operand: usize, point: &Point) -> i64 {
+    pub(super) fn distance(&self, operand: usize, point: &Point) -> i64 {
         let strides = &self.nest.operands[operand].strides;
         let rows: i64 = point.steps.iter().map(|(l, s)| strides[*l] * s).sum();
-        rows + strides[self.plan.lanes_loop] * point.vector * self.plan.lanes
+        rows + self.lane_stride(operand) * point.vector * self.plan.lanes
     }
 
     /// Accumulators, reduction loops, stores.
-    fn tile(&mut self, state: &State) {
+    pub(super) fn tile(&mut self, state: &State) {
         let points = self.points(state);
         let output = self.nest.operands.len() - 1;
         let element = self.signature.elements[output].clone();
@@ -345,12 +290,12 @@ impl Writer<'_> {
         let mut accumulators = Vec::new();
         for point in &points {
             let start = match self.plan.mode {
-                LaneMode::Output => {
+                LaneMode::Output if self.lane_stride(output) == 1 => {
                     let address = self.offset(&state.bases[output], self.distance(output, point));
                     let mask = self.mask(state, point.vector);
                     self.load_vector(output, &address, mask.as_deref())
                 }
-                LaneMode::Reduction => {
+                LaneMode::Output | LaneMode::Reduction => {
                     let identity = self.body.combine.identity.clone();
                     self.define(&format!("arith.constant dense<{identity}> : {kind}"))
                 }
@@ -359,6 +304,16 @@ impl Writer<'_> {
         }
         let results = self.reductions(0, state, &points, accumulators);
         match self.plan.mode {
+            LaneMode::Output if self.lane_stride(output) != 1 => {
+                match self.plan.transposed(self.nest) {
+                    Some(rows) => self.transpose(rows, state, &points, &results),
+                    None => {
+                        for (point, result) in points.iter().zip(results) {
+                            self.scatter(state, point, &result);
+                        }
+                    }
+                }
+            }
             LaneMode::Output => {
                 for (point, result) in points.iter().zip(results) {
                     let address = self.offset(&state.bases[output], self.distance(output, point));
@@ -404,6 +359,95 @@ impl Writer<'_> {
         }
     }
 
+    /// Combines a tile with elements of the output that are contiguous along `rows`, an unrolled loop: through memory of
+    /// the stack, so that each row of the output is accessed once.
+    fn transpose(&mut self, rows: usize, state: &State, points: &[Point], results: &[String]) {
+        let output = self.nest.operands.len() - 1;
+        let element = self.signature.elements[output].clone();
+        let (kind, array) = (self.vector_type(&element), self.signature.flat(output));
+        let scratch = self.plan.scratch_type(&element);
+        let tile = state.tile[&self.plan.lanes_loop];
+        let (lanes, width) = (self.plan.lanes, tile.count * self.plan.lanes);
+        let elements = match tile.partial {
+            0 => width,
+            partial => width - lanes + partial,
+        };
+        let count = state.tile[&rows].count;
+        let row_of = |point: &Point| point.steps.iter().find(|s| s.0 == rows).map_or(0, |s| s.1);
+        let corners = points.iter().enumerate();
+        let corners = corners.filter(|(_, p)| p.vector == 0 && row_of(p) == 0);
+        for (_, corner) in corners {
+            let others = |p: &Point| {
+                p.steps
+                    .iter()
+                    .filter(|s| s.0 != rows)
+                    .copied()
+                    .collect::<Vec<_>>()
+            };
+            for (point, result) in points.iter().zip(results) {
+                if others(point) == others(corner) {
+                    let at = self.constant(row_of(point) * width + point.vector * lanes);
+                    self.line(&format!(
+                        "vector.store {result}, %scratch[{at}] : {scratch}, {kind}"
+                    ));
+                }
+            }
+            let start = self.offset(&state.bases[output], self.distance(output, corner));
+            let steps: Vec<String> = (0..count).map(|row| (row * width).to_string()).collect();
+            let (along, indices, masks) = (
+                format!("vector<{count}x{element}>"),
+                format!("vector<{count}xi32>"),
+                format!("vector<{count}xi1>"),
+            );
+            let zero = if element.contains('f') { "0.0" } else { "0" };
+            let steps = self.define(&format!(
+                "arith.constant dense<[{}]> : {indices}",
+                steps.join(", ")
+            ));
+            let mask = self.define(&format!("arith.constant dense<true> : {masks}"));
+            let pass = self.define(&format!("arith.constant dense<{zero}> : {along}"));
+            let (from, end, one) = (self.constant(0), self.constant(elements), self.constant(1));
+            let stride = self.constant(self.lane_stride(output));
+            let lane = self.fresh();
+            self.line(&format!("scf.for {lane} = {from} to {end} step {one} {{"));
+            self.depth += 1;
+            let value = self.define(&format!(
+                "vector.gather %scratch[{lane}] [{steps}], {mask}, {pass} : {scratch}, {indices}, {masks}, {along} into {along}"
+            ));
+            let apart = self.define(&format!("arith.muli {lane}, {stride} : index"));
+            let address = self.define(&format!("arith.addi {start}, {apart} : index"));
+            let old = self.define(&format!(
+                "vector.load %l{output}[{address}] : {array}, {along}"
+            ));
+            let new = self.combine(&old, &value, &along);
+            self.line(&format!(
+                "vector.store {new}, %l{output}[{address}] : {array}, {along}"
+            ));
+            self.depth -= 1;
+            self.line("}");
+        }
+    }
+
+    /// Combines a vector with elements of the output that are apart.
+    fn scatter(&mut self, state: &State, point: &Point, value: &str) {
+        let output = self.nest.operands.len() - 1;
+        let element = self.signature.elements[output].clone();
+        let (kind, array) = (self.vector_type(&element), self.signature.flat(output));
+        let address = self.offset(&state.bases[output], self.distance(output, point));
+        let mask = self.mask(state, point.vector);
+        let apart = Apart {
+            position: output,
+            stride: self.lane_stride(output),
+            mask: mask.as_deref(),
+        };
+        let (steps, indices, mask, masks) = self.apart(&apart);
+        let old = self.gather(&address, &apart);
+        let new = self.combine(&old, value, &kind);
+        self.line(&format!(
+            "vector.scatter %l{output}[{address}] [{steps}], {mask}, {new} : {array}, {indices}, {masks}, {kind}"
+        ));
+    }
+
     fn combine(&mut self, left: &str, right: &str, kind: &str) -> String {
         let (name, attributes) = (
             self.body.combine.name.clone(),
@@ -423,6 +467,12 @@ impl Writer<'_> {
         points: &[Point],
         accumulators: Vec<String>,
     ) -> Vec<String> {
+        if self.plan.hoists == Some(level)
+            && let (Some(predicate), Predicate::Open) =
+                (self.body.predicate.clone(), &state.predicate)
+        {
+            return self.hoisted(level, &predicate, state, points, &accumulators);
+        }
         if let Some(&l) = self.plan.reductions.get(level) {
             let extent = self.nest.loops[l].extent;
             return self.accumulating_loop(l, extent, 1, state, accumulators, |w, state, inner| {
@@ -481,6 +531,93 @@ impl Writer<'_> {
         }
     }
 
+    /// The reduction loops from `level` on, which the predicate does not depend on: without it where it holds at all
+    /// points, not at all where it holds at none.
+    fn hoisted(
+        &mut self,
+        level: usize,
+        predicate: &Operand,
+        state: &State,
+        points: &[Point],
+        accumulators: &[String],
+    ) -> Vec<String> {
+        let mut known = Known::default();
+        let values: Vec<String> = points
+            .iter()
+            .map(|point| self.payload(predicate, state, point, &mut known).name)
+            .collect();
+        let mut distinct = values.clone();
+        distinct.sort();
+        distinct.dedup();
+        let folded = |w: &mut Self, name: &str| {
+            let (first, rest) = distinct
+                .split_first()
+                .map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
+            rest.iter().fold(first.to_owned(), |all, value| {
+                w.define(&format!("{name} {all}, {value} : i1"))
+            })
+        };
+        let (all, any) = (
+            folded(self, ops::arith::ANDI),
+            folded(self, ops::arith::ORI),
+        );
+        let with = |predicate: Predicate| State {
+            predicate,
+            ..state.clone()
+        };
+        self.choice(
+            &all,
+            accumulators.len(),
+            |w| {
+                w.reductions(
+                    level,
+                    &with(Predicate::Holds),
+                    points,
+                    accumulators.to_vec(),
+                )
+            },
+            |w| {
+                if distinct.len() == 1 {
+                    return accumulators.to_vec();
+                }
+                let some = with(Predicate::Values(values.clone()));
+                w.choice(
+                    &any,
+                    accumulators.len(),
+                    |w| w.reductions(level, &some, points, accumulators.to_vec()),
+                    |_| accumulators.to_vec(),
+                )
+            },
+        )
+    }
+
+    /// A branch whose results are accumulators.
+    fn choice(
+        &mut self,
+        condition: &str,
+        count: usize,
+        then: impl FnOnce(&mut Self) -> Vec<String>,
+        otherwise: impl FnOnce(&mut Self) -> Vec<String>,
+    ) -> Vec<String> {
+        let element = self.signature.elements[self.nest.operands.len() - 1].clone();
+        let kinds = vec![self.vector_type(&element); count].join(", ");
+        let results = self.fresh();
+        self.line(&format!(
+            "{results}:{count} = scf.if {condition} -> ({kinds}) {{"
+        ));
+        self.depth += 1;
+        let values = then(self);
+        self.line(&format!("scf.yield {} : {kinds}", values.join(", ")));
+        self.depth -= 1;
+        self.line("} else {");
+        self.depth += 1;
+        let values = otherwise(self);
+        self.line(&format!("scf.yield {} : {kinds}", values.join(", ")));
+        self.depth -= 1;
+        self.line("}");
+        (0..count).map(|r| format!("{results}#{r}")).collect()
+    }
+
     /// A loop with the accumulators as loop-carried values.
     fn accumulating_loop(
         &mut self,
@@ -522,25 +659,24 @@ impl Writer<'_> {
         let kind = self.vector_type(&element);
         let mut known = Known::default();
         let mut results = Vec::new();
-        for (point, accumulator) in points.iter().zip(accumulators) {
+        for (number, (point, accumulator)) in points.iter().zip(accumulators).enumerate() {
             let value = self.payload(&self.body.value.clone(), state, point, &mut known);
             let value = self.widened(&value, &mut known);
             let new = self.combine(&accumulator, &value, &kind);
-            let guard = self
-                .body
-                .predicate
-                .clone()
-                .map(|p| self.payload(&p, state, point, &mut known));
+            let guard = match (&self.body.predicate.clone(), &state.predicate) {
+                (None, _) | (_, Predicate::Holds) => None,
+                (_, Predicate::Values(values)) => Some((values[number].clone(), false)),
+                (Some(p), Predicate::Open) => {
+                    let piece = self.payload(p, state, point, &mut known);
+                    Some((piece.name, piece.vector))
+                }
+            };
             let lanes = match self.plan.mode {
                 LaneMode::Reduction => self.mask(state, point.vector),
                 LaneMode::Output => None,
             };
             let mut result = new;
-            for (mask, vector) in guard
-                .map(|g| (g.name, g.vector))
-                .into_iter()
-                .chain(lanes.map(|m| (m, true)))
-            {
+            for (mask, vector) in guard.into_iter().chain(lanes.map(|m| (m, true))) {
                 let masks = if vector {
                     self.vector_type("i1")
                 } else {
@@ -554,242 +690,4 @@ impl Writer<'_> {
         }
         results
     }
-
-    /// A value of the payload at a point; values that do not differ between points are computed once.
-    fn payload(
-        &mut self,
-        operand: &Operand,
-        state: &State,
-        point: &Point,
-        known: &mut Known,
-    ) -> Piece {
-        match operand {
-            Operand::Capture(position) => Piece {
-                name: format!("%x{position}"),
-                element: self.body.captures[*position].clone(),
-                vector: false,
-            },
-            Operand::Input(position) => self.input(*position, state, point, known),
-            Operand::Step(number) => {
-                let step = self.body.steps[*number].clone();
-                match &step {
-                    Step::Constant { attribute, element } => {
-                        let key = (*number, Vec::new());
-                        if let Some(piece) = known.steps.get(&key) {
-                            return piece.clone();
-                        }
-                        let name = self.define(&format!("arith.constant {attribute}"));
-                        let piece = Piece {
-                            name,
-                            element: element.clone(),
-                            vector: false,
-                        };
-                        known.steps.insert(key, piece.clone());
-                        piece
-                    }
-                    Step::Index { dimension } => self.index(*dimension, state, point, known),
-                    Step::Apply {
-                        name,
-                        attributes,
-                        operands,
-                        element,
-                        ..
-                    } => {
-                        let mut pieces: Vec<Piece> = operands
-                            .iter()
-                            .map(|o| self.payload(o, state, point, known))
-                            .collect();
-                        let key = (*number, pieces.clone());
-                        if let Some(piece) = known.steps.get(&key) {
-                            return piece.clone();
-                        }
-                        let vector = pieces.iter().any(|p| p.vector);
-                        if vector {
-                            pieces = pieces
-                                .into_iter()
-                                .map(|p| Piece {
-                                    name: self.widened(&p, known),
-                                    vector: true,
-                                    element: p.element,
-                                })
-                                .collect();
-                        }
-                        let kind_of = |element: &str| match vector {
-                            true => self.vector_type(element),
-                            false => element.to_string(),
-                        };
-                        let names: Vec<&str> = pieces.iter().map(|p| p.name.as_str()).collect();
-                        let kinds: Vec<String> =
-                            pieces.iter().map(|p| kind_of(&p.element)).collect();
-                        let text = format!(
-                            "\"{name}\"({}) {} : ({}) -> {}",
-                            names.join(", "),
-                            properties(attributes),
-                            kinds.join(", "),
-                            kind_of(element)
-                        );
-                        let piece = Piece {
-                            name: self.define(&text),
-                            element: element.clone(),
-                            vector,
-                        };
-                        known.steps.insert(key, piece.clone());
-                        piece
-                    }
-                }
-            }
-        }
-    }
-
-    /// A value as a vector.
-    fn widened(&mut self, piece: &Piece, known: &mut Known) -> String {
-        if piece.vector {
-            return piece.name.clone();
-        }
-        if let Some(name) = known.broadcasts.get(&piece.name) {
-            return name.clone();
-        }
-        let kind = self.vector_type(&piece.element);
-        let name = self.define(&format!(
-            "vector.broadcast {} : {} to {kind}",
-            piece.name, piece.element
-        ));
-        known.broadcasts.insert(piece.name.clone(), name.clone());
-        name
-    }
-
-    /// An input's element, or elements along the lanes.
-    fn input(&mut self, position: usize, state: &State, point: &Point, known: &mut Known) -> Piece {
-        let distance = self.distance(position, point);
-        let stride = self.nest.operands[position].strides[self.plan.lanes_loop];
-        let masked = stride != 0 && self.is_partial(state, point.vector);
-        let key = (position, distance, masked);
-        if let Some(piece) = known.inputs.get(&key) {
-            return piece.clone();
-        }
-        let address = self.offset(&state.bases[position], distance);
-        let element = self.signature.elements[position].clone();
-        let array = self.signature.flat(position);
-        let mask = if masked {
-            self.mask(state, point.vector)
-        } else {
-            None
-        };
-        let name = match stride {
-            0 => self.define(&format!("memref.load %l{position}[{address}] : {array}")),
-            1 => self.load_vector(position, &address, mask.as_deref()),
-            _ => {
-                let kind = self.vector_type(&element);
-                let (indices, masks) = (self.vector_type("index"), self.vector_type("i1"));
-                let steps: Vec<String> = (0..self.plan.lanes)
-                    .map(|i| (i * stride).to_string())
-                    .collect();
-                let steps = self.define(&format!(
-                    "arith.constant dense<[{}]> : {indices}",
-                    steps.join(", ")
-                ));
-                let mask = mask.unwrap_or_else(|| {
-                    self.define(&format!("arith.constant dense<true> : {masks}"))
-                });
-                let zero = if element.contains('f') { "0.0" } else { "0" };
-                let pass = self.define(&format!("arith.constant dense<{zero}> : {kind}"));
-                self.define(&format!(
-                    "vector.gather %l{position}[{address}] [{steps}], {mask}, {pass} : {array}, {indices}, {masks}, {kind} into {kind}"
-                ))
-            }
-        };
-        let piece = Piece {
-            name,
-            element,
-            vector: stride != 0,
-        };
-        known.inputs.insert(key, piece.clone());
-        piece
-    }
-
-    fn is_partial(&self, state: &State, vector: i64) -> bool {
-        state
-            .tile
-            .get(&self.plan.lanes_loop)
-            .is_some_and(|t| t.partial != 0 && vector == t.count - 1)
-    }
-
-    fn load_vector(&mut self, position: usize, address: &str, mask: Option<&str>) -> String {
-        let element = self.signature.elements[position].clone();
-        let (array, kind) = (self.signature.flat(position), self.vector_type(&element));
-        match mask {
-            None => self.define(&format!(
-                "vector.load %l{position}[{address}] : {array}, {kind}"
-            )),
-            Some(mask) => {
-                let zero = if element.contains('f') { "0.0" } else { "0" };
-                let pass = self.define(&format!("arith.constant dense<{zero}> : {kind}"));
-                let masks = self.vector_type("i1");
-                self.define(&format!(
-                    "vector.maskedload %l{position}[{address}], {mask}, {pass} : {array}, {masks}, {kind} into {kind}"
-                ))
-            }
-        }
-    }
-
-    /// The value of a dimension of the original operation.
-    fn index(
-        &mut self,
-        dimension: usize,
-        state: &State,
-        point: &Point,
-        known: &mut Known,
-    ) -> Piece {
-        let l =
-            (0..self.nest.loops.len()).find(|&l| self.nest.loops[l].dimension == Some(dimension));
-        let scalar = |name: String| Piece {
-            name,
-            element: "index".to_string(),
-            vector: false,
-        };
-        let Some(l) = l else {
-            // Its loop had one iteration.
-            return scalar(self.constant(0));
-        };
-        let steps = point.steps.iter().find(|s| s.0 == l).map_or(0, |s| s.1);
-        let along = l == self.plan.lanes_loop;
-        let distance = if along {
-            point.vector * self.plan.lanes
-        } else {
-            steps
-        };
-        let key = (l, distance);
-        if let Some(piece) = known.indices.get(&key) {
-            return piece.clone();
-        }
-        let base = state
-            .values
-            .get(&l)
-            .cloned()
-            .unwrap_or_else(|| "%c0".to_string());
-        let start = self.offset(&base, distance);
-        let piece = if along {
-            let kind = self.vector_type("index");
-            let lanes = self.define(&format!("vector.step : {kind}"));
-            let wide = self.define(&format!("vector.broadcast {start} : index to {kind}"));
-            Piece {
-                name: self.define(&format!("arith.addi {wide}, {lanes} : {kind}")),
-                element: "index".to_string(),
-                vector: true,
-            }
-        } else {
-            scalar(start)
-        };
-        known.indices.insert(key, piece.clone());
-        piece
-    }
-}
-
-/// Values that the current block has already.
-#[derive(Default)]
-struct Known {
-    inputs: HashMap<(usize, i64, bool), Piece>,
-    steps: HashMap<(usize, Vec<Piece>), Piece>,
-    indices: HashMap<(usize, i64), Piece>,
-    broadcasts: HashMap<String, String>,
 }

@@ -5,10 +5,14 @@
 //! [`nest`] with a [`body`], a register tile is [`plan`]ned, and a [`kernel`] replaces it.
 
 pub mod body;
+mod caller;
 pub mod interchange;
 pub mod kernel;
 pub mod nest;
+pub mod packing;
+mod payload;
 pub mod plan;
 pub mod reading;
 pub mod signature;
+pub mod tiling;
 pub mod vectorize;

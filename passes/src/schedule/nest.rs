@@ -21,7 +21,15 @@ pub struct Loop {
     /// The dimension of the original operation that the loop is, if its value may be used (`linalg.index`); `None` for
     /// loops that are collapsed from several.
     pub dimension: Option<usize>,
+    /// Of a dynamic extent: the operand and its dimension that have it. `extent` is then an estimate.
+    pub source: Source,
 }
+
+/// The operand and its dimension that have a dynamic extent; `None` for static ones.
+pub type Source = Option<(usize, usize)>;
+
+/// The estimate of a dynamic extent.
+pub const ESTIMATE: i64 = 64;
 
 /// The address of an operand's element in units of elements: `offset + Σ strides[k] · i_k`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +58,28 @@ impl Nest {
             Some((_, inputs)) => inputs,
             None => &[],
         }
+    }
+
+    /// Elements of an operand from the first to the last.
+    pub fn span(&self, operand: usize) -> i64 {
+        let strides = self.operands[operand].strides.iter();
+        let steps = strides.zip(&self.loops);
+        steps.fold(1, |all, (stride, l)| {
+            all.saturating_add(stride.saturating_mul(l.extent - 1))
+        })
+    }
+
+    /// Number of points that are combined into one element of the output.
+    pub fn reduced(&self) -> i64 {
+        let reductions = self.loops.iter().filter(|l| l.kind == LoopKind::Reduction);
+        reductions.fold(1, |all, l| all.saturating_mul(l.extent))
+    }
+
+    /// Number of elements of an operand that the loops name one by one.
+    pub fn elements(&self, operand: usize) -> i64 {
+        let strides = self.operands[operand].strides.iter();
+        let own = strides.zip(&self.loops).filter(|(stride, _)| **stride != 0);
+        own.fold(1, |all, (_, l)| all.saturating_mul(l.extent))
     }
 
     /// Number of points.
@@ -95,6 +125,8 @@ impl Nest {
                 .is_some_and(|d| used_dimensions.contains(&d))
         };
         self.loops[outer].kind == self.loops[inner].kind
+            && self.loops[outer].source.is_none()
+            && self.loops[inner].source.is_none()
             && !is_used_dimensions(outer)
             && !is_used_dimensions(inner)
             && self
@@ -124,6 +156,7 @@ mod tests {
                     extent: *extent,
                     kind: *kind,
                     dimension: Some(d),
+                    source: None,
                 })
                 .collect(),
             operands: operands

@@ -6,7 +6,8 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::nest::{LoopKind, Nest};
+use super::nest::{Address, LoopKind, Nest};
+use super::payload::CLOSEST;
 
 /// What the lanes of a vector are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,10 @@ pub struct Plan {
     pub parallels: Vec<usize>,
     /// Whether the tiles of the outermost parallel loop are steps that threads may share.
     pub is_split: bool,
+    /// The operand that is read from a copy in the order of the kernel, see [`super::packing`].
+    pub packed: Option<usize>,
+    /// The first of the reductions that the predicate does not depend on: it is evaluated before them.
+    pub hoists: Option<usize>,
 }
 
 /// Points of the smallest nest that threads share: fewer take less time than to wake a thread.
@@ -62,13 +67,13 @@ impl Vectors {
 impl Plan {
     /// A tile for the nest. `None` if plain loops are as fast: without a reduction, with too little work, or without a
     /// loop along contiguous elements.
-    pub fn of(nest: &Nest, vectors: Vectors) -> Option<Plan> {
+    pub fn of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Plan> {
         let lanes = vectors.lanes;
         let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
         if !reduces || nest.volume() < 4 * lanes {
             return None;
         }
-        let (mode, lanes_loop) = select_lanes(nest, lanes)?;
+        let (mode, lanes_loop, packed) = select(nest, lanes, used_dimensions)?;
         let of_kind = |kind| {
             (0..nest.loops.len()).filter(move |&l| l != lanes_loop && nest.loops[l].kind == kind)
         };
@@ -81,16 +86,56 @@ impl Plan {
             reductions: of_kind(LoopKind::Reduction).collect(),
             parallels: of_kind(LoopKind::Parallel).collect(),
             is_split: false,
+            packed,
+            hoists: None,
         };
         match mode {
             LaneMode::Output => plan.tile_output(nest, vectors.accumulators()),
             LaneMode::Reduction => plan.tile_reduction(nest, vectors.registers / 2),
         }
-        if plan.mode == LaneMode::Output {
-            plan.parallels.push(lanes_loop);
+        match (plan.mode, packed) {
+            (LaneMode::Reduction, _) => {}
+            (LaneMode::Output, None) => plan.parallels.push(lanes_loop),
+            (LaneMode::Output, Some(operand)) => plan.order(nest, operand, used_dimensions),
         }
         plan.split(nest);
         Some(plan)
+    }
+
+    /// The unrolled loop along which the output is contiguous, if it is not so along the lanes.
+    pub fn transposed(&self, nest: &Nest) -> Option<usize> {
+        let strides = &nest.output()?.strides;
+        let apart = self.mode == LaneMode::Output && strides[self.lanes_loop] != 1;
+        let contiguous = self.unroll.iter().find(|(l, _)| strides[*l] == 1);
+        contiguous.map(|(l, _)| *l).filter(|_| apart)
+    }
+
+    /// The type of the memory that a tile is transposed in.
+    pub fn scratch_type(&self, element: &str) -> String {
+        let rows: i64 = self.unroll.iter().map(|u| u.1).product();
+        format!("memref<{}x{element}>", rows * self.vectors * self.lanes)
+    }
+
+    /// Orders the loops around a packed operand: a block of it stays in the cache for all rows that use it, and the
+    /// reductions that the predicate depends on come first.
+    fn order(&mut self, nest: &Nest, operand: usize, used_dimensions: &[usize]) {
+        let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
+        // A small copy stays in the cache as a whole: the rows of the other operand are read once.
+        match nest.elements(operand) > LARGE / 4 {
+            true => {
+                let batches = self.parallels.iter().take_while(|l| varies(l)).count();
+                self.parallels.insert(batches, self.lanes_loop);
+            }
+            false => self.parallels.push(self.lanes_loop),
+        }
+        let is_used = |l: &usize| {
+            nest.loops[*l]
+                .dimension
+                .is_some_and(|d| used_dimensions.contains(&d))
+        };
+        self.reductions.sort_by_key(|l| !is_used(l));
+        let first = self.reductions.iter().position(|l| !is_used(l));
+        self.hoists = first.or(Some(self.reductions.len()));
     }
 
     /// Steps of a parallel loop for which a tile is computed each.
@@ -109,12 +154,6 @@ impl Plan {
     pub fn tiles(&self, nest: &Nest, l: usize) -> i64 {
         let factor = self.factor(l);
         (nest.loops[l].extent + factor - 1) / factor
-    }
-
-    /// The number of steps of a kernel that threads may share; `None` for one that computes all at once.
-    pub fn steps(&self, nest: &Nest) -> Option<i64> {
-        let outermost = self.parallels.first().filter(|_| self.is_split);
-        outermost.map(|&l| self.tiles(nest, l))
     }
 
     /// Lets threads share a nest with enough work: the outermost loop with enough tiles, else the one with most, comes
@@ -172,11 +211,18 @@ impl Plan {
                 .filter(|&l| reuses_vectors(l))
                 .collect(),
         );
+        // With few rows, more vectors along the lanes read longer runs.
+        let available = rows.map_or(1, |l| nest.loops[l].extent.min(accumulators));
+        if available * self.vectors * 2 <= accumulators {
+            let most = (extent + self.lanes - 1) / self.lanes;
+            self.vectors = (accumulators / available).min(most).max(self.vectors);
+        }
         if let Some(rows) = rows {
-            let factor = factor_of(
-                nest.loops[rows].extent,
-                (accumulators / self.vectors).min(12),
-            );
+            let most = (accumulators / self.vectors).min(12);
+            let factor = match nest.loops[rows].source {
+                None => factor_of(nest.loops[rows].extent, most),
+                Some(_) => most.min(8),
+            };
             self.unroll.push((rows, factor));
         }
         let used = self.vectors * self.unroll.iter().map(|u| u.1).product::<i64>();
@@ -185,6 +231,7 @@ impl Plan {
                 .iter()
                 .copied()
                 .filter(|&l| Some(l) != rows && reuses_broadcasts(l))
+                .filter(|&l| nest.loops[l].source.is_none())
                 .collect(),
         );
         if let Some(second) = second
@@ -200,6 +247,7 @@ impl Plan {
     /// Dot products: several rows share the vector that does not depend on them.
     fn tile_reduction(&mut self, nest: &Nest, mut budget: i64) {
         let mut order: Vec<usize> = self.parallels.clone();
+        order.retain(|&l| nest.loops[l].source.is_none());
         order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
         for (rank, l) in order.into_iter().take(2).enumerate() {
             let most = if rank == 0 { 8 } else { 4 };
@@ -227,6 +275,96 @@ fn factor_of(extent: i64, most: i64) -> i64 {
         .unwrap_or(most)
 }
 
+/// Points of the smallest nest that has an operand copied.
+const PACKED_POINTS: i64 = 1 << 16;
+
+/// The rows that a copy of an operand costs: to copy an element takes as long as to use it so many times.
+const PACKING_ROWS: f64 = 48.0;
+
+/// The steps of a reduction that it costs to write a vector whose elements are apart.
+const SCATTER_STEPS: f64 = 20.0;
+
+/// Bytes of an operand that no longer stays in a cache of one core.
+const LARGE: i64 = 1 << 20;
+
+/// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
+fn select(
+    nest: &Nest,
+    lanes: i64,
+    used_dimensions: &[usize],
+) -> Option<(LaneMode, usize, Option<usize>)> {
+    let filled = |l: usize| {
+        let extent = nest.loops[l].extent;
+        extent as f64 / ((extent + lanes - 1) / lanes * lanes) as f64
+    };
+    let plain = select_lanes(nest, lanes);
+    let share = match plain {
+        None => 0.0,
+        Some((LaneMode::Reduction, _)) => 0.6,
+        Some((LaneMode::Output, l)) => {
+            let strides = nest.inputs().iter().map(|o| o.strides[l]);
+            let farthest = strides.max().unwrap_or(0);
+            let is_large = nest
+                .inputs()
+                .iter()
+                .enumerate()
+                .any(|(n, o)| o.strides[l] != 0 && nest.span(n) > LARGE / 4);
+            match farthest {
+                0 | 1 if is_large => filled(l) * 0.7,
+                0 | 1 => filled(l),
+                2..=CLOSEST => filled(l) * 0.4,
+                _ => filled(l) * 0.2,
+            }
+        }
+    };
+    let packed = (0..nest.loops.len())
+        .filter_map(|l| {
+            let operand = packable(nest, l, lanes, used_dimensions)?;
+            let rows = nest.volume() / nest.elements(operand).max(1);
+            let scatter = match nest.output()?.strides[l] {
+                1 => 0.0,
+                _ => SCATTER_STEPS / nest.reduced() as f64,
+            };
+            let share = filled(l) / (1.0 + scatter + PACKING_ROWS / rows as f64);
+            Some((share, l, operand))
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match (plain, packed) {
+        (plain, Some((best, l, operand))) if best > share * 1.05 || plain.is_none() => {
+            Some((LaneMode::Output, l, Some(operand)))
+        }
+        (plain, _) => plain.map(|(mode, l)| (mode, l, None)),
+    }
+}
+
+/// The only operand that varies along a loop, if a copy of it with the lanes along this loop may pay.
+fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Option<usize> {
+    let own = &nest.loops[l];
+    let is_used = own.dimension.is_some_and(|d| used_dimensions.contains(&d));
+    if own.kind != LoopKind::Parallel
+        || own.source.is_some()
+        || is_used
+        || own.extent < lanes / 2
+        || nest.volume() < PACKED_POINTS
+    {
+        return None;
+    }
+    let varying: Vec<usize> = (0..nest.inputs().len())
+        .filter(|&n| nest.operands[n].strides[l] != 0)
+        .collect();
+    let [operand] = varying.as_slice() else {
+        return None;
+    };
+    let strides = &nest.operands[*operand].strides;
+    let shared = |r: usize| nest.loops[r].kind == LoopKind::Parallel && strides[r] == 0;
+    let rows = (0..nest.loops.len()).filter(|&r| shared(r));
+    let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
+    let reduces =
+        (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
+    let is_static = |r: usize| nest.loops[r].source.is_none() || strides[r] == 0;
+    (rows >= 16 && reduces && (0..nest.loops.len()).all(is_static)).then_some(*operand)
+}
+
 /// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
 /// in the output with gathered inputs.
 fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
@@ -235,8 +373,10 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         nest.inputs().iter().all(|o| matches!(o.strides[l], 0 | 1))
             && nest.inputs().iter().any(|o| o.strides[l] == 1)
     };
-    let along_output =
-        |l: &usize| nest.loops[*l].kind == LoopKind::Parallel && output.strides[*l] == 1;
+    let along_output = |l: &usize| {
+        let own = &nest.loops[*l];
+        own.kind == LoopKind::Parallel && own.source.is_none() && output.strides[*l] == 1
+    };
     let along_reduction = |l: &usize| nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
     let extent = |l: &usize| nest.loops[*l].extent;
     let all = || 0..nest.loops.len();
@@ -251,7 +391,7 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         }
         (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
         _ => {
-            // Gathers are profitable only if several outputs use each of them.
+            // Gathers are profitable only if several outputs use each of them, or if shuffles replace them.
             let gathered = all().filter(along_output).max_by_key(extent)?;
             let shared = all().any(|l| {
                 nest.loops[l].kind == LoopKind::Parallel
@@ -261,14 +401,17 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
                         .iter()
                         .all(|o| o.strides[gathered] == 0 || o.strides[l] == 0)
             });
-            (extent(&gathered) >= lanes / 2 && shared).then_some((LaneMode::Output, gathered))
+            let close = |o: &Address| (0..=CLOSEST).contains(&o.strides[gathered]);
+            let is_close = nest.inputs().iter().all(close);
+            (extent(&gathered) >= lanes / 2 && (shared || is_close))
+                .then_some((LaneMode::Output, gathered))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::nest::{Address, Loop};
+    use super::super::nest::Loop;
     use super::*;
     use LoopKind::{Parallel as P, Reduction as R};
 
@@ -285,6 +428,7 @@ mod tests {
                     extent: *extent,
                     kind: *kind,
                     dimension: None,
+                    source: None,
                 })
                 .collect(),
             operands: operands
@@ -304,7 +448,7 @@ mod tests {
             &[(64, P), (96, P), (128, R)],
             &[&[128, 0, 1], &[0, 1, 96], &[96, 1, 0]],
         );
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 1));
         assert_eq!(plan.unroll[0], (0, 8));
         assert!(plan.vectors * 8 <= 24);
@@ -320,7 +464,7 @@ mod tests {
             lanes: 8,
             registers: 16,
         };
-        let plan = Plan::of(&n, narrow).unwrap();
+        let plan = Plan::of(&n, narrow, &[]).unwrap();
         let accumulators = plan.vectors * plan.unroll.iter().map(|u| u.1).product::<i64>();
         // A step holds the vectors of one operand and a broadcast of the other beside the accumulators.
         assert!(
@@ -333,7 +477,7 @@ mod tests {
     fn a_matrix_vector_product_runs_along_the_reduction() {
         // y[n] += x[c] · w[n, c]
         let n = nest(&[(4096, P), (9216, R)], &[&[0, 1], &[9216, 1], &[1, 0]]);
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Reduction, 1));
         assert_eq!(plan.unroll, [(0, 8)]);
     }
@@ -349,7 +493,7 @@ mod tests {
                 &[144, 12, 1, 0, 0, 0],
             ],
         );
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!(
             (plan.mode, plan.lanes_loop, plan.vectors),
             (LaneMode::Output, 2, 1)
@@ -361,22 +505,76 @@ mod tests {
     #[test]
     fn strided_windows_gather_when_the_gather_is_shared() {
         let n = nest(
-            &[(64, P), (54, P), (54, P), (3, R), (11, R), (11, R)],
+            &[(4, P), (54, P), (54, P), (3, R), (11, R), (11, R)],
             &[
                 &[0, 896, 4, 50176, 224, 1],
                 &[363, 0, 0, 121, 11, 1],
                 &[2916, 54, 1, 0, 0, 0],
             ],
         );
-        let plan = Plan::of(&n, WIDE).unwrap();
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 2));
     }
 
     #[test]
+    fn windows_on_small_maps_pack_the_filter() {
+        // 512 → 512 channels, 3 × 3 on 7 × 7: the lanes are output channels, the rows a row of the map.
+        let n = nest(
+            &[(512, P), (7, P), (7, P), (512, R), (3, R), (3, R)],
+            &[
+                &[0, 9, 1, 81, 9, 1],
+                &[4608, 0, 0, 9, 3, 1],
+                &[49, 7, 1, 0, 0, 0],
+            ],
+        );
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
+        assert_eq!((plan.lanes_loop, plan.packed), (0, Some(1)));
+        assert_eq!(plan.transposed(&n), Some(2));
+        assert_eq!(plan.unroll[0], (2, 7));
+    }
+
+    #[test]
+    fn a_predicate_is_evaluated_before_the_reductions_that_it_does_not_use() {
+        let mut n = nest(
+            &[(64, P), (56, P), (56, P), (64, R), (3, R), (3, R)],
+            &[
+                &[0, 58, 1, 3364, 58, 1],
+                &[576, 0, 0, 9, 3, 1],
+                &[3136, 56, 1, 0, 0, 0],
+            ],
+        );
+        for (dimension, own) in n.loops.iter_mut().enumerate() {
+            own.dimension = Some(dimension);
+        }
+        // The predicate uses the positions of the map and of the window.
+        let plan = Plan::of(&n, WIDE, &[1, 2, 4, 5]).unwrap();
+        assert_eq!(plan.packed, Some(1));
+        assert_eq!(plan.reductions, [4, 5, 3]);
+        assert_eq!(plan.hoists, Some(2));
+        // A predicate on the channel leaves no lanes to pack along.
+        let plan = Plan::of(&n, WIDE, &[0]).unwrap();
+        assert_eq!(plan.packed, None);
+    }
+
+    #[test]
+    fn few_rows_have_more_vectors() {
+        // C[i, j] += A[i, l] · B[l, j] with three rows
+        let n = nest(
+            &[(3, P), (1021, P), (4099, R)],
+            &[&[4099, 0, 1], &[0, 1, 1021], &[1021, 1, 0]],
+        );
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
+        assert_eq!((plan.lanes_loop, plan.vectors), (1, 8));
+    }
+
+    #[test]
     fn maps_and_tiny_nests_are_left_to_loops() {
-        assert_eq!(Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), WIDE), None);
         assert_eq!(
-            Plan::of(&nest(&[(2, P), (2, R)], &[&[2, 1], &[1, 0]]), WIDE),
+            Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), WIDE, &[]),
+            None
+        );
+        assert_eq!(
+            Plan::of(&nest(&[(2, P), (2, R)], &[&[2, 1], &[1, 0]]), WIDE, &[]),
             None
         );
     }

@@ -7,8 +7,9 @@
 )]
 
 use super::body::{Body, Combine, Operand, Step};
-use super::nest::{Address, Loop, LoopKind, Nest};
+use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
 use super::signature::Signature;
+use super::signature::pointer_type;
 use crate::ir;
 use crate::ir::linalg;
 use crate::ir::ops;
@@ -39,7 +40,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     if indexing.len() != operands.len() || op.result_count() != 0 {
         return None;
     }
-    let mut extents = vec![None; reductions.len()];
+    let mut extents: Vec<Option<(i64, Source)>> = vec![None; reductions.len()];
     let mut arrays = Vec::new();
     for (position, operand) in operands.iter().enumerate() {
         let forms = maps::forms(*indexing.get(position)?)?;
@@ -51,7 +52,11 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
         for (dimension, form) in forms.iter().enumerate() {
             let stride = *array.strides.get(dimension)?;
             if let Some(index) = form.as_index() {
-                extents[index] = Some(*array.shape.get(dimension)?);
+                let source = Some((position, dimension));
+                extents[index] = match *array.shape.get(dimension)? {
+                    Some(extent) => Some((extent, None)),
+                    None => extents[index].or(Some((ESTIMATE, source))),
+                };
             }
             address.offset += form.offset() * stride;
             for (index, own) in form.as_linear()? {
@@ -64,14 +69,19 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
 
     let mut loops = Vec::new();
     for (dimension, extent) in extents.iter().enumerate() {
+        let (extent, source) = (*extent)?;
+        let kind = match *reductions.get(dimension)? {
+            true => LoopKind::Reduction,
+            false => LoopKind::Parallel,
+        };
+        if kind == LoopKind::Reduction && source.is_some() {
+            return None;
+        }
         loops.push(Loop {
-            extent: (*extent)?,
-            kind: if *reductions.get(dimension)? {
-                LoopKind::Reduction
-            } else {
-                LoopKind::Parallel
-            },
+            extent,
+            kind,
             dimension: Some(dimension),
+            source,
         });
     }
     let output = operands.len() - 1;
@@ -104,9 +114,10 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     let mut arguments = Vec::new();
     for &position in &used {
         let (array, address) = arrays.get(position)?;
-        signature
-            .arrays
-            .push(operands[position].r#type().to_string());
+        signature.arrays.push(match array.is_static() {
+            true => operands[position].r#type().to_string(),
+            false => pointer_type(&array.element, array.offset),
+        });
         signature.elements.push(array.element.clone());
         signature.windows.push((array.offset, array.span()));
         nest.operands.push(address.clone());
@@ -126,9 +137,13 @@ fn accumulates(element: &str) -> bool {
     ["f32", "f64", "i32", "i64"].contains(&element)
 }
 
-/// A static memref.
+/// Elements that no array has.
+const LARGEST_SPAN: i64 = 1 << 40;
+
+/// A memref with static strides.
 struct Array {
-    shape: Vec<i64>,
+    /// `None` for dynamic extents.
+    shape: Vec<Option<i64>>,
     strides: Vec<i64>,
     offset: i64,
     element: String,
@@ -137,22 +152,25 @@ struct Array {
 impl Array {
     fn of(kind: Type<'_>) -> Option<Array> {
         let kind = MemRefType::try_from(kind).ok()?;
-        if !kind.has_static_shape() {
-            return None;
-        }
         let element = kind.element().to_string();
-        let (strides, offset) = kind.strides_and_offset();
+        let (mut strides, offset) = kind.strides_and_offset();
         let known = |v: &i64| *v >= 0;
+        let shape = (0..kind.rank())
+            .map(|d| match kind.dim_size(d).ok()? {
+                DimSize::Static(n) => Some(Some(i64::try_from(n).ok()?)),
+                DimSize::Dynamic => Some(None),
+            })
+            .collect::<Option<Vec<_>>>()?;
+        // The stride of a dimension with one element does not matter.
+        for (stride, extent) in strides.iter_mut().zip(&shape) {
+            if *extent == Some(1) && *stride < 0 {
+                *stride = 0;
+            }
+        }
         let narrow = ["f16", "bf16", "i8", "i16"].contains(&element.as_str());
         if !narrow && !accumulates(&element) || !strides.iter().all(known) || !known(&offset) {
             return None;
         }
-        let shape = (0..kind.rank())
-            .map(|d| match kind.dim_size(d).ok()? {
-                DimSize::Static(n) => i64::try_from(n).ok(),
-                DimSize::Dynamic => None,
-            })
-            .collect::<Option<Vec<_>>>()?;
         Some(Array {
             shape,
             strides,
@@ -161,16 +179,23 @@ impl Array {
         })
     }
 
-    /// Elements from the first to the last, both included; 0 for an empty array.
+    fn is_static(&self) -> bool {
+        self.shape.iter().all(Option::is_some)
+    }
+
+    /// Elements from the first to the last, both included; 0 for an empty array, and a bound if an extent is dynamic.
     fn span(&self) -> i64 {
-        if self.shape.contains(&0) {
+        if self.shape.contains(&Some(0)) {
             return 0;
+        }
+        if !self.is_static() {
+            return LARGEST_SPAN;
         }
         let last: i64 = self
             .shape
             .iter()
             .zip(&self.strides)
-            .map(|(n, s)| (n - 1) * s)
+            .map(|(n, s)| (n.unwrap_or(1) - 1) * s)
             .sum();
         last + 1
     }

@@ -27,3 +27,11 @@ impl Signature {
         }
     }
 }
+
+/// The type as which an array with dynamic extents is passed: functions take arrays with static extents by pointer.
+pub fn pointer_type(element: &str, offset: i64) -> String {
+    match offset {
+        0 => format!("memref<1x{element}, strided<[1]>>"),
+        _ => format!("memref<1x{element}, strided<[1], offset: {offset}>>"),
+    }
+}

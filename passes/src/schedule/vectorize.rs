@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-vectorize-reductions`: replaces reductions over static buffers by calls of register-tiled vector kernels.
+//! `skript-vectorize-reductions`: replaces reductions over buffers by calls of register-tiled vector kernels.
 //!
 //! A `linalg.generic` with a reduction is read as a loop nest with linear addresses. The plan selects the loop along
 //! the vector lanes and the loops that are unrolled around it, from extents and strides alone. Equal nests share one
 //! kernel; a kernel with more than eight callers is not inlined. Reductions that gain nothing, and those whose output
 //! may alias an input, stay.
 //!
-//! Requires: buffers with static extents.
+//! Extents of parallel loops may be dynamic where strides are static, as that of a batch; they become arguments of the
+//! kernel.
 
+use super::caller::{array_before, extent_before, index_before, static_before, tiles_before};
 use super::kernel::kernel;
+use super::packing::Packing;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
+use super::signature::Signature;
+use super::tiling::Steps;
 use crate::ir::func::call_before;
 use crate::ir::memref::root_of;
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, append_functions, context, erase, ops};
+use crate::ir::{self, append_functions, erase, ops};
 use melior::ir::Value;
-use melior::ir::operation::OperationRef;
+use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-vectorize-reductions`; see [`vectorize`].
 pub const PASS: Pass = Pass {
     flag: "skript-vectorize-reductions",
-    summary: "replace reductions over static buffers by calls of register-tiled vector kernels",
+    summary: "replace reductions over buffers by calls of register-tiled vector kernels",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[
         Dialect::Arith,
@@ -81,91 +86,184 @@ pub struct Target {
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
     let found = named(module, ops::linalg::GENERIC);
-    let mut kernels: HashMap<String, String> = HashMap::new();
-    let mut taken: HashSet<String> = ir::symbols(module);
-    let mut texts = Vec::new();
-    let mut calls: HashMap<String, usize> = HashMap::new();
+    let mut functions = Functions {
+        taken: ir::symbols(module),
+        ..Functions::default()
+    };
+    let mut count = 0;
     for op in found {
-        let Some((body_text, mut arguments, steps)) = schedule(op, target) else {
+        let Some(mut kernel) = Kernel::of(op, target) else {
             continue;
         };
-        let next = (kernels.len()..)
-            .map(|number| format!("kernel_{number}"))
-            .find(|name| !taken.contains(name))
-            .unwrap_or_default();
-        let name = kernels
-            .entry(body_text.clone())
-            .or_insert_with(|| {
-                let text = body_text.replacen("@KERNEL(", &format!("@{next}("), 1);
-                taken.insert(next.clone());
-                texts.push((next.clone(), text));
-                next
-            })
-            .clone();
-        let wrong = |error: melior::Error| error.to_string();
-        if let Some(steps) = steps {
-            let at = Builder::before(context::of(op), op).map_err(wrong)?;
-            arguments.push(at.index(0).map_err(wrong)?);
-            arguments.push(at.index(steps).map_err(wrong)?);
+        if let Some((packing, text)) = &kernel.packing {
+            let name = functions.name("pack", text);
+            let copy = array_before(op, &packing.r#type(&kernel.signature))?;
+            let operand = kernel.arguments.get_mut(packing.operand);
+            let operand = operand.ok_or("a kernel without its operand")?;
+            let range = [index_before(op, 0)?, index_before(op, packing.steps())?];
+            let own = static_before(op, *operand, &packing.source_type)?;
+            call_before(op, &name, &[&[own, copy][..], &range].concat())
+                .map_err(|e| e.to_string())?;
+            *operand = copy;
         }
-        call_before(op, &name, &arguments).map_err(wrong)?;
+        let name = functions.name("kernel", &kernel.text);
+        kernel.pass_extents(op)?;
+        call_before(op, &name, &kernel.arguments).map_err(|e| e.to_string())?;
         erase(op);
-        *calls.entry(name).or_default() += 1;
+        count += 1;
     }
-    let is_shared = |name: &str| calls.get(name).is_some_and(|count| *count > MOST_COPIES);
-    let texts = texts
-        .into_iter()
-        .map(|(name, text)| match is_shared(&name) {
-            true => text.replacen(
-                "attributes {",
-                "attributes {passthrough = [\"noinline\"], ",
-                1,
-            ),
-            false => text,
-        });
-    append_functions(module, &texts.collect::<String>()).map_err(|e| e.to_string())?;
-    Ok(calls.values().sum())
+    append_functions(module, &functions.text()).map_err(|e| e.to_string())?;
+    Ok(count)
+}
+
+/// The functions that the pass adds; equal ones are one.
+#[derive(Default)]
+struct Functions {
+    /// Names of the module and of functions that are added.
+    taken: HashSet<String>,
+    /// By text, with `@KERNEL` for the name: position in `added`.
+    known: HashMap<String, usize>,
+    /// Name, text and number of calls.
+    added: Vec<(String, String, usize)>,
+}
+
+impl Functions {
+    /// The name of a function, for one more call.
+    fn name(&mut self, prefix: &str, text: &str) -> String {
+        let next = self.added.len();
+        let position = *self.known.entry(text.to_owned()).or_insert(next);
+        if position == next {
+            let numbers = 0..;
+            let name = numbers
+                .map(|number: usize| format!("{prefix}_{number}"))
+                .find(|name| !self.taken.contains(name))
+                .unwrap_or_default();
+            self.taken.insert(name.clone());
+            let text = text.replacen("@KERNEL(", &format!("@{name}("), 1);
+            self.added.push((name, text, 0));
+        }
+        match self.added.get_mut(position) {
+            Some((name, _, calls)) => {
+                *calls += 1;
+                name.clone()
+            }
+            None => String::new(),
+        }
+    }
+
+    /// All functions; LLVM does not inline those with many calls.
+    fn text(&self) -> String {
+        let mut all = String::new();
+        for (_, text, calls) in &self.added {
+            match *calls > MOST_COPIES {
+                true => all.push_str(&text.replacen(
+                    "attributes {",
+                    "attributes {passthrough = [\"noinline\"], ",
+                    1,
+                )),
+                false => all.push_str(text),
+            }
+        }
+        all
+    }
 }
 
 /// Maximum number of callers of a kernel that LLVM may inline. A kernel with more stays one function.
 const MOST_COPIES: usize = 8;
 
-/// The kernel of one reduction, named `@KERNEL`, its arguments, and the steps that are two more.
-fn schedule<'c, 'a>(
-    op: OperationRef<'c, 'a>,
-    target: Target,
-) -> Option<(String, Vec<Value<'c, 'a>>, Option<i64>)> {
-    let mut reduction = read(op)?;
-    // Kernels require that the output does not alias an input.
-    let arrays = reduction.signature.arrays.len();
-    let (output, inputs) = reduction.arguments.get(..arrays)?.split_last()?;
-    let root = root_of(*output);
-    if inputs.iter().any(|i| root_of(*i) == root) {
-        return None;
-    }
-    reduction.nest.simplify(&reduction.body.used_dimensions());
-    let bits = reduction
-        .signature
-        .elements
-        .iter()
-        .map(|e| {
-            e.trim_start_matches(['b', 'f', 'i'])
-                .parse::<i64>()
-                .unwrap_or(64)
+/// The kernel of one reduction; functions are named `@KERNEL`.
+struct Kernel<'c, 'a> {
+    text: String,
+    /// The arrays, the output last, then captured scalars.
+    arguments: Vec<Value<'c, 'a>>,
+    /// The steps: two more arguments are their range.
+    steps: Option<Steps>,
+    /// The loops of dynamic extents: their numbers, and the values with the dimensions that have them.
+    dynamic: Vec<(usize, Value<'c, 'a>, usize)>,
+    /// The operand that is copied before, and the function that does so.
+    packing: Option<(Packing, String)>,
+    signature: Signature,
+}
+
+impl<'c, 'a> Kernel<'c, 'a> {
+    /// `None` for a reduction that gains nothing.
+    fn of(op: OperationRef<'c, 'a>, target: Target) -> Option<Self> {
+        let mut reduction = read(op)?;
+        // Kernels require that the output does not alias an input.
+        let arrays = reduction.signature.arrays.len();
+        let (output, inputs) = reduction.arguments.get(..arrays)?.split_last()?;
+        let root = root_of(*output);
+        if inputs.iter().any(|i| root_of(*i) == root) {
+            return None;
+        }
+        let used_dimensions = reduction.body.used_dimensions();
+        let operands: Vec<Value> = op.operands().collect();
+        reduction.nest.simplify(&used_dimensions);
+        let bits = reduction
+            .signature
+            .elements
+            .iter()
+            .map(|e| {
+                e.trim_start_matches(['b', 'f', 'i'])
+                    .parse::<i64>()
+                    .unwrap_or(64)
+            })
+            .max()?;
+        let vectors = Vectors {
+            lanes: target.vector_bits / bits,
+            registers: target.vector_registers,
+        };
+        let plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
+        let packing = Packing::of(&reduction.nest, &plan, &reduction.signature).map(|packing| {
+            let function = packing.function("KERNEL", &reduction.signature);
+            packing.apply(&mut reduction.nest, &mut reduction.signature);
+            (packing, function)
+        });
+        let loops = reduction.nest.loops.iter().enumerate();
+        let dynamic = loops.filter_map(|(l, own)| {
+            let (operand, dimension) = own.source?;
+            Some((l, *operands.get(operand)?, dimension))
+        });
+        let dynamic: Vec<_> = dynamic.collect();
+        let text = kernel(
+            "KERNEL",
+            &reduction.nest,
+            &plan,
+            &reduction.body,
+            &reduction.signature,
+        );
+        Some(Kernel {
+            text,
+            steps: plan.steps(&reduction.nest),
+            dynamic,
+            arguments: reduction.arguments,
+            packing,
+            signature: reduction.signature,
         })
-        .max()?;
-    let vectors = Vectors {
-        lanes: target.vector_bits / bits,
-        registers: target.vector_registers,
-    };
-    let plan = Plan::of(&reduction.nest, vectors)?;
-    let text = kernel(
-        "KERNEL",
-        &reduction.nest,
-        &plan,
-        &reduction.body,
-        &reduction.signature,
-    );
-    let steps = plan.steps(&reduction.nest);
-    Some((text, reduction.arguments, steps))
+    }
+    /// Adds the arguments that follow from extents, and passes arrays of dynamic extents by pointer.
+    fn pass_extents(&mut self, op: OperationRef<'c, 'a>) -> Result<(), String> {
+        for (argument, kind) in self.arguments.iter_mut().zip(&self.signature.arrays) {
+            *argument = static_before(op, *argument, kind)?;
+        }
+        let mut extents = HashMap::new();
+        for (l, value, dimension) in &self.dynamic {
+            let extent = extent_before(op, *value, *dimension)?;
+            extents.insert(*l, extent);
+            self.arguments.push(extent);
+        }
+        let steps = match self.steps {
+            None => return Ok(()),
+            Some(Steps::Static(steps)) => index_before(op, steps)?,
+            Some(Steps::Dynamic {
+                loop_number,
+                factor,
+            }) => {
+                let extent = extents.get(&loop_number).copied();
+                tiles_before(op, extent.ok_or("a loop without its extent")?, factor)?
+            }
+        };
+        self.arguments.extend([index_before(op, 0)?, steps]);
+        Ok(())
+    }
 }

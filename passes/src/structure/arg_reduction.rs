@@ -13,6 +13,7 @@ use super::nest::{Nest, NestTarget, Term, TermId};
 use super::target::{Placement, Slot};
 use skript_frontend::model::Accumulation;
 use skript_semantics::ScalarOp;
+use skript_symbolic::Extent;
 
 /// An arg-reduction: the comparison, the conditions and the positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +65,8 @@ impl ArgReduction {
             .iter()
             .map(|t| reduced_index(nest, t.value, kept));
         let positions: Vec<usize> = positions.collect::<Option<_>>()?;
-        let reduced = |index: &usize| nest.extents.get(*index) != Some(&1) && !kept(index);
+        let reduced =
+            |index: &usize| nest.extents.get(*index) != Some(&Extent::ONE) && !kept(index);
         let distinct = positions
             .iter()
             .enumerate()

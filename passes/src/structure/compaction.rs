@@ -112,7 +112,7 @@ mod tests {
     fn sample(subscript: fn(&mut Builder, TermId) -> TermId, reads: bool) -> Option<Compaction> {
         let mut b = Builder::new(Accumulation::Replace, &[7]);
         b.nest.tensors.push(NestTensor {
-            extents: vec![9],
+            extents: vec![9.into()],
             destination: Some(0),
         });
         b.nest.tensors.push(NestTensor {

@@ -4,7 +4,7 @@
 //! If d divides the extent, the index is a number with two digits, i = d·j + k: `i / d` is j, `i mod d` is k.
 
 use super::nest::{Nest, Term, TermId};
-use skript_symbolic::{Affine, Atom};
+use skript_symbolic::{Affine, Atom, Extent};
 use std::collections::HashMap;
 
 /// Maximum number of digits.
@@ -25,8 +25,8 @@ pub fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
         let low = present.extents.len();
         let mut extents = present.extents.clone();
         let extent = extents.get_mut(index)?;
-        *extent = extent.checked_div(divisor)?;
-        extents.push(divisor);
+        *extent = Extent::Static(extent.as_static()?.checked_div(divisor)?);
+        extents.push(Extent::Static(divisor));
         let form = Affine::index(index).scale(divisor)?;
         let form = form.add(&Affine::index(low))?;
         let terms = present.terms.iter().enumerate();
@@ -58,12 +58,12 @@ fn quotients(nest: &Nest, least: usize) -> Vec<Affine> {
 }
 
 /// An index and its divisor, somewhere in a form.
-fn digit(form: &Affine, extents: &[i64]) -> Option<(usize, i64)> {
+fn digit(form: &Affine, extents: &[Extent]) -> Option<(usize, i64)> {
     form.terms().find_map(|(atom, _)| match atom {
         Atom::Index(_) => None,
         Atom::FloorDiv(inner, divisor) | Atom::Mod(inner, divisor) => match inner.as_index() {
             Some(index) => {
-                let extent = *extents.get(index)?;
+                let extent = extents.get(index)?.as_static()?;
                 let divides = extent.checked_rem(*divisor)? == 0 && extent > *divisor;
                 (divides && *divisor > 1).then_some((index, *divisor))
             }
@@ -107,6 +107,13 @@ mod tests {
     #[test]
     fn digits_that_leave_quotients_are_none() {
         assert_eq!(of(&sample(4), 2).map(|(nest, _)| nest.extents), None);
+    }
+
+    #[test]
+    fn a_dynamic_index_has_no_digits() {
+        let mut nest = sample(2);
+        nest.extents[1] = Extent::Dynamic(skript_symbolic::SymbolId(1));
+        assert_eq!(of(&nest, 1).map(|(nest, _)| nest.extents), None);
     }
 
     #[test]

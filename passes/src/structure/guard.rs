@@ -2,9 +2,8 @@
 //! Predicates as conjunctions of affine inequalities.
 
 use super::nest::{Nest, Term, TermId};
-use super::read::LARGEST_EXTENT;
 use skript_semantics::{ScalarKind, ScalarOp};
-use skript_symbolic::Affine;
+use skript_symbolic::{Affine, Extent};
 
 /// What a predicate implies: all `constraints` are ≥ 0 wherever it is true.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,7 +19,7 @@ pub struct Guard {
 pub struct DomainBox {
     pub low: Vec<i64>,
     /// Zero if no point is left.
-    pub extents: Vec<i64>,
+    pub extents: Vec<Extent>,
 }
 
 impl Guard {
@@ -130,20 +129,19 @@ impl Guard {
 
     /// The box that the constraints on single indices describe; they are removed from the guard. A dynamic extent may
     /// be below any bound, so its constraints stay.
-    pub fn split_box(&mut self, extents: &[i64]) -> DomainBox {
+    pub fn split_box(&mut self, extents: &[Extent]) -> DomainBox {
         let mut low = vec![0i64; extents.len()];
-        let mut end = extents.to_vec();
+        let mut end: Vec<i64> = extents.iter().map(|own| own.upper_bound()).collect();
+        let mut is_empty = false;
         self.constraints.retain(|constraint| {
             let Some(linear) = constraint.as_linear() else {
                 return true;
             };
             let offset = constraint.offset();
             match linear.as_slice() {
-                [(index, _)] if extents.get(*index) == Some(&LARGEST_EXTENT) => true,
+                [(index, _)] if extents.get(*index).is_some_and(|own| own.is_dynamic()) => true,
                 [] => {
-                    if offset < 0 {
-                        end.iter_mut().for_each(|e| *e = 0);
-                    }
+                    is_empty |= offset < 0;
                     // Without an index there is no box to empty.
                     offset < 0 && extents.is_empty()
                 }
@@ -170,7 +168,12 @@ impl Guard {
             extents: low
                 .iter()
                 .zip(&end)
-                .map(|(l, e)| e.saturating_sub(*l).max(0))
+                .zip(extents)
+                .map(|((low, end), extent)| match extent {
+                    _ if is_empty => Extent::Static(0),
+                    Extent::Static(_) => Extent::Static(end.saturating_sub(*low).max(0)),
+                    Extent::Dynamic(_) => *extent,
+                })
                 .collect(),
             low,
         }
@@ -178,15 +181,15 @@ impl Guard {
 }
 
 /// Whether the constraints state only that these subscripts are in bounds of a tensor with these extents.
-pub fn only_bounds(constraints: &[Affine], subscripts: &[Affine], extents: &[i64]) -> bool {
+pub fn only_bounds(constraints: &[Affine], subscripts: &[Affine], extents: &[Extent]) -> bool {
     let bounds: Vec<Affine> = subscripts
         .iter()
         .zip(extents)
-        .filter_map(|(form, extent)| {
-            let last = Affine::constant(extent.checked_sub(1)?);
-            Some([form.clone(), last.sub(form)?])
+        .flat_map(|(form, extent)| {
+            let last = extent.as_static().and_then(|extent| extent.checked_sub(1));
+            let end = last.and_then(|last| Affine::constant(last).sub(form));
+            std::iter::once(form.clone()).chain(end)
         })
-        .flatten()
         .collect();
     constraints.iter().all(|c| bounds.contains(c))
 }
@@ -196,6 +199,7 @@ mod tests {
     use super::super::nest::samples::Builder;
     use super::*;
     use skript_frontend::model::Accumulation;
+    use skript_symbolic::SymbolId;
 
     #[test]
     fn a_padded_window_keeps_its_two_bounds() {
@@ -233,24 +237,23 @@ mod tests {
         let within = b.within(position, 8);
         b.nest.predicate = Some(within);
         let mut guard = Guard::of(&b.nest);
-        let domain = guard.split_box(&[10, 4]);
-        assert_eq!((domain.low, domain.extents), (vec![2, 0], vec![4, 4]));
+        let domain = guard.split_box(&[10, 4].map(Extent::Static));
+        assert_eq!(domain.low, [2, 0]);
+        assert_eq!(domain.extents, [4, 4]);
         assert!(guard.always_holds());
     }
 
     #[test]
     fn extents_of_a_run_stay_whole() {
         // 2 ≤ i < 5 of n elements; n may be three.
-        let mut b = Builder::new(Accumulation::Assign, &[LARGEST_EXTENT]);
+        let extents = [Extent::Dynamic(SymbolId(0))];
+        let mut b = Builder::new(Accumulation::Assign, &extents);
         let position = b.window(0, 1, 0, 0, -2);
         let within = b.within(position, 3);
         b.nest.predicate = Some(within);
         let mut guard = Guard::of(&b.nest);
-        let domain = guard.split_box(&[LARGEST_EXTENT]);
-        assert_eq!(
-            (domain.low, domain.extents),
-            (vec![0], vec![LARGEST_EXTENT])
-        );
+        let domain = guard.split_box(&extents);
+        assert_eq!((domain.low, domain.extents), (vec![0], extents.to_vec()));
         assert_eq!(guard.constraints.len(), 2);
     }
 
@@ -276,7 +279,8 @@ mod tests {
             operands: vec![below],
         });
         b.nest.predicate = Some(not);
-        let domain = Guard::of(&b.nest).split_box(&[10]);
-        assert_eq!((domain.low, domain.extents), (vec![4], vec![6]));
+        let domain = Guard::of(&b.nest).split_box(&[Extent::Static(10)]);
+        assert_eq!(domain.low, [4]);
+        assert_eq!(domain.extents, [6]);
     }
 }

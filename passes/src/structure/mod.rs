@@ -27,6 +27,6 @@ pub use guard::{DomainBox, Guard};
 pub use nest::{Nest, Term, TermId};
 pub use pieces::Pieces;
 pub use positions::Positions;
-pub use read::{LARGEST_EXTENT, ReadError, Reading};
-pub use skript_symbolic::Affine;
+pub use read::{ReadError, Reading, StaticReading};
+pub use skript_symbolic::{Affine, Extent};
 pub use target::{Placement, Slot};

@@ -3,7 +3,7 @@
 
 use skript_frontend::model::Accumulation;
 use skript_semantics::{ScalarKind, ScalarOp};
-use skript_symbolic::Affine;
+use skript_symbolic::{Affine, Extent};
 
 /// Position in [`Nest::terms`]; operands come before their users.
 pub type TermId = usize;
@@ -11,8 +11,8 @@ pub type TermId = usize;
 /// One formula.
 #[derive(Clone, Debug)]
 pub struct Nest {
-    /// Extents of the indices, outermost first; [`super::read::LARGEST_EXTENT`] for a dynamic one.
-    pub extents: Vec<i64>,
+    /// Extents of the indices, outermost first.
+    pub extents: Vec<Extent>,
     pub kind: Accumulation,
     /// Bool; `None`: always true.
     pub predicate: Option<TermId>,
@@ -24,8 +24,8 @@ pub struct Nest {
 /// The element that a step writes, and its value.
 #[derive(Clone, Debug)]
 pub struct NestTarget {
-    /// Extents of the output; [`super::read::LARGEST_EXTENT`] for a dynamic one.
-    pub extents: Vec<i64>,
+    /// Extents of the output.
+    pub extents: Vec<Extent>,
     pub subscripts: Vec<TermId>,
     pub value: TermId,
 }
@@ -33,7 +33,7 @@ pub struct NestTarget {
 /// A tensor that the formula reads.
 #[derive(Clone, Debug)]
 pub struct NestTensor {
-    pub extents: Vec<i64>,
+    pub extents: Vec<Extent>,
     /// The target whose current elements these are, for a destination.
     pub destination: Option<usize>,
 }
@@ -100,12 +100,17 @@ impl Term {
 }
 
 impl Nest {
+    /// The extents of the indices; `None` if one is dynamic.
+    pub fn static_extents(&self) -> Option<Vec<i64>> {
+        self.extents.iter().map(|own| own.as_static()).collect()
+    }
+
     /// The term as an affine form of the indices. A `min`, `max` or branch that the extents decide is replaced by the
     /// operand that it selects.
     pub fn affine(&self, term: TermId) -> Option<Affine> {
         match self.terms.get(term)? {
             Term::Int(value) => Some(Affine::constant(*value)),
-            Term::Index(position) => Some(if self.extents.get(*position) == Some(&1) {
+            Term::Index(position) => Some(if self.extents.get(*position) == Some(&Extent::ONE) {
                 Affine::constant(0)
             } else {
                 Affine::index(*position)
@@ -286,10 +291,10 @@ pub(crate) mod samples {
     }
 
     impl Builder {
-        pub fn new(kind: Accumulation, extents: &[i64]) -> Self {
+        pub fn new(kind: Accumulation, extents: &[impl Copy + Into<Extent>]) -> Self {
             Builder {
                 nest: Nest {
-                    extents: extents.to_vec(),
+                    extents: extents.iter().map(|own| (*own).into()).collect(),
                     kind,
                     predicate: None,
                     targets: Vec::new(),
@@ -350,7 +355,7 @@ pub(crate) mod samples {
 
         pub fn access(&mut self, extents: &[i64], subscripts: &[TermId]) -> TermId {
             self.nest.tensors.push(NestTensor {
-                extents: extents.to_vec(),
+                extents: extents.iter().copied().map(Extent::from).collect(),
                 destination: None,
             });
             self.term(Term::Access {
@@ -361,7 +366,7 @@ pub(crate) mod samples {
 
         pub fn target(mut self, extents: &[i64], subscripts: &[TermId], value: TermId) -> Nest {
             self.nest.targets.push(NestTarget {
-                extents: extents.to_vec(),
+                extents: extents.iter().copied().map(Extent::from).collect(),
                 subscripts: subscripts.to_vec(),
                 value,
             });

@@ -4,7 +4,7 @@
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
-use skript_symbolic::Affine;
+use skript_symbolic::{Affine, Extent};
 
 /// Maximum number of leaves.
 const MOST: usize = 256;
@@ -170,7 +170,7 @@ impl Nest {
 
 impl<T: Clone> Pieces<T> {
     /// One piece if the extents decide the condition.
-    fn split(form: Affine, then: Pieces<T>, otherwise: Pieces<T>, extents: &[i64]) -> Pieces<T> {
+    fn split(form: Affine, then: Pieces<T>, otherwise: Pieces<T>, extents: &[Extent]) -> Pieces<T> {
         match form.range(extents) {
             Some(range) if range.low >= 0 => then,
             Some(range) if range.high < 0 => otherwise,
@@ -201,7 +201,7 @@ impl<T: Clone> Pieces<T> {
     fn join<U: Clone, V: Clone>(
         &self,
         other: &Pieces<U>,
-        extents: &[i64],
+        extents: &[Extent],
         each: &dyn Fn(&T, &U) -> Option<Pieces<V>>,
     ) -> Option<Pieces<V>> {
         let joined = self.graft(&|value| other.graft(&|second| each(value, second)))?;
@@ -225,7 +225,7 @@ impl<T: Clone> Pieces<T> {
     }
 
     /// Removes branches that are never taken; `known` are forms that are not negative here.
-    fn pruned(self, known: &mut Vec<Affine>, extents: &[i64]) -> Pieces<T> {
+    fn pruned(self, known: &mut Vec<Affine>, extents: &[Extent]) -> Pieces<T> {
         let Pieces::Split {
             form,
             then,

@@ -3,6 +3,7 @@
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::Scalar;
+use skript_symbolic::Extent;
 use std::collections::HashMap;
 
 /// Maximum number of values; longer rows are computed at run time.
@@ -50,7 +51,8 @@ fn values<T>(
     for id in &needed {
         match nest.terms.get(*id)? {
             Term::Index(own)
-                if nest.extents.get(*own) != Some(&1) && *index.get_or_insert(*own) != *own =>
+                if nest.extents.get(*own) != Some(&Extent::ONE)
+                    && *index.get_or_insert(*own) != *own =>
             {
                 return None;
             }
@@ -59,7 +61,7 @@ fn values<T>(
         }
     }
     let index = index?;
-    let extent = *nest.extents.get(index)?;
+    let extent = nest.extents.get(index)?.as_static()?;
     if extent > LONGEST {
         return None;
     }

@@ -19,7 +19,7 @@ use melior::ir::{
 };
 use skript_frontend::model::Accumulation;
 use skript_semantics::{RealType, ScalarKind, ScalarOp};
-use skript_symbolic::Affine;
+use skript_symbolic::{Affine, Extent, SymbolId};
 use std::collections::HashMap;
 
 /// A formula as data, and the IR values of its components.
@@ -39,6 +39,8 @@ pub struct Reading<'c, 'a> {
     pub same: Vec<usize>,
     /// By [`Nest::extents`]: the dynamic extents.
     pub bounds: Vec<Option<Value<'c, 'a>>>,
+    /// Number of symbols of dynamic extents, of loops and tensors. Those of loops are positions in `bounds`.
+    symbols: usize,
     /// Whether some extent of a loop or tensor is dynamic.
     pub is_dynamic: bool,
     /// By [`Nest::targets`].
@@ -53,9 +55,6 @@ pub struct Reading<'c, 'a> {
     /// Constants that are not integers.
     literals: Vec<(Attribute<'c>, TermId)>,
 }
-
-/// Stands for a dynamic extent in a [`Nest`]: no tensor has a larger one.
-pub const LARGEST_EXTENT: i64 = 1 << 40;
 
 /// Why a formula cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +71,31 @@ pub enum ReadError {
     Build(#[from] Error),
 }
 
+/// A formula whose loops have static extents.
+pub struct StaticReading<'c, 'a> {
+    reading: Reading<'c, 'a>,
+    /// Extents of the indices, outermost first.
+    pub domain: Vec<i64>,
+}
+
+impl<'c, 'a> TryFrom<Reading<'c, 'a>> for StaticReading<'c, 'a> {
+    type Error = ReadError;
+
+    fn try_from(reading: Reading<'c, 'a>) -> Result<Self, ReadError> {
+        let domain = reading.nest.static_extents();
+        let domain = domain.ok_or(ReadError::DynamicExtent)?;
+        Ok(StaticReading { reading, domain })
+    }
+}
+
+impl<'c, 'a> std::ops::Deref for StaticReading<'c, 'a> {
+    type Target = Reading<'c, 'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.reading
+    }
+}
+
 impl<'c: 'a, 'a> Reading<'c, 'a> {
     pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
@@ -79,12 +103,16 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let mut run_time_bounds = Vec::new();
         let mut outs = op.operands();
         for bound in formula.static_bounds() {
-            let is_dynamic = bound == types::DYNAMIC;
-            extents.push(if is_dynamic { LARGEST_EXTENT } else { bound });
-            run_time_bounds.push(match is_dynamic {
-                true => Some(outs.next().ok_or(ReadError::Malformed("too few bounds"))?),
-                false => None,
-            });
+            if bound != types::DYNAMIC {
+                extents.push(Extent::Static(bound));
+                run_time_bounds.push(None);
+                continue;
+            }
+            let value = Some(outs.next().ok_or(ReadError::Malformed("too few bounds"))?);
+            let first = run_time_bounds.iter().position(|own| *own == value);
+            let symbol = first.unwrap_or(run_time_bounds.len());
+            extents.push(Extent::Dynamic(SymbolId(symbol)));
+            run_time_bounds.push(value);
         }
         let outs: Vec<_> = outs.collect();
         let same = match op.attribute(attribute_names::SAME_TENSOR) {
@@ -114,6 +142,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
             predicate: formula.predicate(),
             body,
             indices: run_time_bounds.len(),
+            symbols: run_time_bounds.len(),
             tensors: Vec::new(),
             outs,
             same,
@@ -160,7 +189,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
 
     /// The formula over indices of other extents, with linear forms of these instead of some terms. `None` if a form is
     /// not linear.
-    pub fn substituted(&self, extents: &[i64], forms: &HashMap<TermId, Affine>) -> Option<Self> {
+    pub fn substituted(&self, extents: &[Extent], forms: &HashMap<TermId, Affine>) -> Option<Self> {
         let (nest, new) = self.nest.substituted(extents, forms)?;
         self.renewed(nest, &new)
     }
@@ -472,18 +501,27 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         Ok(self.tensors.len() - 1)
     }
 
-    /// Extents of a tensor, with [`LARGEST_EXTENT`] for dynamic ones.
-    fn extents_of(&mut self, tensor: Value<'c, 'a>) -> Result<Vec<i64>, ReadError> {
-        let mut extents = types::extents(tensor.r#type()).ok_or(ReadError::Malformed(
+    /// The value of a dynamic extent of a loop.
+    pub fn bound(&self, extent: Extent) -> Option<Value<'c, 'a>> {
+        match extent {
+            Extent::Static(_) => None,
+            Extent::Dynamic(SymbolId(symbol)) => self.bounds.get(symbol).copied().flatten(),
+        }
+    }
+
+    fn extents_of(&mut self, tensor: Value<'c, 'a>) -> Result<Vec<Extent>, ReadError> {
+        let extents = types::extents(tensor.r#type()).ok_or(ReadError::Malformed(
             "an access to a value that is not a tensor",
         ))?;
-        for extent in &mut extents {
-            if *extent == types::DYNAMIC {
-                *extent = LARGEST_EXTENT;
+        let extents = extents.into_iter().map(|extent| match extent {
+            types::DYNAMIC => {
                 self.is_dynamic = true;
+                self.symbols += 1;
+                Extent::Dynamic(SymbolId(self.symbols - 1))
             }
-        }
-        Ok(extents)
+            extent => Extent::Static(extent),
+        });
+        Ok(extents.collect())
     }
 
     fn term(&mut self, value: Value<'c, 'a>) -> Result<TermId, ReadError> {

@@ -3,7 +3,7 @@
 
 use super::nest::{Nest, Term, TermId};
 use skript_semantics::{ScalarKind, ScalarOp};
-use skript_symbolic::Affine;
+use skript_symbolic::{Affine, Extent};
 use std::collections::HashMap;
 
 impl Nest {
@@ -11,7 +11,7 @@ impl Nest {
     /// `None` if a form is not linear.
     pub fn substituted(
         &self,
-        extents: &[i64],
+        extents: &[Extent],
         forms: &HashMap<TermId, Affine>,
     ) -> Option<(Nest, Vec<TermId>)> {
         let mut nest = Nest {
@@ -97,7 +97,9 @@ mod tests {
         let form = Affine::index(0).scale(2).unwrap();
         let form = form.add(&Affine::index(1)).unwrap();
         let forms = HashMap::from([(i, form.clone())]);
-        let (nest, new) = nest.substituted(&[3, 2], &forms).unwrap();
+        let (nest, new) = nest
+            .substituted(&[3, 2].map(Extent::Static), &forms)
+            .unwrap();
         assert_eq!(nest.affine(new[half]), Some(Affine::index(0)));
         assert_eq!(nest.affine(nest.targets[0].subscripts[0]), Some(form));
         assert_eq!(nest.targets[0].value, new[x]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Target subscripts as blocks of the output.
 
-use skript_symbolic::Affine;
+use skript_symbolic::{Affine, Extent};
 
 /// A dimension of the output that indices cover: positions `offset + step·p`, where `p` runs row-major over `indices`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +11,10 @@ pub struct Slot {
     pub offset: i64,
     /// Positive.
     pub step: i64,
-    /// Number of positions.
+    /// Number of positions; an upper bound of it if it is dynamic.
     pub count: i64,
+    /// Whether the number of positions is dynamic.
+    pub is_dynamic: bool,
 }
 
 /// How target subscripts distribute elements.
@@ -28,7 +30,7 @@ pub enum Placement {
 
 impl Placement {
     /// Subscripts as affine forms (`None`: not affine) over a box of `extents`.
-    pub fn of(subscripts: &[Option<Affine>], extents: &[i64]) -> Placement {
+    pub fn of(subscripts: &[Option<Affine>], extents: &[impl Copy + Into<Extent>]) -> Placement {
         let mut used = vec![false; extents.len()];
         let mut slots = Vec::new();
         let mut overlapping = false;
@@ -58,8 +60,16 @@ impl Placement {
 
 impl Slot {
     /// Whether the slot fills a dimension of this extent.
-    pub fn covers(&self, extent: i64) -> bool {
-        self.is_prefix() && self.count == extent
+    pub fn covers(&self, extent: impl Into<Extent>) -> bool {
+        match extent.into() {
+            Extent::Static(extent) => self.is_prefix() && self.count == extent && !self.is_dynamic,
+            Extent::Dynamic(_) => self.may_fill_dynamic(),
+        }
+    }
+
+    /// Whether the positions are those of one dynamic loop from index 0 on, which may end where the dimension does.
+    pub fn may_fill_dynamic(&self) -> bool {
+        self.is_prefix() && self.is_dynamic && self.indices.len() == 1
     }
 
     /// Whether the slot begins at index 0 of the dimension and leaves no gap.
@@ -69,13 +79,18 @@ impl Slot {
 }
 
 /// The dimension as a mixed-radix number of indices that no other dimension uses.
-fn slot(subscript: &Affine, extents: &[i64], used: &mut [bool]) -> Option<Slot> {
+fn slot(
+    subscript: &Affine,
+    extents: &[impl Copy + Into<Extent>],
+    used: &mut [bool],
+) -> Option<Slot> {
     let mut digits = subscript.as_linear()?;
     digits.sort_by_key(|(_, coefficient)| std::cmp::Reverse(*coefficient));
     let mut count = 1i64;
     let mut step = 1i64;
+    let mut is_dynamic = false;
     for (position, (index, coefficient)) in digits.iter().rev().enumerate() {
-        let extent = *extents.get(*index)?;
+        let extent: Extent = (*extents.get(*index)?).into();
         let used = used.get_mut(*index)?;
         if *used || *coefficient <= 0 {
             return None;
@@ -83,16 +98,18 @@ fn slot(subscript: &Affine, extents: &[i64], used: &mut [bool]) -> Option<Slot> 
         *used = true;
         if position == 0 {
             step = *coefficient;
-        } else if *coefficient != step.checked_mul(count)? {
+        } else if is_dynamic || *coefficient != step.checked_mul(count)? {
             return None;
         }
-        count = count.checked_mul(extent)?;
+        count = count.checked_mul(extent.upper_bound())?;
+        is_dynamic |= extent.is_dynamic();
     }
     Some(Slot {
         indices: digits.into_iter().map(|(index, _)| index).collect(),
         offset: subscript.offset(),
         step,
         count,
+        is_dynamic,
     })
 }
 

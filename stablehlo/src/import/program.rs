@@ -24,7 +24,8 @@ use skript_passes::ir;
 use skript_passes::ir::func::symbol;
 use skript_passes::ir::ops;
 use skript_passes::ir::types;
-use skript_runtime::artifact::{Artifact, Port, PortExtent, Target};
+use skript_passes::target::TargetDescription;
+use skript_runtime::artifact::{Artifact, Port, PortExtent};
 use skript_tensor::ElementType;
 
 /// Why a program does not become code.
@@ -70,7 +71,7 @@ const AROUND: &str = "skript.around";
 ///
 /// # Errors
 /// All that is wrong, or that has no code.
-pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
+pub fn compile(text: &str, target: &TargetDescription) -> Result<Program, Vec<Refusal>> {
     compile_unless(text, target, |_| None)
 }
 
@@ -80,7 +81,7 @@ pub fn compile(text: &str, target: &Target) -> Result<Program, Vec<Refusal>> {
 /// As of [`compile`].
 pub fn compile_unless(
     text: &str,
-    target: &Target,
+    target: &TargetDescription,
     kept: impl FnOnce(&Interface) -> Option<Artifact>,
 ) -> Result<Program, Vec<Refusal>> {
     crate::register();

@@ -83,7 +83,7 @@ func.func @encoded(%x: tensor<2x3xf32, "rows">, %init: tensor<6xf32, "rows">) ->
 
 // The first index that it writes is dynamic.
 func.func @backwards(%x: tensor<?xf32>, %n: index, %init: tensor<16xf32>) -> tensor<16xf32> {
-  // expected-error @+1 {{has no linalg.generic: it writes a block that reaches beyond its output; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it reverses a dynamic dimension; lower it to scf}}
   %y = skript.formula sum (%i) in (%n) outs(%acc = %init : tensor<16xf32>) do {
     %c15 = arith.constant 15 : index
     %p = skript.sub %c15, %i : index

@@ -12,8 +12,8 @@ use skript_frontend::diagnostics::codes::{
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::codegen::Interface;
+use skript_passes::target::TargetDescription;
 use skript_passes::{Options, compile_model};
-use skript_runtime::artifact::Target;
 use skript_runtime::cache::{Cache, Key};
 use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
 use skript_tensor::Tensor;
@@ -25,6 +25,7 @@ use crate::session::Stopped;
 
 pub struct Compiled {
     pub pipeline: Pipeline,
+    pub target: TargetDescription,
     /// Whether compiled models are kept between runs.
     pub cache: bool,
     /// See [`Options::exchange`].
@@ -75,7 +76,7 @@ impl Compiled {
     pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Stopped> {
         let options = Options {
             exchange: self.exchange.clone(),
-            ..options(self.pipeline)
+            ..options(self.pipeline, self.target.clone())
         };
         let compile = || {
             compile_model(job.model, job.sources, &options)
@@ -111,7 +112,7 @@ fn key(job: &Job, options: &Options) -> String {
 }
 
 /// Everything that decides the code of a StableHLO program: its text, the processor, and this program.
-pub fn program_key(text: &str, target: &Target) -> String {
+pub fn program_key(text: &str, target: &TargetDescription) -> String {
     let mut key = Key::new();
     key.add("stablehlo", text.as_bytes());
     key.add("target", format!("{target:?}").as_bytes());
@@ -130,19 +131,22 @@ fn compiler(key: &mut Key) {
     }
 }
 
-/// Compiles a model for this machine.
+/// Compiles a model for a processor.
 pub fn compile(
     model: &Model,
     sources: &SourceMap,
     pipeline: Pipeline,
+    target: TargetDescription,
 ) -> Result<Artifact, Stopped> {
-    compile_model(model, sources, &options(pipeline)).map_err(|e| refused(&e, model, sources))
+    compile_model(model, sources, &options(pipeline, target))
+        .map_err(|e| refused(&e, model, sources))
 }
 
-/// The compiler's options for a pipeline of the command line.
-pub fn options(pipeline: Pipeline) -> Options {
+/// The compiler's options for a pipeline of the command line, and a processor.
+pub fn options(pipeline: Pipeline, target: TargetDescription) -> Options {
     Options {
         pipeline: flag(pipeline),
+        target,
         ..Options::default()
     }
 }

@@ -18,6 +18,7 @@ use skript_tensor::Tensor;
 
 use crate::command_line::{EngineName, Pipeline};
 use crate::session::Stopped;
+use crate::target_arguments::TargetArguments;
 
 /// What an engine is given.
 pub struct Job<'a> {
@@ -57,11 +58,17 @@ pub trait Engine {
 }
 
 /// The engine that the command line asks for; `cache` keeps compiled models between runs.
-pub fn engine(name: EngineName, pipeline: Pipeline, cache: bool) -> Box<dyn Engine> {
+pub fn engine(
+    name: EngineName,
+    pipeline: Pipeline,
+    target: &TargetArguments,
+    cache: bool,
+) -> Box<dyn Engine> {
     match name {
         EngineName::Reference => Box::new(Reference),
         EngineName::Compiled => Box::new(compiled::Compiled {
             pipeline,
+            target: target.target(),
             cache,
             exchange: None,
         }),

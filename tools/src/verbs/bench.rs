@@ -48,6 +48,7 @@ fn measure(
 ) -> Result<(), Stopped> {
     let compiled = |cache| Compiled {
         pipeline: arguments.pipeline,
+        target: arguments.target.target(),
         cache,
         exchange: None,
     };

@@ -6,6 +6,7 @@ use crate::console::{Console, Status};
 use crate::session::{Session, Weights};
 use crate::stablehlo_program;
 use skript_frontend::source::SourceMap;
+use skript_passes::target::TargetDescription;
 
 pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     if stablehlo_program::is_program(&arguments.model) {
@@ -32,9 +33,15 @@ fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
     let own = [("--weights", arguments.weights)];
     let wrong = stablehlo_program::model_flags(&arguments.reading, &own);
     let done = match wrong.is_empty() {
-        true => stablehlo_program::load(&arguments.model, &arguments.reading, true, &mut sources)
-            .map(|_| ())
-            .map_err(|diagnostics| (Status::Wrong, diagnostics)),
+        true => stablehlo_program::load(
+            &arguments.model,
+            &arguments.reading,
+            &TargetDescription::host(),
+            true,
+            &mut sources,
+        )
+        .map(|_| ())
+        .map_err(|diagnostics| (Status::Wrong, diagnostics)),
         false => Err((Status::Usage, wrong)),
     };
     stablehlo_program::finish(done, &sources, &arguments.reading, console)

@@ -41,6 +41,7 @@ fn compare(
 ) -> Result<String, Stopped> {
     let compiled = Compiled {
         pipeline: arguments.pipeline,
+        target: arguments.target.target(),
         cache: false,
         exchange: arguments.break_lowering.clone(),
     };

@@ -148,7 +148,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
     let (stop, pipeline) = stop(arguments.emit(), arguments.pipeline);
     let options = Options {
         keep: arguments.keep.clone(),
-        ..options(pipeline)
+        ..options(pipeline, arguments.target.target())
     };
     match pipeline_text(&options, stop) {
         Ok(text) => {
@@ -193,7 +193,15 @@ fn after_stage(
     match emit {
         EmitName::Ast => return Ok(tree(session.program.main_module())),
         EmitName::Model => return Ok(model.to_text().into_bytes()),
-        EmitName::Artifact => return Ok(compile(model, sources, arguments.pipeline)?.to_bytes()),
+        EmitName::Artifact => {
+            return Ok(compile(
+                model,
+                sources,
+                arguments.pipeline,
+                arguments.target.target(),
+            )?
+            .to_bytes());
+        }
         EmitName::So => return Ok(shared_object::object(arguments, session, model)?.0),
         EmitName::Stablehlo => return Ok(stablehlo::text(arguments, session, model)?.into_bytes()),
         _ => {}
@@ -201,7 +209,7 @@ fn after_stage(
     let (stop, pipeline) = stop(emit, arguments.pipeline);
     let options = Options {
         keep: arguments.keep.clone(),
-        ..options(pipeline)
+        ..options(pipeline, arguments.target.target())
     };
     model_after(model, sources, &options, stop, !arguments.no_locations)
         .map_err(|e| refused(&e, model, sources))

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript info`: interface, parameters, memory and arithmetic of a model.
 
+mod artifact;
 mod program;
 
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::WEIGHTS;
 use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
+use skript_passes::target::TargetDescription;
 use skript_tensor::contents::{self, Listed};
 use skript_tensor::{ElementType, TensorError};
 
@@ -18,6 +20,9 @@ use crate::session::{Session, Weights, requests};
 use crate::stablehlo_program;
 
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
+    if artifact::is_artifact(&arguments.model) {
+        return artifact::run(arguments, console);
+    }
     if stablehlo_program::is_program(&arguments.model) {
         return program::run(arguments, console);
     }
@@ -146,6 +151,7 @@ impl Facts {
         };
         let compiled = Compiled {
             pipeline: Pipeline::Linalg,
+            target: TargetDescription::host(),
             cache: false,
             exchange: None,
         };

@@ -20,11 +20,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
-use clap::Parser as _;
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::command_line::{CommandLine, MessageFormat, Verb};
 use crate::console::{Console, Status};
 use crate::session::{internal, say};
+use crate::target_arguments::TargetArguments;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 
@@ -59,7 +61,15 @@ fn obey(arguments: Vec<OsString>, console: &mut Console) -> Status {
 
 fn parse(arguments: &[OsString], console: &mut Console) -> Result<Verb, Status> {
     CommandLine::try_parse_from(arguments)
-        .map(|line| line.verb)
+        .and_then(
+            |line| match line.verb.target().map(TargetArguments::check) {
+                Some(Err(error)) => {
+                    let mut command = CommandLine::command();
+                    Err(command.error(ErrorKind::ValueValidation, error))
+                }
+                _ => Ok(line.verb),
+            },
+        )
         .map_err(|error| {
             let colours = console.is_terminal();
             let text = error.render();

@@ -41,7 +41,12 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     let Some((inputs, mut variables)) = prepared else {
         return;
     };
-    let engine = engine(arguments.engine, arguments.pipeline, !arguments.no_cache);
+    let engine = engine(
+        arguments.engine,
+        arguments.pipeline,
+        &arguments.target,
+        !arguments.no_cache,
+    );
     let mut call = || {
         let job = Job {
             model: &model,

@@ -3,6 +3,7 @@
 //! the kind's default. [`crate::compose::accesses`] examines indices that depend on no data.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::ops::{Add as _, Sub as _};
 
 use crate::compose::accesses::index_range::Loops;
 use crate::compose::accesses::step_conditions::record;
@@ -10,9 +11,9 @@ use crate::compose::accesses::{Spans, Tests, examine};
 use crate::compose::formulas::write_partition::accesses;
 use crate::compose::packs::packed_assignment::PackExtents;
 use crate::diagnostics::codes::{EMPTY_FOLD, INDEX_OUT_OF_RANGE};
-use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool};
 use crate::eval::ranges::{Interval, Known, Work, box_facts, collect_facts, extent_expr, implied};
+use crate::eval::sum::Sum;
 use crate::eval::{Demand, Position, Subject, runtime};
 use crate::model::{
     Expr, Extent, Formula, FormulaIndex, FormulaLocal, Function, MessagePart, Node, Value, ValueId,
@@ -112,7 +113,7 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
     for (position, local) in std::mem::take(&mut formula.locals).into_iter().enumerate() {
         // The predicate's own locals are evaluated before it holds.
         let always = pass.always.clone();
-        let (known, predicate): (&[Affine], _) = if used.contains(&position) {
+        let (known, predicate): (&[Sum], _) = if used.contains(&position) {
             (&always, None)
         } else {
             (&facts, formula.predicate.clone())
@@ -283,7 +284,7 @@ struct Pass<'a> {
     indices: &'a [FormulaIndex],
     predicate: Option<Expr>,
     /// The facts of the loops.
-    always: Vec<Affine>,
+    always: Vec<Sum>,
     work: Work,
     /// Whether everything so far stays in its tensor as it is written.
     is_proven: bool,
@@ -303,7 +304,7 @@ impl<'a> Pass<'a> {
         self.expr(predicate, locals, &always)
     }
 
-    fn expr(&mut self, expr: Expr, locals: &[FormulaLocal], facts: &[Affine]) -> Expr {
+    fn expr(&mut self, expr: Expr, locals: &[FormulaLocal], facts: &[Sum]) -> Expr {
         let kind = expr.kind;
         let node = match expr.node {
             Node::Access { tensor, subscripts } => {
@@ -365,15 +366,15 @@ impl<'a> Pass<'a> {
         op: ScalarOp,
         operands: Vec<Expr>,
         locals: &[FormulaLocal],
-        facts: &[Affine],
+        facts: &[Sum],
     ) -> Expr {
         match (op, operands.as_slice()) {
             (ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg, _)
                 if kind == ScalarKind::Int =>
             {
-                let mut sum = Affine::of(&Expr::apply(kind, op, operands));
-                sum.terms.retain(|(term, _)| !self.is_unit(term));
-                return sum.into_expr();
+                let sum = Sum::from(&Expr::apply(kind, op, operands));
+                let (sum, _) = sum.split(|term| !self.is_unit(term));
+                return sum.into();
             }
             (
                 ScalarOp::Lt
@@ -384,7 +385,7 @@ impl<'a> Pass<'a> {
                 | ScalarOp::Ne,
                 [a, b],
             ) if a.kind == ScalarKind::Int => {
-                let difference = Affine::of(a).plus(&Affine::of(b), -1).into_expr();
+                let difference = Sum::from(a).sub(&Sum::from(b)).into();
                 let Interval { low, high } = self.known(locals, facts).interval(&difference);
                 let decided = match op {
                     ScalarOp::Lt if high < 0 => Some(true),
@@ -424,7 +425,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Whether the difference of both sides does not overflow i64.
-    fn orders(&self, a: &Expr, b: &Expr, locals: &[FormulaLocal], facts: &[Affine]) -> bool {
+    fn orders(&self, a: &Expr, b: &Expr, locals: &[FormulaLocal], facts: &[Sum]) -> bool {
         let small = |e: &Expr| {
             let Interval { low, high } = self.known(locals, facts).interval(e);
             low > i64::MIN / 4 && high < i64::MAX / 4
@@ -448,7 +449,7 @@ impl<'a> Pass<'a> {
         tensor: ValueId,
         subscripts: Vec<Expr>,
         locals: &[FormulaLocal],
-        facts: &[Affine],
+        facts: &[Sum],
     ) -> Expr {
         let shape = self.shape(tensor);
         if shape.iter().any(|e| e.bound() == 0) {
@@ -483,7 +484,7 @@ impl<'a> Pass<'a> {
         runtime::select(has_elements, access, nothing)
     }
 
-    fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Affine]) -> Known<'b> {
+    fn known<'b>(&'b self, locals: &'b [FormulaLocal], facts: &'b [Sum]) -> Known<'b> {
         Known::new((self.indices, locals), facts, &self.work)
     }
 
@@ -493,7 +494,7 @@ impl<'a> Pass<'a> {
         index: Expr,
         extent: &Extent,
         locals: &[FormulaLocal],
-        facts: &[Affine],
+        facts: &[Sum],
     ) -> Expr {
         let known = self.known(locals, facts);
         let low = known.interval(&index).low;
@@ -501,8 +502,8 @@ impl<'a> Pass<'a> {
         let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
         let mut index = index;
         if above {
-            let last = Affine::of(&extent_expr(extent)).plus(&Affine::constant(1), -1);
-            index = int(ScalarOp::Min, index, last.into_expr());
+            let last = Sum::from(&extent_expr(extent)).plus(-1);
+            index = int(ScalarOp::Min, index, last.into());
         }
         if low < 0 {
             index = int(ScalarOp::Max, index, Expr::int(0));
@@ -515,9 +516,7 @@ impl<'a> Pass<'a> {
 fn item(loops: &Loops, position: &Position) -> Option<Demand> {
     let (low, high) = loops.exact(&position.index)?;
     let first = match position.from_end {
-        true => Affine::of(&low)
-            .plus(&Affine::of(&position.length), 1)
-            .into_expr(),
+        true => Sum::from(&low).add(&Sum::from(&position.length)).into(),
         false => low.clone(),
     };
     let within = Demand::within(&first, &high, &position.places);

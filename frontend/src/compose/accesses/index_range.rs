@@ -2,10 +2,11 @@
 //! Minimum and maximum of an index over the loops of a formula, as expressions over dynamic extents.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use std::ops::{Add as _, Sub as _};
 
-use crate::eval::affine::Affine;
 use crate::eval::ranges::{Interval, Known, Work, extent_expr};
 use crate::eval::runtime;
+use crate::eval::sum::Sum;
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node};
 
@@ -21,14 +22,14 @@ const MOST_NODES: usize = 256;
 pub struct Loops<'a> {
     pub indices: &'a [FormulaIndex],
     /// Sums of extents that are not negative.
-    pub facts: &'a [Affine],
+    pub facts: &'a [Sum],
     pub work: &'a Work,
 }
 
 /// A sum of indices, each with a factor over extents, and of a term over extents alone.
 struct Linear {
     terms: Vec<(usize, Expr)>,
-    rest: Affine,
+    rest: Sum,
 }
 
 /// A bound of an index that conditions around it set.
@@ -68,20 +69,12 @@ impl Loops<'_> {
             let (low, high) = self.invocation_counts(a, depth)?;
             return Some((divided(*op, low, b), divided(*op, high, b)));
         }
-        let sum = Affine::of(index);
-        let (plain, others): (Vec<_>, Vec<_>) = sum
-            .terms
-            .iter()
-            .cloned()
-            .partition(|(term, _)| linear(term, DEPTH).is_some());
+        let sum = Sum::from(index);
+        let (plain, others) = sum.split(|term| linear(term, DEPTH).is_some());
         // Terms that share no index reach their minimum and maximum together.
         let mut seen = Vec::new();
-        let plain = Affine {
-            constant: sum.constant,
-            terms: plain,
-        };
-        let plain = plain.into_expr();
-        for part in others.iter().map(|(term, _)| term).chain([&plain]) {
+        let plain = Expr::from(plain);
+        for part in others.terms().map(|(term, _)| term).chain([&plain]) {
             let own = indices(part);
             if own.iter().any(|index| seen.contains(index)) {
                 return None;
@@ -89,20 +82,20 @@ impl Loops<'_> {
             seen.extend(own);
         }
         let (low, high) = self.linear(&plain)?;
-        let (mut low, mut high) = (Affine::of(&low), Affine::of(&high));
-        for (term, factor) in &others {
+        let (mut low, mut high) = (Sum::from(&low), Sum::from(&high));
+        for (term, factor) in others.terms() {
             if term == index {
                 return None;
             }
             let (least, most) = self.invocation_counts(term, depth)?;
-            let (first, last) = match *factor < 0 {
+            let (first, last) = match factor < 0 {
                 true => (most, least),
                 false => (least, most),
             };
-            low = low.plus(&Affine::of(&first), *factor);
-            high = high.plus(&Affine::of(&last), *factor);
+            low = low.add_scaled(&Sum::from(&first), factor);
+            high = high.add_scaled(&Sum::from(&last), factor);
         }
-        Some((low.into_expr(), high.into_expr()))
+        Some((low.into(), high.into()))
     }
 
     fn linear(&self, index: &Expr) -> Option<Ends> {
@@ -111,8 +104,8 @@ impl Loops<'_> {
         let mut high = linear.rest;
         for (position, factor) in linear.terms {
             let extent = extent_expr(&self.indices.get(position)?.extent);
-            let last = Affine::of(&extent).plus(&Affine::constant(1), -1);
-            let reach = product(&factor, &last.into_expr());
+            let last = Sum::from(&extent).plus(-1);
+            let reach = product(&factor, &last.into());
             let zero = Expr::int(0);
             // The sign of a factor over extents may be known only at run time.
             let (least, most) = match self.known().interval(&factor) {
@@ -120,10 +113,10 @@ impl Loops<'_> {
                 Interval { high: ..=0, .. } => (reach, zero),
                 _ => (self.least(&reach, &zero), self.most(&reach, &zero)),
             };
-            low = low.plus(&Affine::of(&least), 1);
-            high = high.plus(&Affine::of(&most), 1);
+            low = low.add(&Sum::from(&least));
+            high = high.add(&Sum::from(&most));
         }
-        Some((low.into_expr(), high.into_expr()))
+        Some((low.into(), high.into()))
     }
 
     /// Ends that an index does not leave, and may not reach, where these ints over extents are positive.
@@ -155,10 +148,10 @@ impl Loops<'_> {
         if let Some(ends) = self.term(index, around, depth) {
             return Some(ends);
         }
-        let sum = Affine::of(index);
-        let mut low = Affine::constant(sum.constant);
+        let sum = Sum::from(index);
+        let mut low = Sum::constant(sum.offset());
         let mut high = low.clone();
-        for (term, factor) in &sum.terms {
+        for (term, factor) in sum.terms() {
             // A term that is the full index has been examined.
             if term == index {
                 return None;
@@ -167,15 +160,15 @@ impl Loops<'_> {
             let mut own = Around::default();
             let (least, most) = self.inside(term, &mut own, depth)?;
             around.positive.append(&mut own.positive);
-            let (first, last) = if *factor < 0 {
+            let (first, last) = if factor < 0 {
                 (most, least)
             } else {
                 (least, most)
             };
-            low = low.plus(&Affine::of(&first), *factor);
-            high = high.plus(&Affine::of(&last), *factor);
+            low = low.add_scaled(&Sum::from(&first), factor);
+            high = high.add_scaled(&Sum::from(&last), factor);
         }
-        Some((low.into_expr(), high.into_expr()))
+        Some((low.into(), high.into()))
     }
 
     fn term<'e>(&self, index: &'e Expr, around: &mut Around<'e>, depth: usize) -> Option<Ends> {
@@ -219,7 +212,7 @@ impl Loops<'_> {
                 }
                 (ScalarOp::Mod, [a, b]) if is_shape_scalar(b) => {
                     self.is_positive_in(b, around);
-                    let last = Affine::of(b).plus(&Affine::constant(1), -1).into_expr();
+                    let last = Sum::from(b).plus(-1).into();
                     let high = match self.inside(a, around, depth) {
                         Some((low, high)) if self.known().interval(&low).low >= 0 => {
                             self.least(&high, &last)
@@ -306,7 +299,7 @@ impl Loops<'_> {
     }
 
     fn one_of(&self, op: ScalarOp, a: &Expr, b: &Expr) -> Expr {
-        let difference = Affine::of(a).plus(&Affine::of(b), -1).into_expr();
+        let difference = Sum::from(a).sub(&Sum::from(b)).into();
         let Interval { low, high } = self.known().interval(&difference);
         match op {
             ScalarOp::Min if high <= 0 => a.clone(),
@@ -334,7 +327,7 @@ fn limit<'e>(condition: &'e Expr, holds: bool) -> Option<Limit<'e>> {
     if index.kind != ScalarKind::Int || !is_shape_scalar(end) {
         return None;
     }
-    let beside = |n| Affine::of(end).plus(&Affine::constant(n), 1).into_expr();
+    let beside = |n| Sum::from(end).add(&Sum::constant(n)).into();
     let (at_least, at_most) = match (op, holds) {
         (ScalarOp::Lt, true) | (ScalarOp::Ge, false) => (None, Some(beside(-1))),
         (ScalarOp::Ge, true) | (ScalarOp::Lt, false) => (Some(beside(0)), None),
@@ -351,16 +344,16 @@ fn limit<'e>(condition: &'e Expr, holds: bool) -> Option<Limit<'e>> {
 
 fn linear(expr: &Expr, depth: usize) -> Option<Linear> {
     let depth = depth.checked_sub(1)?;
-    let sum = Affine::of(expr);
+    let sum = Sum::from(expr);
     let mut found = Linear {
         terms: Vec::new(),
-        rest: Affine::constant(sum.constant),
+        rest: Sum::constant(sum.offset()),
     };
-    for (term, factor) in &sum.terms {
+    for (term, factor) in sum.terms() {
         if let Node::Index(position) = term.node {
-            found.add(position, &Expr::int(*factor));
+            found.add(position, &Expr::int(factor));
         } else if is_shape_scalar(term) {
-            found.rest = found.rest.plus(&Affine::of(term), *factor);
+            found.rest = found.rest.add_scaled(&Sum::from(term), factor);
         } else if let Node::Apply {
             op: ScalarOp::Mul,
             operands,
@@ -372,13 +365,13 @@ fn linear(expr: &Expr, depth: usize) -> Option<Linear> {
                 (_, true) => (b, a),
                 _ => return None,
             };
-            let scale = product(scale, &Expr::int(*factor));
+            let scale = product(scale, &Expr::int(factor));
             let scaled = linear(other, depth)?;
             for (position, own) in &scaled.terms {
                 found.add(*position, &product(&scale, own));
             }
-            let rest = product(&scale, &scaled.rest.into_expr());
-            found.rest = found.rest.plus(&Affine::of(&rest), 1);
+            let rest = product(&scale, &scaled.rest.into());
+            found.rest = found.rest.add(&Sum::from(&rest));
         } else {
             return None;
         }
@@ -390,7 +383,7 @@ impl Linear {
     fn add(&mut self, index: usize, factor: &Expr) {
         match self.terms.iter_mut().find(|(own, _)| *own == index) {
             Some((_, known)) => {
-                *known = Affine::of(known).plus(&Affine::of(factor), 1).into_expr();
+                *known = Sum::from(&*known).add(&Sum::from(factor)).into();
             }
             None => self.terms.push((index, factor.clone())),
         }
@@ -420,8 +413,8 @@ fn indices(expr: &Expr) -> Vec<usize> {
 
 fn product(a: &Expr, b: &Expr) -> Expr {
     match (&a.node, &b.node) {
-        (Node::Literal(Scalar::Int(factor)), _) => Affine::of(b).times(*factor).into_expr(),
-        (_, Node::Literal(Scalar::Int(factor))) => Affine::of(a).times(*factor).into_expr(),
+        (Node::Literal(Scalar::Int(factor)), _) => Sum::from(b).scale(*factor).into(),
+        (_, Node::Literal(Scalar::Int(factor))) => Sum::from(a).scale(*factor).into(),
         _ => int(ScalarOp::Mul, a.clone(), b.clone()),
     }
 }

@@ -27,9 +27,9 @@ use self::search::Search;
 use self::step_conditions::{Inside, reads_own};
 use self::walk::{Access, Condition};
 use crate::diagnostics::codes::{ACCESS_OUT_OF_RANGE, LIMIT_EXCEEDED};
-use crate::eval::affine::Affine;
 use crate::eval::evaluator::{EvalResult, literal_bool, stop};
 use crate::eval::ranges::{Known, Work, box_facts, collect_facts, decided, extent_expr, implied};
+use crate::eval::sum::Sum;
 use crate::eval::{Accessed, Demand, runtime};
 use crate::model::{Expr, Extent, Formula, MessagePart, Value, ValueId};
 use crate::source::Span;
@@ -61,7 +61,7 @@ pub struct Spans<'a> {
 pub fn examine(
     formula: &Formula,
     values: &[Value],
-    tested: &[Affine],
+    tested: &[Sum],
     spans: &Spans,
 ) -> EvalResult<Tests> {
     if formula.indices.iter().any(|i| i.extent.bound() == 0) {

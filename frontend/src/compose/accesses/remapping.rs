@@ -3,11 +3,12 @@
 //! dynamic extents is checked at run time.
 
 use skript_semantics::{ScalarKind, ScalarOp};
+use std::ops::Sub as _;
 
 use super::index_range::Loops;
 use crate::diagnostics::codes::ACCESS_OUT_OF_RANGE;
-use crate::eval::affine::Affine;
 use crate::eval::ranges::{Known, extent_expr};
+use crate::eval::sum::Sum;
 use crate::eval::{Demand, runtime};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, MessagePart, Node};
@@ -35,14 +36,14 @@ pub(super) fn remapped(
     for (side, replacement) in replacements {
         // How far the index is outside: by one at least, by so much at most.
         let outside = match side {
-            Side::Below => Affine::constant(-1).plus(&Affine::of(&least), -1),
-            Side::Beyond => Affine::of(&most).plus(&Affine::of(&size), -1),
+            Side::Below => Sum::constant(-1).sub(&Sum::from(&least)),
+            Side::Beyond => Sum::from(&most).sub(&Sum::from(&size)),
         };
         let mut facts = loops.facts.to_vec();
         facts.push(outside.clone());
         facts.extend(loops.indices.iter().map(|index| {
-            let extent = Affine::of(&extent_expr(&index.extent));
-            extent.plus(&Affine::constant(1), -1)
+            let extent = Sum::from(&extent_expr(&index.extent));
+            extent.plus(-1)
         }));
         let known = Known::new((&[], &[]), &facts, loops.work);
         // What the index is there: from the end of its loops to the border of the tensor.
@@ -56,7 +57,7 @@ pub(super) fn remapped(
         if known.interval(&low).low >= 0 && !known.may_reach(&high, extent) {
             continue;
         }
-        let never = runtime::compare(ScalarOp::Lt, outside.into_expr(), Expr::int(0));
+        let never = runtime::compare(ScalarOp::Lt, outside.into(), Expr::int(0));
         let within = Demand::within(&low, &high, &size);
         let holds = runtime::simplified(ScalarOp::Or, ScalarKind::Bool, vec![never, within]);
         let side = match side {
@@ -130,22 +131,22 @@ fn between(
     side: Side,
     (first, last): (&Expr, &Expr),
 ) -> Option<(Expr, Expr)> {
-    let (index, replacement) = (Affine::of(index), Affine::of(replacement));
+    let (index, replacement) = (Sum::from(index), Sum::from(replacement));
     let is_index = |term: &Expr| matches!(term.node, Node::Index(_));
-    let factor = match replacement.terms.iter().find(|(term, _)| is_index(term)) {
+    let factor = match replacement.terms().find(|(term, _)| is_index(term)) {
         None => 0,
         Some((term, own)) => {
-            let (_, of_index) = index.terms.iter().find(|(other, _)| other == term)?;
-            let whole = own.checked_rem(*of_index) == Some(0);
+            let of_index = index.coefficient(term);
+            let whole = own.checked_rem(of_index) == Some(0);
             whole.then(|| own / of_index)?
         }
     };
-    let rest = replacement.plus(&index, factor.checked_neg()?);
-    if !rest.terms.iter().all(|(term, _)| is_shape_scalar(term)) {
+    let rest = replacement.add_scaled(&index, factor.checked_neg()?);
+    if !rest.terms().all(|(term, _)| is_shape_scalar(term)) {
         return None;
     }
     // An index that makes longer steps may never stand at the border itself.
-    let mut loops = index.terms.iter().filter(|(term, _)| is_index(term));
+    let mut loops = index.terms().filter(|(term, _)| is_index(term));
     let dense = loops.all(|(_, step)| step.unsigned_abs() == 1);
     let (first, last) = match side {
         _ if dense => (first, last),
@@ -153,8 +154,8 @@ fn between(
         Side::Beyond => (last, last),
     };
     let at = |place: &Expr| {
-        let sum = rest.clone().plus(&Affine::of(place), factor);
-        sum.into_expr()
+        let sum = rest.clone().add_scaled(&Sum::from(place), factor);
+        sum.into()
     };
     Some(match factor < 0 {
         true => (at(last), at(first)),

@@ -3,12 +3,13 @@
 
 use rustc_hash::FxHashMap;
 use skript_semantics::{ScalarKind, ScalarOp};
+use std::ops::Add as _;
 
 use super::walk::Condition;
 use crate::compose::shapes::dynamic_extent::extent_of;
-use crate::eval::affine::Affine;
 use crate::eval::ranges::extent_expr;
 use crate::eval::runtime;
+use crate::eval::sum::Sum;
 use crate::model::{
     Accumulation, Expr, Extent, Finding, Formula, FormulaIndex, Init, MessagePart, Node, Target,
     ValueId,
@@ -136,17 +137,17 @@ fn only_where(formula: &mut Formula, open: &Expr) -> Option<()> {
 
 /// The number of a step, row-major over the indices.
 pub(super) fn number(indices: &[FormulaIndex]) -> Expr {
-    let mut number = Affine::constant(0);
+    let mut number = Sum::constant(0);
     for (position, index) in indices.iter().enumerate() {
         let extent = extent_expr(&index.extent);
-        let outer = std::mem::replace(&mut number, Affine::of(&Expr::index(position))).into_expr();
+        let outer = std::mem::replace(&mut number, Sum::from(&Expr::index(position))).into();
         let outer = match &extent.node {
-            Node::Literal(Scalar::Int(n)) => Affine::of(&outer).times(*n).into_expr(),
+            Node::Literal(Scalar::Int(n)) => Sum::from(&outer).scale(*n).into(),
             _ => Expr::apply(ScalarKind::Int, ScalarOp::Mul, vec![outer, extent]),
         };
-        number = number.plus(&Affine::of(&outer), 1);
+        number = number.add(&Sum::from(&outer));
     }
-    number.into_expr()
+    number.into()
 }
 
 /// A formula over some of the indices and locals of another one.

@@ -8,9 +8,10 @@ use crate::compose::shapes::checks::{Verdict, composed_text, equality, parts, te
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{AFFINE_EXTENT, EXTENT_MISMATCH, SHAPE_NOT_BOUND};
 use crate::eval::evaluator::EvalResult;
-use crate::eval::{Atom, Evaluator, Value};
+use crate::eval::{Atom, Evaluator, Stop, Value};
 use crate::source::Span;
 use skript_semantics::ScalarOp;
+use skript_symbolic::{Line, Ring};
 
 /// What is bound, for messages.
 pub struct Bound<'a> {
@@ -18,12 +19,6 @@ pub struct Bound<'a> {
     pub what: &'a str,
     /// Where the actual value comes from.
     pub place: Span,
-}
-
-/// Factor and constant of an affine expression.
-struct Line {
-    factor: Value,
-    constant: Value,
 }
 
 impl<'p> Composer<'p, '_> {
@@ -51,14 +46,8 @@ impl<'p> Composer<'p, '_> {
                 self.compare_extents(builder, expr, &declared, actual, bound)
             }
             [name] => {
-                let solved = {
-                    let mut evaluator = builder.evaluator(self.limits);
-                    match affine(&mut evaluator, expr, name) {
-                        Ok(Some(line)) => solve(&mut evaluator, &line, actual, expr.span),
-                        Ok(None) => Ok(None),
-                        Err(stop) => Err(stop),
-                    }
-                };
+                let mut evaluator = builder.evaluator(self.limits);
+                let solved = solution(&mut evaluator, expr, name, actual);
                 match solved {
                     Ok(Some(value)) => {
                         if value
@@ -305,77 +294,57 @@ fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Val
     }
 }
 
-/// The expression as `factor·name + constant`; `None` if it is not affine.
-fn affine(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option<Line>> {
+/// The value of a name for which an expression has a value; `None` if it is not affine in the name or no int is exact.
+fn solution(
+    evaluator: &mut Evaluator,
+    expr: &Expr,
+    name: &str,
+    actual: &Value,
+) -> EvalResult<Option<Value>> {
+    let Some(line) = line(evaluator, expr, name)? else {
+        return Ok(None);
+    };
+    line.solve(actual, &mut Packs::at(evaluator, expr.span))
+}
+
+/// The expression as a function of a name; `None` if it is not affine.
+fn line(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option<Line<Value>>> {
+    let span = expr.span;
     if let ExprKind::Name(ident) = &expr.kind
         && ident.name == name
     {
-        return Ok(Some(Line {
-            factor: Value::int(1),
-            constant: Value::int(0),
-        }));
+        return Ok(Some(Line::unknown(&mut Packs::at(evaluator, span))));
     }
     let mut names = Vec::new();
     collect_names(expr, &mut names);
     if !names.iter().any(|n| n == name) {
-        return Ok(Some(Line {
-            factor: Value::int(0),
-            constant: evaluator.eval(expr)?,
-        }));
+        let value = evaluator.eval(expr)?;
+        let mut ring = Packs::at(evaluator, span);
+        return Ok(Some(Line::constant(value, &mut ring)));
     }
-    let span = expr.span;
-    let combine = |evaluator: &mut Evaluator, op, a: &Value, b: &Value| {
-        evaluator.elementwise(a, b, span, |e, a, b| {
-            e.operation(op, &[a.clone(), b.clone()], span)
-        })
-    };
     match &expr.kind {
         ExprKind::Unary { op, operand } => {
-            let Some(line) = affine(evaluator, operand, name)? else {
+            let Some(line) = line(evaluator, operand, name)? else {
                 return Ok(None);
             };
-            let sign = Value::int(match op {
+            let sign = match op {
                 UnaryOp::Plus => 1,
                 UnaryOp::Minus => -1,
                 UnaryOp::Not => return Ok(None),
-            });
-            Ok(Some(Line {
-                factor: combine(evaluator, ScalarOp::Mul, &line.factor, &sign)?,
-                constant: combine(evaluator, ScalarOp::Mul, &line.constant, &sign)?,
-            }))
+            };
+            let mut ring = Packs::at(evaluator, span);
+            line.scale(&Value::int(sign), &mut ring).map(Some)
         }
         ExprKind::Binary { op, left, right } => {
-            let (Some(a), Some(b)) = (
-                affine(evaluator, left, name)?,
-                affine(evaluator, right, name)?,
-            ) else {
+            let (Some(a), Some(b)) = (line(evaluator, left, name)?, line(evaluator, right, name)?)
+            else {
                 return Ok(None);
             };
+            let mut ring = Packs::at(evaluator, span);
             match op {
-                BinaryOp::Add | BinaryOp::Sub => {
-                    let op = if *op == BinaryOp::Add {
-                        ScalarOp::Add
-                    } else {
-                        ScalarOp::Sub
-                    };
-                    Ok(Some(Line {
-                        factor: combine(evaluator, op, &a.factor, &b.factor)?,
-                        constant: combine(evaluator, op, &a.constant, &b.constant)?,
-                    }))
-                }
-                BinaryOp::Mul => {
-                    let (line, factor) = if is_zero(&a.factor) {
-                        (b, a.constant)
-                    } else if is_zero(&b.factor) {
-                        (a, b.constant)
-                    } else {
-                        return Ok(None);
-                    };
-                    Ok(Some(Line {
-                        factor: combine(evaluator, ScalarOp::Mul, &line.factor, &factor)?,
-                        constant: combine(evaluator, ScalarOp::Mul, &line.constant, &factor)?,
-                    }))
-                }
+                BinaryOp::Add => a.add(&b, &mut ring).map(Some),
+                BinaryOp::Sub => a.sub(&b, &mut ring).map(Some),
+                BinaryOp::Mul => a.mul(&b, &mut ring),
                 _ => Ok(None),
             }
         }
@@ -383,37 +352,70 @@ fn affine(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Opti
     }
 }
 
-fn is_zero(value: &Value) -> bool {
-    value.atoms().iter().all(|a| match a {
-        Atom::Series(series) => series.shared() == Some(&crate::model::Expr::int(0)),
-        other => *other == Atom::Int(0),
-    })
+/// Ints and packs of ints, with the arithmetic of the evaluator at one place of the source.
+struct Packs<'e, 'v> {
+    evaluator: &'e mut Evaluator<'v>,
+    span: Span,
 }
 
-/// `(actual − constant) / factor` where it is exact.
-fn solve(
-    evaluator: &mut Evaluator,
-    line: &Line,
-    actual: &Value,
-    span: Span,
-) -> EvalResult<Option<Value>> {
-    let difference = evaluator.elementwise(actual, &line.constant, span, |e, a, b| {
-        e.operation(ScalarOp::Sub, &[a.clone(), b.clone()], span)
-    })?;
-    let mut exact = true;
-    let solution = evaluator.elementwise(&difference, &line.factor, span, |e, d, f| {
-        if *f == Atom::Int(1) {
-            return Ok(d.clone());
-        }
-        if let (Atom::Int(d), Atom::Int(f)) = (d, f)
-            && (*f == 0 || d.checked_rem(*f) != Some(0))
-        {
-            exact = false;
-            return Ok(Atom::Int(0));
-        }
-        e.operation(ScalarOp::Div, &[d.clone(), f.clone()], span)
-    })?;
-    Ok((exact && !solution.is_null()).then_some(solution))
+impl<'e, 'v> Packs<'e, 'v> {
+    fn at(evaluator: &'e mut Evaluator<'v>, span: Span) -> Self {
+        Packs { evaluator, span }
+    }
+
+    fn apply(&mut self, op: ScalarOp, a: &Value, b: &Value) -> EvalResult<Value> {
+        let span = self.span;
+        self.evaluator.elementwise(a, b, span, |e, a, b| {
+            e.operation(op, &[a.clone(), b.clone()], span)
+        })
+    }
+}
+
+impl Ring for Packs<'_, '_> {
+    type Value = Value;
+    type Error = Stop;
+
+    fn integer(&mut self, value: i64) -> Value {
+        Value::int(value)
+    }
+
+    fn is_zero(&self, value: &Value) -> bool {
+        value.atoms().iter().all(|a| match a {
+            Atom::Series(series) => series.shared() == Some(&crate::model::Expr::int(0)),
+            other => *other == Atom::Int(0),
+        })
+    }
+
+    fn add(&mut self, a: &Value, b: &Value) -> EvalResult<Value> {
+        self.apply(ScalarOp::Add, a, b)
+    }
+
+    fn sub(&mut self, a: &Value, b: &Value) -> EvalResult<Value> {
+        self.apply(ScalarOp::Sub, a, b)
+    }
+
+    fn mul(&mut self, a: &Value, b: &Value) -> EvalResult<Value> {
+        self.apply(ScalarOp::Mul, a, b)
+    }
+
+    /// Exact where both are known; else the quotient is tested when the model runs.
+    fn quotient(&mut self, a: &Value, b: &Value) -> EvalResult<Option<Value>> {
+        let span = self.span;
+        let mut exact = true;
+        let quotient = self.evaluator.elementwise(a, b, span, |e, d, f| {
+            if *f == Atom::Int(1) {
+                return Ok(d.clone());
+            }
+            if let (Atom::Int(d), Atom::Int(f)) = (d, f)
+                && (*f == 0 || d.checked_rem(*f) != Some(0))
+            {
+                exact = false;
+                return Ok(Atom::Int(0));
+            }
+            e.operation(ScalarOp::Div, &[d.clone(), f.clone()], span)
+        })?;
+        Ok((exact && !quotient.is_null()).then_some(quotient))
+    }
 }
 
 /// All names that an expression mentions, each once.

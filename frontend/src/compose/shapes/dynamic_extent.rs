@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents: expressions over symbols, with an upper bound (2.6, 3.1).
 
+use std::ops::Add as _;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use skript_semantics::{Scalar, ScalarOp};
 
-use crate::eval::affine::Affine;
 use crate::eval::ranges::{Known, Work, box_facts, extent_expr, upper_bound};
+use crate::eval::sum::Sum;
 use crate::eval::{Atom, Pack, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node, ShapeExpr, TensorType};
@@ -28,27 +29,21 @@ pub fn extent_of(expr: &Expr) -> Option<Extent> {
 
 /// The largest value, as an extent, that an int expression takes over a box of indices; `None` if nothing bounds it.
 pub fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
-    let Affine { constant, terms } = Affine::of(expr);
+    let sum = Sum::from(expr);
+    let constant = Sum::constant(sum.offset());
     let at_end = |(term, factor): (Expr, i64)| match term.node {
         // From zero to before its extent.
-        Node::Index(_) if factor < 0 => Some(Affine::constant(0)),
+        Node::Index(_) if factor < 0 => Some(Sum::constant(0)),
         Node::Index(position) => {
             let extent = extent_expr(&indices.get(position)?.extent);
-            let last = Affine::of(&extent).plus(&Affine::constant(1), -1);
-            Some(last.times(factor))
+            let last = Sum::from(&extent).plus(-1);
+            Some(last.scale(factor))
         }
-        _ => is_shape_scalar(&term).then(|| Affine::of(&term).times(factor)),
+        _ => is_shape_scalar(&term).then(|| Sum::from(&term).scale(factor)),
     };
-    let ends: Option<Vec<Affine>> = terms.into_iter().map(at_end).collect();
-    let in_terms_of_extents = ends.and_then(|ends| {
-        let sum = Affine::constant(constant);
-        extent_of(
-            &ends
-                .iter()
-                .fold(sum, |sum, end| sum.plus(end, 1))
-                .into_expr(),
-        )
-    });
+    let ends: Option<Vec<Sum>> = sum.into_terms().map(at_end).collect();
+    let in_terms_of_extents = ends
+        .and_then(|ends| extent_of(&ends.iter().fold(constant, |sum, end| sum.add(end)).into()));
     in_terms_of_extents.or_else(|| {
         let work = Work::default();
         let facts = box_facts(indices);

@@ -9,7 +9,7 @@ use crate::formula::Refusal;
 use crate::formula::equal_extents::EqualExtents;
 use crate::ir::ops;
 use crate::ir::{Builder, types};
-use crate::structure::{LARGEST_EXTENT, Reading, Term, TermId};
+use crate::structure::{Extent, Reading, Term, TermId};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_semantics::ScalarOp;
@@ -72,8 +72,8 @@ fn unproven(reading: &Reading) -> Unproven {
             let bound = index.and_then(|index| *reading.bounds.get(index)?);
             let is_inside = match (bound, *extent) {
                 (Some(bound), _) => same.is_extent(*out, dimension, bound),
-                (None, LARGEST_EXTENT) => false,
-                (None, extent) => form
+                (None, Extent::Dynamic(_)) => false,
+                (None, Extent::Static(extent)) => form
                     .and_then(|form| form.range(&nest.extents))
                     .is_some_and(|range| range.low >= 0 && range.high < extent),
             };
@@ -167,9 +167,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.indices.pop();
         self.copier = outer;
         self.loops.end(&next, &inner)?;
-        let op = self
-            .loops
-            .create(self.end(depth, extent), carried, region, at)?;
+        let op = self.loops.create(self.end(extent)?, carried, region, at)?;
         Ok(op.results().map(Into::into).collect())
     }
 

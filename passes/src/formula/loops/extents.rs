@@ -7,7 +7,7 @@ use crate::ir::arith::Constant;
 use crate::ir::builder::operations;
 use crate::ir::copy::operation_name;
 use crate::ir::ops;
-use crate::structure::{Affine, LARGEST_EXTENT, Reading};
+use crate::structure::{Affine, Extent, Reading};
 
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
@@ -21,7 +21,7 @@ const DEPTH: usize = 16;
 /// The values of an extent.
 const EXTENT: Interval = Interval {
     low: 0,
-    high: LARGEST_EXTENT,
+    high: Extent::LARGEST,
 };
 
 /// A formula whose subscripts use extents from outside of it.
@@ -66,7 +66,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
                 Some((position, _)) => *position,
                 None => {
                     // It may be its largest value, where an index ends before its extent; and none that is 1 alone is always 0.
-                    extents.push(highest.max(1) + 1);
+                    extents.push(Extent::Static(highest.max(1) + 1));
                     values.push((extents.len() - 1, index));
                     extents.len() - 1
                 }

@@ -17,7 +17,7 @@ pub use dialect::{End, Loops};
 use super::Refusal;
 use super::linalg::ACCUMULATES;
 use crate::ir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
-use crate::structure::{Guard, Reading, Term, TermId};
+use crate::structure::{Extent, Guard, Reading, Term, TermId};
 use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -192,7 +192,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.nest(depth + 1, &inner)?;
         self.indices.pop();
         self.copier = outer;
-        let end = self.end(depth, extent);
+        let end = self.end(extent)?;
         if self.parallel && self.reading.nest.is_disjoint(depth) {
             return self.loops.create_parallel(end, region, &inner, at);
         }
@@ -375,11 +375,15 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         )?)
     }
 
-    /// Where the loop at `depth` ends.
-    fn end(&self, depth: usize, extent: i64) -> End<'c, 'a> {
-        match self.reading.bounds.get(depth).copied().flatten() {
-            Some(value) => End::Value(value),
-            None => End::Fixed(extent),
+    /// Where a loop of this extent ends.
+    fn end(&self, extent: Extent) -> Result<End<'c, 'a>, Refusal> {
+        match extent {
+            Extent::Static(extent) => Ok(End::Fixed(extent)),
+            Extent::Dynamic(_) => Ok(End::Value(
+                self.reading
+                    .bound(extent)
+                    .ok_or(Refusal::UNDEFINED_EXTENT)?,
+            )),
         }
     }
 }

@@ -35,7 +35,13 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
 fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
     let failed = |text: String| vec![Diagnostic::without_place(&RUN_FAILED, text)];
     let begun = Instant::now();
-    let (program, _) = load(&arguments.model, &arguments.reading, false, sources)?;
+    let (program, _) = load(
+        &arguments.model,
+        &arguments.reading,
+        &arguments.target.target(),
+        false,
+        sources,
+    )?;
     let compile = begun.elapsed();
     let given = or_random(&arguments.inputs, program.arguments.len());
     let most = arguments.reading.limits.in_force().unpacked_bytes;

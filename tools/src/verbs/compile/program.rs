@@ -50,7 +50,13 @@ fn make(
     sources: &mut SourceMap,
     console: &mut Console,
 ) -> Result<(), Vec<Diagnostic>> {
-    let (program, _) = load(arguments.model(), &arguments.reading, true, sources)?;
+    let (program, _) = load(
+        arguments.model(),
+        &arguments.reading,
+        &arguments.target.target(),
+        true,
+        sources,
+    )?;
     let (bytes, extension) = match arguments.emit() {
         EmitName::Obj => (program.artifact.object, "o"),
         _ => (program.artifact.to_bytes(), "skm"),

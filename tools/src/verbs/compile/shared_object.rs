@@ -44,7 +44,12 @@ pub fn object(
     session: &Session,
     model: &Model,
 ) -> Result<(Vec<u8>, String), Stopped> {
-    let artifact = compile(model, &session.program.sources, arguments.pipeline)?;
+    let artifact = compile(
+        model,
+        &session.program.sources,
+        arguments.pipeline,
+        arguments.target.target(),
+    )?;
     let graph = graph(model);
     let tables = tables(&artifact, graph)
         .map_err(|e| Diagnostic::without_place(&OUTPUT, format!("no shared object: {e}")))?;

@@ -4,6 +4,7 @@
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::source::SourceMap;
+use skript_passes::target::TargetDescription;
 use skript_stablehlo::import::{Program, Tensor};
 
 use crate::command_line::InfoArguments;
@@ -21,7 +22,13 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
 }
 
 fn print(arguments: &InfoArguments, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
-    let (program, _) = load(&arguments.model, &arguments.reading, true, sources)?;
+    let (program, _) = load(
+        &arguments.model,
+        &arguments.reading,
+        &TargetDescription::host(),
+        true,
+        sources,
+    )?;
     crate::verbs::print(&match arguments.json {
         true => format!("{}\n", json(&program)),
         false => text(&program),

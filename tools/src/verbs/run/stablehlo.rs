@@ -55,7 +55,13 @@ fn compute(
     sources: &mut SourceMap,
 ) -> Result<(), Vec<Diagnostic>> {
     let begun = Instant::now();
-    let (program, cached) = load(path, &arguments.reading, !arguments.no_cache, sources)?;
+    let (program, cached) = load(
+        path,
+        &arguments.reading,
+        &arguments.target.target(),
+        !arguments.no_cache,
+        sources,
+    )?;
     let most = arguments.reading.limits.in_force().unpacked_bytes;
     let tensors = gather(&program, &arguments.inputs, most)?;
     let failed = |text: String| vec![Diagnostic::without_place(&RUN_FAILED, text)];

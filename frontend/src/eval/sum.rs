@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Integer expressions of formulas as sums `c₀ + Σ cᵢ·eᵢ`, so that subscripts are recognizably affine.
 
-use std::hash::{Hash as _, Hasher as _};
+use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_symbolic::WrappingForm;
 
 use super::evaluator::{EvalResult, Evaluator, stop};
 use super::value::Atom;
@@ -14,23 +14,12 @@ use crate::source::Span;
 
 /// A sum; the terms are not sums, not literals and not multiples themselves. Arithmetic is modulo 2⁶⁴ like that of
 /// run-time integers, so the rewriting never changes a value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Affine {
-    pub constant: i64,
-    pub terms: Vec<(Expr, i64)>,
-}
+pub type Sum = WrappingForm<Expr>;
 
-impl Affine {
-    pub fn constant(value: i64) -> Self {
-        Affine {
-            constant: value,
-            terms: Vec::new(),
-        }
-    }
-
-    /// Reads an int expression, in time near-linear in its size.
-    pub fn of(expr: &Expr) -> Self {
-        let mut sum = Sum::default();
+/// Reads an int expression, in time near-linear in its size.
+impl From<&Expr> for Sum {
+    fn from(expr: &Expr) -> Self {
+        let mut terms = Vec::new();
         let mut constant = 0_i64;
         let mut open = vec![(expr, 1_i64)];
         while let Some((expr, factor)) = open.pop() {
@@ -48,51 +37,25 @@ impl Affine {
                     (ScalarOp::Mul, [a, b]) => match (literal(a), literal(b)) {
                         (_, Some(own)) => open.push((a, factor.wrapping_mul(own))),
                         (Some(own), _) => open.push((b, factor.wrapping_mul(own))),
-                        _ => sum.add(expr, factor),
+                        _ => terms.push((expr, factor)),
                     },
-                    _ => sum.add(expr, factor),
+                    _ => terms.push((expr, factor)),
                 },
-                _ => sum.add(expr, factor),
+                _ => terms.push((expr, factor)),
             }
         }
-        let mut terms = sum.terms;
-        terms.retain(|(_, c)| *c != 0);
-        Affine { constant, terms }
+        Sum::sum(constant, terms)
     }
+}
 
-    pub fn times(mut self, factor: i64) -> Self {
-        self.constant = self.constant.wrapping_mul(factor);
-        for (_, coefficient) in &mut self.terms {
-            *coefficient = coefficient.wrapping_mul(factor);
-        }
-        self.terms.retain(|(_, c)| *c != 0);
-        self
-    }
-
-    /// `self + factor·other`.
-    pub fn plus(mut self, other: &Affine, factor: i64) -> Self {
-        self.constant = self
-            .constant
-            .wrapping_add(other.constant.wrapping_mul(factor));
-        let mut sum = Sum {
-            terms: self.terms,
-            places: FxHashMap::default(),
-        };
-        for (expr, coefficient) in &other.terms {
-            sum.add(expr, coefficient.wrapping_mul(factor));
-        }
-        self.terms = sum.terms;
-        self.terms.retain(|(_, c)| *c != 0);
-        self
-    }
-
-    /// The canonical expression: `c₁*e₁ + c₂*e₂ - c₃*e₃ + c₀`.
-    pub fn into_expr(self) -> Expr {
+/// The canonical expression: `c₁*e₁ + c₂*e₂ - c₃*e₃ + c₀`.
+impl From<Sum> for Expr {
+    fn from(form: Sum) -> Self {
         let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
+        let constant = form.offset();
         let mut sum: Option<Expr> = None;
         // A positive term in front saves a negation.
-        let (positive, negative): (Vec<_>, Vec<_>) =
-            self.terms.into_iter().partition(|(_, c)| *c > 0);
+        let (positive, negative): (Vec<_>, Vec<_>) = form.into_terms().partition(|(_, c)| *c > 0);
         for (expr, coefficient) in positive.into_iter().chain(negative) {
             let magnitude = coefficient.wrapping_abs();
             let subtract = coefficient < 0 && sum.is_some() && magnitude > 0;
@@ -108,7 +71,7 @@ impl Affine {
                 Some(s) => int(ScalarOp::Add, s, term),
             });
         }
-        match (sum, self.constant) {
+        match (sum, constant) {
             (None, constant) => Expr::int(constant),
             (Some(s), 0) => s,
             (Some(s), constant) if constant < 0 && constant != i64::MIN => {
@@ -153,67 +116,29 @@ fn terms(expr: &Expr) -> usize {
     count
 }
 
-/// Terms up to which equal ones are looked for one by one.
-const FEW: usize = 16;
-/// Levels of an expression that tell it from others.
-const TELLING: usize = 4;
+/// Number of levels of an expression that its hash depends on, which bounds its time.
+const HASHED_LEVELS: usize = 4;
 
-/// Terms with their coefficients, each once.
-#[derive(Default)]
-struct Sum {
-    terms: Vec<(Expr, i64)>,
-    /// Where terms of one fingerprint stand, if there are many terms.
-    places: FxHashMap<u64, Vec<usize>>,
-}
-
-impl Sum {
-    fn add(&mut self, expr: &Expr, factor: i64) {
-        let place = if self.terms.len() < FEW {
-            self.terms.iter().position(|(e, _)| e == expr)
-        } else {
-            if self.places.is_empty() {
-                for (place, (known, _)) in self.terms.iter().enumerate() {
-                    self.places
-                        .entry(fingerprint(known))
-                        .or_default()
-                        .push(place);
-                }
-            }
-            let alike = self.places.entry(fingerprint(expr)).or_default();
-            let mut found = alike.iter().copied();
-            let found = found.find(|p| self.terms.get(*p).is_some_and(|(e, _)| e == expr));
-            if found.is_none() {
-                alike.push(self.terms.len());
-            }
-            found
-        };
-        match place.and_then(|place| self.terms.get_mut(place)) {
-            Some((_, coefficient)) => *coefficient = coefficient.wrapping_add(factor),
-            None => self.terms.push((expr.clone(), factor)),
-        }
+impl Hash for Expr {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash_levels(self, HASHED_LEVELS, state);
     }
 }
 
-/// A number that equal expressions share and most others do not.
-fn fingerprint(expr: &Expr) -> u64 {
-    fn write(expr: &Expr, levels: usize, hasher: &mut FxHasher) {
-        std::mem::discriminant(&expr.node).hash(hasher);
-        match &expr.node {
-            Node::Literal(Scalar::Int(value)) => value.hash(hasher),
-            Node::Index(position) | Node::Local(position) => position.hash(hasher),
-            Node::Access { tensor, .. } => tensor.hash(hasher),
-            Node::Apply { op, .. } => op.hash(hasher),
-            Node::Literal(_) | Node::Extent(_) | Node::Table { .. } | Node::Select { .. } => {}
-        }
-        if let Some(levels) = levels.checked_sub(1) {
-            for child in expr.children() {
-                write(child, levels, hasher);
-            }
+fn hash_levels(expr: &Expr, levels: usize, state: &mut impl Hasher) {
+    std::mem::discriminant(&expr.node).hash(state);
+    match &expr.node {
+        Node::Literal(Scalar::Int(value)) => value.hash(state),
+        Node::Index(position) | Node::Local(position) => position.hash(state),
+        Node::Access { tensor, .. } => tensor.hash(state),
+        Node::Apply { op, .. } => op.hash(state),
+        Node::Literal(_) | Node::Extent(_) | Node::Table { .. } | Node::Select { .. } => {}
+    }
+    if let Some(levels) = levels.checked_sub(1) {
+        for child in expr.children() {
+            hash_levels(child, levels, state);
         }
     }
-    let mut hasher = FxHasher::default();
-    write(expr, TELLING, &mut hasher);
-    hasher.finish()
 }
 
 fn literal(expr: &Expr) -> Option<i64> {
@@ -241,27 +166,27 @@ mod tests {
             Expr::int(3),
         );
         let right = int(ScalarOp::Sub, i.clone(), j.clone());
-        let sum = Affine::of(&int(ScalarOp::Sub, left, right));
-        assert_eq!(sum.constant, 3);
-        assert_eq!(sum.terms, vec![(i.clone(), 1), (j.clone(), 1)]);
+        let sum = Sum::from(&int(ScalarOp::Sub, left, right));
+        assert_eq!(sum, Sum::sum(3, [(&i, 1), (&j, 1)]));
         let expected = int(ScalarOp::Add, int(ScalarOp::Add, i, j), Expr::int(3));
-        assert_eq!(sum.into_expr(), expected);
+        assert_eq!(Expr::from(sum), expected);
     }
 
     #[test]
     fn many_terms_are_collected_as_few_are() {
         let leaf = |n: usize| Expr::index(n % 100);
         let sum = (1..1000).fold(leaf(0), |sum, n| int(ScalarOp::Add, sum, leaf(n)));
-        let sum = Affine::of(&sum);
-        let wanted: Vec<(Expr, i64)> = (0..100).map(|n| (leaf(n), 10)).collect();
-        assert_eq!((sum.constant, &sum.terms), (0, &wanted));
-        assert_eq!(terms(&sum.into_expr()), 100);
+        let sum = Sum::from(&sum);
+        assert_eq!(sum.offset(), 0);
+        let expected = (0..100).map(|n| (leaf(n), 10));
+        assert!(sum.clone().into_terms().eq(expected));
+        assert_eq!(terms(&sum.into()), 100);
     }
 
     #[test]
     fn what_cancels_disappears() {
         let i = Expr::index(0);
-        let zero = Affine::of(&int(ScalarOp::Sub, i.clone(), i));
-        assert_eq!(zero.into_expr(), Expr::int(0));
+        let zero = Sum::from(&int(ScalarOp::Sub, i.clone(), i));
+        assert_eq!(Expr::from(zero), Expr::int(0));
     }
 }

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the outputs of two engines agree."""
+import numpy
+
+# Largest difference, relative to the largest element. Both sides round each step to f32 and sum in an order of their own.
+TOLERANCE = 1e-3
+
+
+def difference(results, expected):
+    """The largest difference of all outputs, relative to the largest element of each; infinite if shapes or names differ."""
+    if results.keys() != expected.keys():
+        return float("inf")
+    return max(_difference(results[name], expected[name]) for name in expected)
+
+
+def _difference(result, expected):
+    if result.shape != expected.shape:
+        return float("inf")
+    if expected.dtype.kind != "f":
+        return float(not numpy.array_equal(result, expected))
+    if not numpy.isfinite(expected).all() or not numpy.isfinite(result).all():
+        return float("inf")
+    return float(abs(result.astype("f8") - expected).max() / max(abs(expected).max(), 1e-30))

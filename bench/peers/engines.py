@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one engine on one workload in a process of its own, pinned to as many CPUs as it has threads."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OURS, PEERS = "ours", ("onnxruntime", "openvino", "tract")
+# tract has no threads of its own.
+MOST_THREADS = {"tract": 1}
+# Seconds that a process may take.
+TIMEOUT = 180
+
+
+class Failed(Exception):
+    """An engine failed on a workload; the text says how."""
+
+
+def cpus(threads, round):
+    """CPUs for a process: others in each round, so that a neighbour on one of them does not disturb all rounds."""
+    available = sorted(os.sched_getaffinity(0))
+    first = round % len(available)
+    return {(available[first:] + available[:first])[at] for at in range(min(threads, len(available)))}
+
+
+def run(command, pinned, **environment):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env={**os.environ, **environment},
+                              preexec_fn=lambda: os.sched_setaffinity(0, pinned))
+    except subprocess.TimeoutExpired:
+        raise Failed("no result within %d s" % TIMEOUT)
+    if done.returncode:
+        raise Failed((done.stderr.strip().splitlines() or ["exit status %d" % done.returncode])[-1][:300])
+    return done.stdout
+
+
+def arguments(folder):
+    """The inputs of a workload as options of skript."""
+    paths = sorted(glob.glob(os.path.join(folder, "x*.npy")))
+    return [part for path in paths for part in ("--input", "%s=%s" % (os.path.basename(path)[: -len(".npy")], path))]
+
+
+def measure_ours(skript, folder, threads, round, calls):
+    """What `skript bench --json` writes."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        run([skript, "bench", folder, *arguments(folder), "--threads", str(threads), "--calls", str(calls), "--json", file.name], cpus(threads, round))
+        return json.load(file)
+
+
+def measure_peer(name, folder, threads, round, seconds):
+    script = os.path.join(HERE, "peer_%s.py" % name)
+    text = run([sys.executable, script, folder, "--threads", str(threads), "--seconds", str(seconds)], cpus(threads, round))
+    return json.loads(text.splitlines()[-1])
+
+
+def outputs(name, skript, folder):
+    """The outputs of one call by name."""
+    with tempfile.TemporaryDirectory() as results:
+        if name == OURS:
+            command = [skript, "run", folder, *arguments(folder), "--output-dir", results]
+        else:
+            command = [sys.executable, os.path.join(HERE, "peer_%s.py" % name), folder, "--seconds", "0", "--outputs", results]
+        run(command, os.sched_getaffinity(0))
+        return {os.path.basename(path)[: -len(".npy")]: numpy.load(path) for path in sorted(glob.glob(os.path.join(results, "*.npy")))}

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network under construction, in two languages at once: statements of SkriptND and nodes of ONNX, with the same variables."""
+import dataclasses
+import functools
+import hashlib
+import typing
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+# Gelu is an operator from 20 on.
+OPSET = 20
+IR_VERSION = 9
+
+
+class Value:
+    """A tensor of the network: `name` in both languages, and the shape that it has in the measured calls."""
+
+    def __init__(self, name, shape):
+        self.name, self.shape = name, list(shape)
+
+
+@dataclasses.dataclass
+class Array:
+    """An input or a variable; its values are computed when they are needed: the texts do not depend on them."""
+
+    shape: list
+    compute: typing.Callable
+    integers: bool = False
+
+    @functools.cached_property
+    def values(self):
+        return numpy.ascontiguousarray(self.compute(), dtype=numpy.int64 if self.integers else numpy.float32)
+
+
+class Network:
+    """Inputs, variables, statements and nodes. Values depend on the name and on the position alone: every process has the same."""
+
+    def __init__(self, name):
+        self.seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
+        self.inputs, self.variables, self.dynamic = {}, {}, {}
+        self.statements, self.nodes, self.constants, self.outputs = [], [], {}, []
+        self.count = 0
+
+    # Operands ----------------------------------------------------------------------------------------------------------
+
+    def generator(self):
+        """The generator of random numbers of the next array."""
+        return numpy.random.default_rng([self.seed, len(self.inputs), len(self.variables)])
+
+    def input(self, shape, dynamic=None, integers=None):
+        """An input of normally distributed reals, or of integers below `integers`; `dynamic` names dimensions by their axes."""
+        name, random = "x%d" % len(self.inputs), self.generator()
+        if integers:
+            self.inputs[name] = Array(shape, lambda: random.integers(0, integers, shape), True)
+        else:
+            self.inputs[name] = Array(shape, lambda: random.standard_normal(shape, dtype=numpy.float32))
+        self.dynamic[name] = dynamic or {}
+        return Value(name, shape)
+
+    def variable(self, shape, spread=1.0):
+        """A variable with normally distributed values."""
+        random = self.generator()
+        return self._add_variable(shape, lambda: numpy.float32(spread) * random.standard_normal(shape, dtype=numpy.float32))
+
+    def positive(self, shape):
+        """A variable with values between 0.5 and 1.5: scales and variances."""
+        random = self.generator()
+        return self._add_variable(shape, lambda: random.uniform(0.5, 1.5, shape))
+
+    def weights(self, shape, terms):
+        """Weights of sums over `terms` products: the results keep the variance of the operand if a rectifier follows."""
+        return self.variable(shape, (2.0 / terms) ** 0.5)
+
+    def _add_variable(self, shape, compute):
+        name = "w%d" % len(self.variables)
+        self.variables[name] = Array(shape, compute)
+        return Value(name, shape)
+
+    def constant(self, values):
+        """An initializer of the ONNX model that SkriptND has as an attribute or a literal. Returns its name."""
+        return self.derived(lambda: numpy.asarray(values, numpy.int64 if _are_integers(values) else numpy.float32))
+
+    def derived(self, compute):
+        """An initializer of the ONNX model that holds the values of variables in another form. Returns its name."""
+        self.constants["c%d" % len(self.constants)] = compute
+        return "c%d" % (len(self.constants) - 1)
+
+    # Statements --------------------------------------------------------------------------------------------------------
+
+    def value(self, shape):
+        self.count += 1
+        return Value("t%d" % self.count, shape)
+
+    def statement(self, results, text, *operands):
+        """`text` has a `%s` for each operand."""
+        names = ", ".join(result.name for result in results)
+        self.statements.append("%s = %s;" % (names, text % tuple(operand.name for operand in operands)))
+
+    def node(self, operator, inputs, outputs=None, **attributes):
+        """Adds a node; returns the name of its only output if none is given. Operands are values or names."""
+        if outputs is None:
+            outputs = [self.value([])]
+        names = [[v if isinstance(v, str) else v.name for v in side] for side in (inputs, outputs)]
+        self.nodes.append(helper.make_node(operator, *names, **attributes))
+        return names[1][0]
+
+    def both(self, shape, text, operator, operands, extra=(), **attributes):
+        """One statement and one node with the same operands; `extra` are inputs of the node only."""
+        result = self.value(shape)
+        self.statement([result], text, *operands)
+        self.node(operator, [*operands, *extra], [result], **attributes)
+        return result
+
+    def output(self, value, dynamic=None, integers=False):
+        self.outputs.append((value, dynamic or {}, integers))
+
+    # Results -----------------------------------------------------------------------------------------------------------
+
+    def text(self):
+        """The SkriptND text of the network."""
+        lines = ["import %s;" % name for name in ("image", "layout", "linalg", "math", "nn")]
+        lines += ["", "graph Main {", "    @input {"]
+        for name, array in self.inputs.items():
+            dynamic = self.dynamic[name]
+            extents = ["%s|%d" % (dynamic[at], n) if at in dynamic else str(n) for at, n in enumerate(array.shape)]
+            lines.append(_declaration(name, extents, array.integers))
+        lines += ["    }", "    @output {"]
+        for value, dynamic, integers in self.outputs:
+            lines.append(_declaration(value.name, [dynamic.get(at, str(n)) for at, n in enumerate(value.shape)], integers))
+        lines.append("    }")
+        if self.variables:
+            variables = [_declaration(name, map(str, array.shape)) for name, array in self.variables.items()]
+            lines += ["    @variable {", *variables, "    }"]
+        return "\n".join([*lines, "    @compose {", *("        " + s for s in self.statements), "    }", "}", ""])
+
+    def onnx(self):
+        """The ONNX model of the network."""
+        inputs = [_port(name, array.shape, self.dynamic[name], array.integers) for name, array in self.inputs.items()]
+        outputs = [_port(value.name, value.shape, dynamic, integers) for value, dynamic, integers in self.outputs]
+        used = {name for node in self.nodes for name in node.input}
+        arrays = {name: array.values for name, array in self.variables.items() if name in used}
+        arrays.update((name, compute()) for name, compute in self.constants.items())
+        initializers = [numpy_helper.from_array(values, name) for name, values in arrays.items()]
+        graph = helper.make_graph(self.nodes, "main", inputs, outputs, initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        onnx.checker.check_model(model)
+        return model
+
+
+def _are_integers(values):
+    return all(isinstance(value, int) for value in (values if isinstance(values, list) else [values]))
+
+
+def _declaration(name, extents, integers=False):
+    return "        %s: %s[%s];" % (name, "int" if integers else "real", ",".join(extents))
+
+
+def _port(name, shape, dynamic, integers):
+    kind = TensorProto.INT64 if integers else TensorProto.FLOAT
+    return helper.make_tensor_value_info(name, kind, [dynamic.get(at, n) for at, n in enumerate(shape)])

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The parallel loops of a kernel around its register tile.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
+use super::kernel::{State, Tile, Writer};
+use super::nest::Nest;
+use super::plan::Plan;
+use crate::ir::ops;
+
+/// The number of steps that threads may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    Static(i64),
+    /// As many as tiles of `factor` iterations cover a loop with a dynamic extent.
+    Dynamic {
+        loop_number: usize,
+        factor: i64,
+    },
+}
+
+impl Plan {
+    /// The steps of a kernel that threads may share; `None` for one that computes all at once.
+    pub fn steps(&self, nest: &Nest) -> Option<Steps> {
+        let outermost = *self.parallels.first().filter(|_| self.is_split)?;
+        Some(match nest.loops[outermost].source {
+            None => Steps::Static(self.tiles(nest, outermost)),
+            Some(_) => Steps::Dynamic {
+                loop_number: outermost,
+                factor: self.factor(outermost),
+            },
+        })
+    }
+}
+
+/// The full tiles of a loop, and what is left.
+struct Tiles {
+    /// The number of full tiles; `None` if it is known at run time.
+    whole: Option<i64>,
+    /// The iterations after the full tiles; `None` if they are known at run time.
+    rest: Option<i64>,
+}
+
+impl Writer<'_> {
+    fn tiles(&self, l: usize) -> Tiles {
+        let (own, factor) = (&self.nest.loops[l], self.plan.factor(l));
+        match own.source {
+            None => Tiles {
+                whole: Some(own.extent / factor),
+                rest: Some(own.extent % factor),
+            },
+            Some(_) => Tiles {
+                whole: None,
+                rest: (factor == 1).then_some(0),
+            },
+        }
+    }
+
+    /// A tile of so many iterations of a loop.
+    fn sized(&self, l: usize, iterations: i64) -> Tile {
+        let lanes = self.plan.lanes;
+        match l == self.plan.lanes_loop {
+            true => Tile {
+                count: (iterations + lanes - 1) / lanes,
+                partial: iterations % lanes,
+            },
+            false => Tile {
+                count: iterations,
+                partial: 0,
+            },
+        }
+    }
+
+    /// `left` and a constant under an operation.
+    fn with_constant(&mut self, name: &str, left: &str, right: i64) -> String {
+        let right = self.constant(right);
+        self.define(&format!("{name} {left}, {right} : index"))
+    }
+
+    /// The parallel loops from `level` on: a loop over full tiles, then the remainder.
+    pub(super) fn parallel(&mut self, level: usize, state: &State) {
+        let Some(&l) = self.plan.parallels.get(level) else {
+            return self.tile(state);
+        };
+        if level == 0 && self.plan.is_split {
+            return self.steps(l, state);
+        }
+        let factor = self.plan.factor(l);
+        let tiles = self.tiles(l);
+        let zero = self.constant(0);
+        match tiles.whole {
+            Some(0) => {}
+            Some(1) => self.inside(level, l, state, factor, &zero),
+            whole => {
+                let end = match whole {
+                    Some(whole) => self.constant(whole * factor),
+                    None if factor == 1 => format!("%n{l}"),
+                    None => {
+                        let whole =
+                            self.with_constant(ops::arith::DIVUI, &format!("%n{l}"), factor);
+                        self.with_constant(ops::arith::MULI, &whole, factor)
+                    }
+                };
+                self.loop_over(level, l, state, (&zero, &end), factor);
+                if tiles.rest.is_none() {
+                    let all = format!("%n{l}");
+                    self.loop_over(level, l, state, (&end, &all), 1);
+                }
+            }
+        }
+        if let (Some(whole), Some(rest @ 1..)) = (tiles.whole, tiles.rest) {
+            let start = self.constant(whole * factor);
+            self.inside(level, l, state, rest, &start);
+        }
+    }
+
+    /// A loop over tiles of so many iterations.
+    fn loop_over(
+        &mut self,
+        level: usize,
+        l: usize,
+        state: &State,
+        (from, to): (&str, &str),
+        iterations: i64,
+    ) {
+        let (variable, step) = (self.fresh(), self.constant(iterations));
+        self.line(&format!(
+            "scf.for {variable} = {from} to {to} step {step} {{"
+        ));
+        self.depth += 1;
+        self.inside(level, l, state, iterations, &variable);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// The loops inside of a tile that begins at `start`.
+    fn inside(&mut self, level: usize, l: usize, state: &State, iterations: i64, start: &str) {
+        let mut state = state.clone();
+        state.tile.insert(l, self.sized(l, iterations));
+        let inner = self.at(&state, l, start);
+        self.parallel(level + 1, &inner);
+    }
+
+    /// The tiles of loop `l` that are the steps `%from` to `%to`; the last step is the remainder, if there is one.
+    fn steps(&mut self, l: usize, state: &State) {
+        let factor = self.plan.factor(l);
+        let tiles = self.tiles(l);
+        let whole = match tiles.whole {
+            Some(whole) => self.constant(whole),
+            None if factor == 1 => format!("%n{l}"),
+            None => self.with_constant(ops::arith::DIVUI, &format!("%n{l}"), factor),
+        };
+        let (one, has_rest) = (self.constant(1), tiles.rest != Some(0));
+        let end = match has_rest {
+            true => self.define(&format!("{} %to, {whole} : index", ops::arith::MINSI)),
+            false => "%to".to_owned(),
+        };
+        let step = self.fresh();
+        self.line(&format!("scf.for {step} = %from to {end} step {one} {{"));
+        self.depth += 1;
+        let start = match factor {
+            1 => step,
+            _ => self.with_constant(ops::arith::MULI, &step, factor),
+        };
+        self.inside(0, l, state, factor, &start);
+        self.depth -= 1;
+        self.line("}");
+        if has_rest {
+            let last = self.define(&format!("{} sgt, %to, {whole} : index", ops::arith::CMPI));
+            self.line(&format!("scf.if {last} {{"));
+            self.depth += 1;
+            match (tiles.whole, tiles.rest) {
+                (Some(whole), Some(rest)) => {
+                    let start = self.constant(whole * factor);
+                    self.inside(0, l, state, rest, &start);
+                }
+                _ => {
+                    let start = self.with_constant(ops::arith::MULI, &whole, factor);
+                    self.loop_over(0, l, state, (&start, &format!("%n{l}")), 1);
+                }
+            }
+            self.depth -= 1;
+            self.line("}");
+        }
+    }
+}

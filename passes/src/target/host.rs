@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//! This processor.
+
+use super::Processor;
+use crate::codegen::llvm;
+use skript_runtime::artifact::Target;
+use skript_runtime::processor;
+
+/// This processor as LLVM names it. Code may use the features that the loader finds too: it would refuse others.
+pub fn target() -> Target {
+    let mut target = llvm::host();
+    let found: Vec<&str> = processor::features().collect();
+    let is_usable = |feature: &&str| match feature.strip_prefix('+') {
+        Some(name) => found.contains(&name),
+        None => true,
+    };
+    let features: Vec<&str> = target.features.split(',').filter(is_usable).collect();
+    target.features = features.join(",");
+    target
+}
+
+/// The processor with what this one reports in place of typical values.
+pub fn measured(typical: Processor) -> Processor {
+    let [l1, l2, l3] = processor::caches();
+    Processor {
+        l1: l1.unwrap_or(typical.l1),
+        l2: l2.unwrap_or(typical.l2),
+        l3: l3.unwrap_or(typical.l3),
+        cores: processor::cores(),
+        ..typical
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loader's table of features, against what LLVM reads from the processor.
+    #[test]
+    fn llvm_and_the_loader_find_the_same_features() {
+        let found: Vec<&str> = processor::features().collect();
+        let target = llvm::host();
+        for feature in target.features.split(',') {
+            // Versions of AVX10 are not in the loader's table.
+            if let Some(name) = feature
+                .strip_prefix('+')
+                .filter(|n| !n.starts_with("avx10"))
+            {
+                assert!(found.contains(&name), "the loader does not find {name}");
+            }
+            if let Some(name) = feature.strip_prefix('-') {
+                assert!(!found.contains(&name), "the loader finds {name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What code is generated for: the one description of a processor that every decision of the compiler reads.
+//!
+//! It is of this processor, or of one by name. Nothing in it depends on the load, the affinity mask or the number of threads,
+//! so the same model, options and processor give the same code.
+
+mod cpus;
+mod host;
+
+pub use cpus::{CPUS, Cpu};
+
+use cpus::{AARCH64, X86_64};
+use skript_frontend::diagnostics::closest;
+use skript_runtime::artifact::Target;
+use skript_runtime::processor::{aarch64, x86_features};
+
+/// The name of this processor on command lines.
+pub const NATIVE: &str = "native";
+
+/// Features of an x86-64 processor that decide more than single instructions.
+const AVX512: &str = "+avx512f";
+const AVX2: &str = "+avx2";
+
+/// A processor for LLVM and for the loader, and its properties that decide how code is scheduled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetDescription {
+    /// The processor as artifacts name it.
+    pub code: Target,
+    /// What it is made of.
+    pub processor: Processor,
+}
+
+/// Properties of a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Processor {
+    /// Bits of the widest vector registers.
+    pub vector_bits: u32,
+    /// Number of vector registers.
+    pub vector_registers: u32,
+    /// Fused multiply-adds of such vectors that start in one cycle.
+    pub fma_ports: u32,
+    /// Bytes of a core's data cache of level 1.
+    pub l1: u64,
+    /// Bytes of the cache of level 2.
+    pub l2: u64,
+    /// Bytes of the cache of level 3, shared by cores.
+    pub l3: u64,
+    /// Processors of the system, whether this process may use them or not; 1 for a processor by name.
+    pub cores: u32,
+}
+
+/// Why there is no such target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    #[error("the processor `{name}` is not known{}; there are {NATIVE}, {}", suggestion(*.near), names().join(", "))]
+    Cpu {
+        name: String,
+        near: Option<&'static str>,
+    },
+    #[error("the feature `{name}` of {architecture} processors is not known{}", suggestion(*.near))]
+    Feature {
+        name: String,
+        architecture: &'static str,
+        near: Option<&'static str>,
+    },
+    #[error(
+        "`{0}` is not a change of features: write `+NAME` for each one to use and `-NAME` for each one not to use, separated by commas"
+    )]
+    Change(String),
+}
+
+fn suggestion(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+fn names() -> Vec<&'static str> {
+    CPUS.iter().map(|cpu| cpu.name).collect()
+}
+
+impl TargetDescription {
+    /// This processor.
+    pub fn host() -> TargetDescription {
+        TargetDescription::of(host::target())
+    }
+
+    /// The processor of a name of [`CPUS`], or [`NATIVE`]; `features` changes what code may use of it: `+avx2,-fma`, or
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`TargetError`] for names that are not known.
+    pub fn named(cpu: &str, features: &str) -> Result<TargetDescription, TargetError> {
+        let mut target = match (cpu, Cpu::named(cpu)) {
+            (NATIVE, _) => host::target(),
+            (_, Some(cpu)) => Target {
+                triple: format!("{}-unknown-linux-gnu", cpu.architecture),
+                cpu: cpu.name.to_owned(),
+                features: cpu
+                    .features()
+                    .iter()
+                    .map(|f| format!("+{f}"))
+                    .collect::<Vec<_>>()
+                    .join(","),
+            },
+            (name, None) => {
+                return Err(TargetError::Cpu {
+                    name: name.to_owned(),
+                    near: closest(name, names()),
+                });
+            }
+        };
+        change(&mut target, features)?;
+        Ok(TargetDescription::of(target))
+    }
+
+    /// The description of a target that LLVM knows.
+    pub fn of(code: Target) -> TargetDescription {
+        let host = host::target();
+        let is_host = code.triple == host.triple && code.cpu == host.cpu;
+        TargetDescription {
+            processor: Processor::of(&code, is_host),
+            code,
+        }
+    }
+}
+
+impl Processor {
+    fn of(target: &Target, is_host: bool) -> Processor {
+        let (vector_bits, vector_registers) = vectors(target);
+        let generic = match architecture(target) {
+            AARCH64 => "generic",
+            _ if vector_bits == 512 => "x86-64-v4",
+            _ if vector_bits == 256 => "x86-64-v3",
+            _ => "x86-64-v2",
+        };
+        let cpu = Cpu::named(&target.cpu).or_else(|| Cpu::named(generic));
+        let [l1, l2, l3] = cpu
+            .map_or([32, 256, 2048], |cpu| cpu.caches)
+            .map(|kib| kib << 10);
+        let processor = Processor {
+            vector_bits,
+            vector_registers,
+            fma_ports: cpu.map_or(1, |cpu| cpu.fma_ports),
+            l1,
+            l2,
+            l3,
+            cores: 1,
+        };
+        match is_host {
+            true => host::measured(processor),
+            false => processor,
+        }
+    }
+}
+
+/// The architecture of a triple, of those that the compiler knows.
+fn architecture(target: &Target) -> &'static str {
+    match target.triple.starts_with(AARCH64) {
+        true => AARCH64,
+        false => X86_64,
+    }
+}
+
+/// Bits and number of the target's widest vector registers.
+fn vectors(target: &Target) -> (u32, u32) {
+    let has = |feature: &str| target.features.split(',').any(|f| f == feature);
+    match (has(AVX512), has(AVX2)) {
+        (true, _) => (512, 32),
+        (false, true) => (256, 16),
+        (false, false) => (
+            128,
+            if architecture(target) == X86_64 {
+                16
+            } else {
+                32
+            },
+        ),
+    }
+}
+
+/// Applies a list of `+feature` and `-feature`.
+fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
+    let architecture = architecture(target);
+    let known: Vec<&str> = match architecture {
+        AARCH64 => aarch64::NAMES.to_vec(),
+        _ => x86_features::TABLE
+            .iter()
+            .map(|feature| feature.name)
+            .collect(),
+    };
+    let mut features: Vec<&str> = target
+        .features
+        .split(',')
+        .filter(|f| !f.is_empty())
+        .collect();
+    for item in changes
+        .split(',')
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+    {
+        let name = item.strip_prefix(['+', '-']);
+        let name = name.ok_or_else(|| TargetError::Change(item.to_owned()))?;
+        if !known.contains(&name) {
+            return Err(TargetError::Feature {
+                name: name.to_owned(),
+                architecture,
+                near: closest(name, known),
+            });
+        }
+        // LLVM reads the list in order: what is taken away takes away what needs it.
+        features.retain(|f| f.strip_prefix(['+', '-']) != Some(name));
+        features.push(item);
+    }
+    target.features = features.join(",");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(cpu: &str, features: &str) -> TargetDescription {
+        TargetDescription::named(cpu, features).unwrap()
+    }
+
+    #[test]
+    fn vectors_follow_from_features() {
+        let vectors = |cpu, features| {
+            let Processor {
+                vector_bits,
+                vector_registers,
+                ..
+            } = named(cpu, features).processor;
+            (vector_bits, vector_registers)
+        };
+        assert_eq!(vectors("x86-64-v2", ""), (128, 16));
+        assert_eq!(vectors("x86-64-v3", ""), (256, 16));
+        assert_eq!(vectors("x86-64-v4", ""), (512, 32));
+        assert_eq!(vectors("znver5", "-avx512f"), (256, 16));
+        assert_eq!(vectors("x86-64-v3", "+avx512f"), (512, 32));
+        assert_eq!(vectors("neoverse-n1", ""), (128, 32));
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_the_near_match() {
+        let refused = |cpu, features| {
+            TargetDescription::named(cpu, features)
+                .unwrap_err()
+                .to_string()
+        };
+        let text = refused("znver55", "");
+        assert!(
+            text.contains("did you mean `znver5`?") && text.contains("neoverse-n1"),
+            "{text}"
+        );
+        assert!(refused("x86-64-v3", "+avx512vm").contains("did you mean `avx512vl`?"));
+        assert!(refused("neoverse-n1", "+avx2").contains("aarch64"));
+        assert!(refused("x86-64-v3", "avx2").contains("`+NAME`"));
+    }
+
+    #[test]
+    fn sizes_are_those_of_a_processor() {
+        for cpu in std::iter::once(NATIVE).chain(names()) {
+            let Processor {
+                l1,
+                l2,
+                l3,
+                fma_ports,
+                cores,
+                ..
+            } = named(cpu, "").processor;
+            assert!((8 << 10..=1 << 20).contains(&l1), "{cpu}: {l1}");
+            assert!(
+                l1 < l2 && l2 <= l3 && l3 <= 4 << 30,
+                "{cpu}: {l1} {l2} {l3}"
+            );
+            assert!((1..=8).contains(&fma_ports) && cores > 0, "{cpu}");
+        }
+    }
+
+    /// The features that clang knows of each processor; those that code generation never uses are not in the table.
+    #[test]
+    fn features_are_those_of_clang() {
+        for cpu in CPUS {
+            let of_clang = clang(cpu);
+            for feature in cpu.features() {
+                assert!(
+                    of_clang.contains(&format!("+{feature}")),
+                    "{} lacks {feature}",
+                    cpu.name
+                );
+            }
+            for wide in [
+                "avx2",
+                "fma",
+                "f16c",
+                "avx512f",
+                "avx512vl",
+                "avx512bf16",
+                "avx512fp16",
+                "avxvnni",
+                "sve",
+                "dotprod",
+            ] {
+                let listed = cpu.features().contains(&wide);
+                assert_eq!(
+                    of_clang.contains(&format!("+{wide}")),
+                    listed,
+                    "{}: {wide}",
+                    cpu.name
+                );
+            }
+        }
+    }
+
+    fn clang(cpu: &Cpu) -> Vec<String> {
+        let flag = if cpu.architecture == X86_64 {
+            "march"
+        } else {
+            "mcpu"
+        };
+        let clang = std::process::Command::new("clang-22")
+            .arg(format!("--target={}-linux-gnu", cpu.architecture))
+            .arg(format!("-{flag}={}", cpu.name))
+            .args(["-E", "-###", "-x", "c", "/dev/null"])
+            .output();
+        let text = String::from_utf8_lossy(&clang.unwrap().stderr).into_owned();
+        let words = text.split('"').map(str::to_owned);
+        words.filter(|word| word.starts_with('+')).collect()
+    }
+}

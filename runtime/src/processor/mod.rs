@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What this processor can do, by LLVM's names of features, found without LLVM.
+//!
+//! The table of x86-64 is also the source of `runtime/c/x86_features.h`, by which shared objects check the same.
+
+pub mod aarch64;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+pub mod x86_features;
+
+/// The features that this processor has and that the system supports, in the order of the table.
+pub fn features() -> impl Iterator<Item = &'static str> {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::features();
+    #[cfg(target_arch = "aarch64")]
+    return aarch64::features();
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return std::iter::empty();
+}
+
+/// Bytes of the caches of levels 1 (data), 2 and 3 that a core uses; `None` where the processor does not report one.
+pub fn caches() -> [Option<u64>; 3] {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::caches();
+    #[cfg(not(target_arch = "x86_64"))]
+    return [None; 3];
+}
+
+/// Processors that the system has online, whatever this process may use of them.
+pub fn cores() -> u32 {
+    // SAFETY: reads a number.
+    let cores = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
+    u32::try_from(cores).unwrap_or(1).max(1)
+}
+
+/// The processor's name for messages.
+pub fn name() -> String {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::name();
+    #[cfg(not(target_arch = "x86_64"))]
+    return std::env::consts::ARCH.to_owned();
+}

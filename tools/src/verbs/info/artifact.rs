@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript info model.skm`: interface, processor and memory of a compiled model.
+
+use std::path::Path;
+
+use serde_json::{Value as Json, json};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::UNREADABLE;
+use skript_frontend::source::SourceMap;
+use skript_runtime::Artifact;
+use skript_runtime::artifact::{Port, PortExtent};
+
+use crate::command_line::InfoArguments;
+use crate::console::{Console, Status};
+use crate::stablehlo_program::{finish, model_flags};
+
+/// Bytes of a compiled model, which holds code and no weights.
+const LARGEST: u64 = 1 << 30;
+
+/// Whether a path names a compiled model.
+pub fn is_artifact(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "skm")
+}
+
+pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
+    let wrong = model_flags(&arguments.reading, &[("--variables", arguments.variables)]);
+    let done = match wrong.is_empty() {
+        true => print(arguments).map_err(|d| (Status::Wrong, vec![d])),
+        false => Err((Status::Usage, wrong)),
+    };
+    finish(done, &SourceMap::default(), &arguments.reading, console)
+}
+
+fn print(arguments: &InfoArguments) -> Result<(), Diagnostic> {
+    let wrong = |error: String| {
+        let text = format!("cannot read {}: {error}", arguments.model.display());
+        Diagnostic::without_place(&UNREADABLE, text)
+    };
+    let bytes = skript_host::file::read(&arguments.model, LARGEST);
+    let bytes = bytes.map_err(|e| wrong(e.to_string()))?;
+    let artifact = Artifact::from_bytes(&bytes).map_err(|e| wrong(e.to_string()))?;
+    crate::verbs::print(&match arguments.json {
+        true => format!("{}\n", json(&artifact)),
+        false => skript_host::printable(&text(&artifact)).into_owned(),
+    });
+    Ok(())
+}
+
+/// The inputs, the variables, and the outputs without new values of variables.
+fn roles(artifact: &Artifact) -> [(&'static str, &[Port]); 3] {
+    let updates = artifact.updates.len();
+    let outputs = artifact.outputs.len().saturating_sub(updates);
+    [
+        ("inputs", &artifact.inputs),
+        ("variables", &artifact.variables),
+        (
+            "outputs",
+            artifact.outputs.get(..outputs).unwrap_or_default(),
+        ),
+    ]
+}
+
+/// The features that the code may use.
+fn features(artifact: &Artifact) -> Vec<&str> {
+    let features = artifact.target.features.split(',');
+    features
+        .filter_map(|feature| feature.strip_prefix('+'))
+        .collect()
+}
+
+fn kind(port: &Port) -> String {
+    let extents = port.shape.iter().map(|extent| match extent {
+        PortExtent::Fixed(n) => n.to_string(),
+        PortExtent::Dynamic(bound) => format!("≤{bound}"),
+    });
+    format!(
+        "{}[{}]",
+        port.element,
+        extents.collect::<Vec<_>>().join(",")
+    )
+}
+
+fn text(artifact: &Artifact) -> String {
+    let mut text = format!(
+        "processor   {} ({})\nfeatures    {}\n",
+        artifact.target.cpu,
+        artifact.target.triple,
+        features(artifact).join(", ")
+    );
+    for (title, ports) in roles(artifact) {
+        text += &format!("{title}\n");
+        for port in ports {
+            text += &format!("    {}: {}\n", port.name, kind(port));
+        }
+    }
+    text + &format!(
+        "code        {} bytes\nmemory      {} bytes of arena\n",
+        artifact.object.len(),
+        artifact.arena.size
+    )
+}
+
+fn json(artifact: &Artifact) -> Json {
+    let mut object = json!({
+        "triple": artifact.target.triple,
+        "cpu": artifact.target.cpu,
+        "features": features(artifact),
+        "code_bytes": artifact.object.len(),
+        "arena_bytes": artifact.arena.size,
+    });
+    for (title, ports) in roles(artifact) {
+        let ports = ports
+            .iter()
+            .map(|port| json!({"name": port.name, "type": kind(port)}));
+        if let Some(object) = object.as_object_mut() {
+            object.insert(title.to_owned(), ports.collect());
+        }
+    }
+    object
+}
