@@ -46,28 +46,40 @@ static unsigned saved(void) {
   return a;
 }
 
-static int has(size_t n) {
-  unsigned registers[4] = {0};
-  if (known[n].state & ~saved()) return 0;
-  if (known[n].leaf == 7 && known[n].subleaf) {
-    if (!__get_cpuid_count(7, 0, &registers[0], &registers[1], &registers[2], &registers[3])) return 0;
-    if (known[n].subleaf > registers[0]) return 0;
+/* The registers of a leaf; zeros for one that the processor lacks. */
+static void leaf(unsigned number, unsigned subleaf, unsigned registers[4]) {
+  unsigned *r = registers;
+  memset(r, 0, 4 * sizeof *r);
+  /* Register EAX of subleaf 0 of leaf 7 is the largest subleaf. */
+  if (number == 7 && subleaf && (!__get_cpuid_count(7, 0, r, r + 1, r + 2, r + 3) || subleaf > r[0])) {
+    memset(r, 0, 4 * sizeof *r);
+    return;
   }
-  if (!__get_cpuid_count(known[n].leaf, known[n].subleaf, &registers[0], &registers[1], &registers[2], &registers[3]))
-    return 0;
-  return registers[known[n].at] >> known[n].bit & 1;
+  if (!__get_cpuid_count(number, subleaf, r, r + 1, r + 2, r + 3)) memset(r, 0, 4 * sizeof *r);
 }
 
-/* A feature that is not in the table counts as lacking. */
-static int lacks(const char *feature) {
-  for (size_t n = 0; n < sizeof known / sizeof *known; n++)
-    if (strcmp(known[n].name, feature) == 0) return !has(n);
-  return 1;
-}
-
-const char *skript_lacking(const char *const *features) {
+static const char *find(const char *const *features, const char *name) {
   for (; *features; features++)
-    if (lacks(*features)) return *features;
+    if (strcmp(*features, name) == 0) return *features;
+  return NULL;
+}
+
+/* Reads each leaf once: under a hypervisor, cpuid takes tens of microseconds. A feature that is not in the table counts
+   as lacking. */
+const char *skript_lacking(const char *const *features) {
+  const size_t count = sizeof known / sizeof *known;
+  unsigned registers[4], state = saved();
+  for (size_t n = 0; n < count; n++) {
+    if (!n || known[n].leaf != known[n - 1].leaf || known[n].subleaf != known[n - 1].subleaf)
+      leaf(known[n].leaf, known[n].subleaf, registers);
+    const char *wanted = find(features, known[n].name);
+    if (wanted && ((known[n].state & ~state) || !(registers[known[n].at] >> known[n].bit & 1))) return wanted;
+  }
+  for (; *features; features++) {
+    size_t n = 0;
+    while (n < count && strcmp(known[n].name, *features) != 0) n++;
+    if (n == count) return *features;
+  }
   return NULL;
 }
 #else

@@ -42,7 +42,10 @@ impl Program {
 
 /// This processor: its architecture, its name, and those of LLVM's features that it has.
 pub fn host() -> Target {
-    let features: Vec<String> = processor::features().map(|f| format!("+{f}")).collect();
+    let features: Vec<String> = processor::features()
+        .iter()
+        .map(|f| format!("+{f}"))
+        .collect();
     Target {
         triple: format!("{}-unknown-linux-gnu", std::env::consts::ARCH),
         cpu: processor::name(),

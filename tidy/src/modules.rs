@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "error",
     "ir",
     "structure",
@@ -17,6 +17,7 @@ const ORDER: [&str; 15] = [
     "named",
     "schedule",
     "codegen",
+    "target",
     "pipeline",
     "all",
     "compile",

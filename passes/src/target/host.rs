@@ -5,11 +5,17 @@ use super::Processor;
 use crate::codegen::llvm;
 use skript_runtime::artifact::Target;
 use skript_runtime::processor;
+use std::sync::LazyLock;
 
 /// This processor as LLVM names it. Code may use the features that the loader finds too: it would refuse others.
 pub fn target() -> Target {
+    static TARGET: LazyLock<Target> = LazyLock::new(usable);
+    TARGET.clone()
+}
+
+fn usable() -> Target {
     let mut target = llvm::host();
-    let found: Vec<&str> = processor::features().collect();
+    let found = processor::features();
     let is_usable = |feature: &&str| match feature.strip_prefix('+') {
         Some(name) => found.contains(&name),
         None => true,
@@ -21,7 +27,8 @@ pub fn target() -> Target {
 
 /// The processor with what this one reports in place of typical values.
 pub fn measured(typical: Processor) -> Processor {
-    let [l1, l2, l3] = processor::caches();
+    static CACHES: LazyLock<[Option<u64>; 3]> = LazyLock::new(processor::caches);
+    let [l1, l2, l3] = *CACHES;
     Processor {
         l1: l1.unwrap_or(typical.l1),
         l2: l2.unwrap_or(typical.l2),
@@ -38,7 +45,7 @@ mod tests {
     /// The loader's table of features, against what LLVM reads from the processor.
     #[test]
     fn llvm_and_the_loader_find_the_same_features() {
-        let found: Vec<&str> = processor::features().collect();
+        let found = processor::features();
         let target = llvm::host();
         for feature in target.features.split(',') {
             // Versions of AVX10 are not in the loader's table.

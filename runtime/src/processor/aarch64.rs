@@ -9,9 +9,9 @@ macro_rules! features {
 
         /// The features that this processor has.
         #[cfg(target_arch = "aarch64")]
-        pub fn features() -> impl Iterator<Item = &'static str> {
+        pub fn features() -> Vec<&'static str> {
             let known = [$(($name, std::arch::is_aarch64_feature_detected!($detected))),*];
-            known.into_iter().filter(|(_, has)| *has).map(|(name, _)| name)
+            known.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect()
         }
     };
 }

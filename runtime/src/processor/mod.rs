@@ -8,14 +8,18 @@ pub mod aarch64;
 mod x86_64;
 pub mod x86_features;
 
+use std::sync::OnceLock;
+
 /// The features that this processor has and that the system supports, in the order of the table.
-pub fn features() -> impl Iterator<Item = &'static str> {
-    #[cfg(target_arch = "x86_64")]
-    return x86_64::features();
+pub fn features() -> &'static [&'static str] {
     #[cfg(target_arch = "aarch64")]
-    return aarch64::features();
+    use aarch64::features;
+    #[cfg(target_arch = "x86_64")]
+    use x86_64::features;
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    return std::iter::empty();
+    let features = Vec::new;
+    static FEATURES: OnceLock<Vec<&'static str>> = OnceLock::new();
+    FEATURES.get_or_init(features)
 }
 
 /// Bytes of the caches of levels 1 (data), 2 and 3 that a core uses; `None` where the processor does not report one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Asks an x86-64 processor by `cpuid`, and the system by `xgetbv`.
 
-use super::x86_features::{Feature, TABLE};
+use super::x86_features::TABLE;
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 
 /// `cpuid`, EAX of the first leaf: the largest leaf of a range.
@@ -50,14 +50,25 @@ fn saved() -> u32 {
     }
 }
 
-pub fn features() -> impl Iterator<Item = &'static str> {
+/// Reads each leaf once: under a hypervisor, `cpuid` takes tens of microseconds.
+pub fn features() -> Vec<&'static str> {
     let saved = saved();
-    let has = move |feature: &&Feature| {
-        let registers = registers(feature.leaf, feature.subleaf);
-        let register = registers.get(feature.register as usize);
-        register.is_some_and(|r| r >> feature.bit & 1 == 1) && feature.state & !saved == 0
-    };
-    TABLE.iter().filter(has).map(|feature| feature.name)
+    let mut last = None;
+    let mut found = Vec::new();
+    for feature in TABLE {
+        let leaf = (feature.leaf, feature.subleaf);
+        let read = match last {
+            Some((of, read)) if of == leaf => read,
+            _ => registers(feature.leaf, feature.subleaf),
+        };
+        last = Some((leaf, read));
+        let register = read.get(feature.register as usize);
+        let has = register.is_some_and(|r| r >> feature.bit & 1 == 1);
+        if has && feature.state & !saved == 0 {
+            found.push(feature.name);
+        }
+    }
+    found
 }
 
 /// Leaf 0x8000_0001, ECX: an AMD processor describes its caches in leaf 0x8000_001d, as others do in leaf 4.

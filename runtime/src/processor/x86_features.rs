@@ -255,7 +255,7 @@ mod tests {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap();
         let line = info.lines().find(|line| line.starts_with("flags")).unwrap();
         let has = |flag: &str| line.split_whitespace().any(|f| f == flag);
-        let found: Vec<&str> = crate::processor::features().collect();
+        let found = crate::processor::features();
         let names = [
             ("sse2", "sse2"),
             ("sse4.2", "sse4_2"),

@@ -25,16 +25,16 @@ pub fn is_artifact(path: &Path) -> bool {
 pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
     let wrong = model_flags(&arguments.reading, &[("--variables", arguments.variables)]);
     let done = match wrong.is_empty() {
-        true => print(arguments).map_err(|d| (Status::Wrong, vec![d])),
+        true => print(arguments).map_err(|d| (Status::Wrong, vec![*d])),
         false => Err((Status::Usage, wrong)),
     };
     finish(done, &SourceMap::default(), &arguments.reading, console)
 }
 
-fn print(arguments: &InfoArguments) -> Result<(), Diagnostic> {
+fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
     let wrong = |error: String| {
         let text = format!("cannot read {}: {error}", arguments.model.display());
-        Diagnostic::without_place(&UNREADABLE, text)
+        Box::new(Diagnostic::without_place(&UNREADABLE, text))
     };
     let bytes = skript_host::file::read(&arguments.model, LARGEST);
     let bytes = bytes.map_err(|e| wrong(e.to_string()))?;
