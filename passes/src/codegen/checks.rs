@@ -18,11 +18,9 @@ use melior::ir::attribute::{
     ArrayAttribute, DictionaryAttribute, IntegerAttribute, StringAttribute,
 };
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{
-    OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
-};
+use melior::ir::operation::{OperationBuilder, OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, Block, BlockRef, Identifier, Location, RegionLike, Type, Value};
+use melior::ir::{Attribute, Block, BlockRef, Identifier, RegionLike, Type, Value};
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_intrinsics::compiled::VALUES;
 use skript_runtime::artifact::Check;
@@ -45,7 +43,7 @@ fn number_checks(module: OperationRef) -> Result<(), CodegenError> {
         let check = Check {
             code: found.code(),
             message: found.message(),
-            trace: trace(found.op().location()),
+            trace: ir::location::trace(found.op().location()),
         };
         let known = table.iter().position(|c| *c == check);
         let position = known.unwrap_or_else(|| {
@@ -134,8 +132,7 @@ pub const PASS: Pass = Pass {
             if let Some(end) = end.filter(|op| ir::name(*op) == ops::func::RETURN) {
                 let at = Builder::before(context, end)?;
                 let success = number(0, status, &at)?;
-                // SAFETY: the terminator is alive and nobody else refers to its operands.
-                unsafe { OperationRefMut::from_raw(end.to_raw()) }.set_operands(&[success]);
+                ir::set_operands(end, &[success]);
             }
         }
         for check in found {
@@ -168,9 +165,7 @@ pub fn context_argument<'c, 'a>(
             .map_err(|e| CodegenError::Module(e.to_string()))?
             .into());
     }
-    let holder = entry.context();
-    // SAFETY: a context outlives its modules.
-    let context = unsafe { holder.to_ref() };
+    let context = ir::context::of(entry);
     let word = types::word(context);
     ir::append_argument(
         entry,
@@ -201,11 +196,7 @@ fn lower<'c: 'a, 'a>(
     let behind = ir::operations(block);
     let behind = behind.into_iter().skip_while(|other| *other != op).skip(1);
     for moved in behind {
-        // SAFETY: the op is alive; the new block takes it over at once.
-        unsafe {
-            mlir_sys::mlirOperationRemoveFromParent(moved.to_raw());
-            mlir_sys::mlirBlockAppendOwnedOperation(rest.to_raw(), moved.to_raw());
-        }
+        ir::uses::move_to_end(moved, rest);
     }
     let inside = Builder::at_end(at.context, fail, op.location());
     for (position, value) in (0i64..).zip(check.values()) {
@@ -242,51 +233,4 @@ fn number<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, PassError> {
     let value: Attribute = IntegerAttribute::new(r#type, value).into();
     Ok(at.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)?)
-}
-
-/// `path:line:column-line:column: name` of a location and of the calls around it, innermost first; without the end if a
-/// location has none.
-fn trace(location: Location) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut pending = vec![location.to_raw()];
-    // SAFETY: locations live as long as their context; each kind is asked for what it has.
-    unsafe {
-        while let Some(location) = pending.pop() {
-            if mlir_sys::mlirLocationIsACallSite(location) {
-                pending.push(mlir_sys::mlirLocationCallSiteGetCaller(location));
-                pending.push(mlir_sys::mlirLocationCallSiteGetCallee(location));
-            } else if mlir_sys::mlirLocationIsAName(location) {
-                let name = mlir_sys::mlirIdentifierStr(mlir_sys::mlirLocationNameGetName(location));
-                let place = mlir_sys::mlirLocationNameGetChildLoc(location);
-                if !mlir_sys::mlirLocationIsAFileLineColRange(place) {
-                    continue;
-                }
-                let file = mlir_sys::mlirIdentifierStr(
-                    mlir_sys::mlirLocationFileLineColRangeGetFilename(place),
-                );
-                let start = (
-                    mlir_sys::mlirLocationFileLineColRangeGetStartLine(place),
-                    mlir_sys::mlirLocationFileLineColRangeGetStartColumn(place),
-                );
-                let end = (
-                    mlir_sys::mlirLocationFileLineColRangeGetEndLine(place),
-                    mlir_sys::mlirLocationFileLineColRangeGetEndColumn(place),
-                );
-                let end = match end > start {
-                    true => format!("-{}:{}", end.0, end.1),
-                    false => String::new(),
-                };
-                let (file, name) = (lossy(file), lossy(name));
-                found.push(format!("{file}:{}:{}{end}: {name}", start.0, start.1));
-            }
-        }
-    }
-    found
-}
-
-/// # Safety
-/// The text is alive.
-unsafe fn lossy(text: mlir_sys::MlirStringRef) -> String {
-    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
-    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -13,7 +13,7 @@ use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::ops;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRef, OperationRefMut};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
 
 /// Upstream's bufferization; where a tensor's buffer is not known yet, as an arm of a branch may yield it, it is row-major: no kernel and
@@ -100,7 +100,6 @@ fn copy_operands(op: OperationRef, first: usize, own: &[Value]) -> Result<(), Co
             *operand = copied(*operand, op)?;
         }
     }
-    // SAFETY: the op is alive and nobody else refers to its operands.
-    unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
+    ir::set_operands(op, &operands);
     Ok(())
 }

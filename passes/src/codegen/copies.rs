@@ -66,9 +66,7 @@ fn lower(op: OperationRef) -> Result<(), CodegenError> {
          ins(%0 : {from}) outs(%1 : {to}) {{ ^bb0(%a: {element}, %b: {element}): linalg.yield %a : {element} }}"
     );
     let operands: Vec<_> = op.operands().collect();
-    // SAFETY: a context outlives its modules.
-    let owner = op.context();
-    let context = unsafe { owner.to_ref() };
+    let context = ir::context::of(op);
     let copy = ir::template(context, &operands, &text, op.location())?;
     let block = op
         .block()

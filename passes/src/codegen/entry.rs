@@ -10,11 +10,10 @@ use crate::ir::attribute_names;
 use crate::ir::attributes;
 use crate::ir::func::symbol;
 use crate::ir::ops;
-use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Attribute, AttributeLike, Module, Operation};
+use melior::ir::{Module, Operation};
 use skript_dialect::{Dialect, Pass};
 
 /// Symbol of the C entry in every object.
@@ -56,9 +55,7 @@ fn name_model(module: OperationRef) -> Result<(), CodegenError> {
 /// Removes attributes of arguments and results that are not LLVM's. The translation to LLVM IR warns of each and prints
 /// the whole function every time.
 fn drop_foreign(function: OperationRef) -> Result<(), CodegenError> {
-    // SAFETY: a context outlives its modules.
-    let owner = function.context();
-    let context = unsafe { owner.to_ref() };
+    let context = ir::context::of(function);
     for list in ["arg_attrs", "res_attrs"] {
         let Ok(present) = function.attribute(list) else {
             continue;
@@ -67,32 +64,15 @@ fn drop_foreign(function: OperationRef) -> Result<(), CodegenError> {
         let array = ArrayAttribute::try_from(present).map_err(wrong)?;
         let mut kept = Vec::with_capacity(array.len());
         for n in 0..array.len() {
-            kept.push(of_llvm(context, array.element(n).map_err(wrong)?));
+            kept.push(attributes::with_prefix(
+                context,
+                array.element(n).map_err(wrong)?,
+                "llvm.",
+            ));
         }
         ir::set_attribute(function, list, ArrayAttribute::new(context, &kept).into());
     }
     Ok(())
-}
-
-/// The entries of a dictionary whose names are LLVM's.
-fn of_llvm<'c>(context: &'c Context, dictionary: Attribute<'c>) -> Attribute<'c> {
-    // SAFETY: attributes live as long as their context; positions are below the count.
-    unsafe {
-        let raw = dictionary.to_raw();
-        let kept: Vec<_> = (0..mlir_sys::mlirDictionaryAttrGetNumElements(raw))
-            .map(|n| mlir_sys::mlirDictionaryAttrGetElement(raw, n))
-            .filter(|entry| {
-                let name = mlir_sys::mlirIdentifierStr(entry.name);
-                let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
-                bytes.starts_with(b"llvm.")
-            })
-            .collect();
-        Attribute::from_raw(mlir_sys::mlirDictionaryAttrGet(
-            context.to_raw(),
-            kept.len() as isize,
-            kept.as_ptr(),
-        ))
-    }
 }
 
 /// Adds the C entry to a module in the LLVM dialect. The model's last argument is the arena; in a module with run-time
@@ -163,9 +143,7 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
         "llvm.func @\"{MODEL}\"({types}){}\n",
         if status { " -> i32" } else { "" }
     );
-    // SAFETY: a context outlives its modules.
-    let owner = model.context();
-    let context = unsafe { owner.to_ref() };
+    let context = ir::context::of(model);
     let (parsed, messages) = ir::collecting(context, || {
         Module::parse(context, &format!("{declaration}{text}"))
     });

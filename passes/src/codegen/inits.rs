@@ -23,7 +23,7 @@ use crate::ir;
 use crate::ir::context;
 use crate::ir::ops;
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
 use std::collections::{HashMap, HashSet};
@@ -114,11 +114,8 @@ const MOST_WRITERS: usize = 8;
 fn beginning<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let mut tensor = tensor;
     for _ in 0..MOST_WRITERS {
-        let result = OperationResult::try_from(tensor).ok()?;
-        let writer = maker(tensor)?;
-        tensor = writer
-            .operand(written(writer, result.result_number())?)
-            .ok()?;
+        let (writer, number) = ir::definition(tensor)?;
+        tensor = writer.operand(written(writer, number)?).ok()?;
         if ir::name(maker(tensor)?) == ops::tensor::EMPTY {
             return Some(writer);
         }
@@ -128,9 +125,7 @@ fn beginning<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> 
 
 /// The op that makes a value.
 pub(super) fn maker<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    let result = OperationResult::try_from(value).ok()?;
-    // SAFETY: the op lives as long as its results.
-    Some(unsafe { OperationRef::from_raw(result.owner().to_raw()) })
+    ir::definition(value).map(|(op, _)| op)
 }
 
 /// Gives each group of an argument's readers a tensor with the argument's buffer.

@@ -16,11 +16,8 @@ use crate::ir;
 use crate::ir::func::callee;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, context};
-use melior::Context;
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{
-    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
-};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassOption};
 use std::collections::{HashMap, HashSet};
@@ -112,8 +109,7 @@ fn keep_arguments(
             *operand = copied(*operand, op)?;
         }
     }
-    // SAFETY: the invocation is alive and nobody else refers to its operands.
-    unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
+    ir::set_operands(op, &operands);
     Ok(())
 }
 
@@ -124,10 +120,9 @@ fn blocks_of<'c, 'a>(op: OperationRef<'c, 'a>) -> impl Iterator<Item = BlockRef<
 /// Whether a value is the result of an inner loop that starts with the argument, and the argument has no later readers:
 /// it is in place already.
 fn goes_through_a_loop(value: Value, argument: Value) -> bool {
-    let Ok(result) = OperationResult::try_from(value) else {
+    let Some((inner, number)) = ir::definition(value) else {
         return false;
     };
-    let (inner, number) = (result.owner(), result.result_number());
     let through = match ir::name(inner).as_str() {
         ops::scf::FOR => true,
         ops::scf::WHILE => forwards(inner, number),
@@ -139,11 +134,7 @@ fn goes_through_a_loop(value: Value, argument: Value) -> bool {
 
 /// Whether a value is the result of a write to the argument.
 fn is_written_to(value: Value, argument: Value) -> bool {
-    OperationResult::try_from(value).is_ok_and(|result| {
-        // SAFETY: the op lives as long as its results.
-        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-        overwrites(op, argument)
-    })
+    ir::definition(value).is_some_and(|(op, _)| overwrites(op, argument))
 }
 
 /// Whether an op has a value as operand once, and all other readers precede the op.
@@ -197,21 +188,19 @@ fn is_yield(op: OperationRef) -> bool {
 }
 
 pub(super) fn is_made_by(value: Value, name: &str) -> bool {
-    OperationResult::try_from(value).is_ok_and(|r| ir::name(r.owner()) == name)
+    ir::definition(value).is_some_and(|(op, _)| ir::name(op) == name)
 }
 
 /// The values that a value may be: those that the branches of an `scf.if` yield.
-fn sources<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
-    let Ok(result) = OperationResult::try_from(value) else {
+fn sources<'c: 'a, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let Some((op, number)) = ir::definition(value) else {
         return vec![value];
     };
-    // SAFETY: the op lives as long as its results.
-    let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
     if ir::name(op) != ops::scf::IF {
         return vec![value];
     }
     let ends = blocks_of(op).filter_map(|block| ir::operations(block).last().copied());
-    let yielded = ends.filter_map(|end| end.operand(result.result_number()).ok());
+    let yielded = ends.filter_map(|end| end.operand(number).ok());
     yielded.flat_map(sources).collect()
 }
 
@@ -248,17 +237,15 @@ pub(super) fn is_destination(op: OperationRef, operand: usize) -> bool {
 }
 
 /// The tensors whose buffers a value may have: itself, and the destinations that it was written to.
-fn origins<'c, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+fn origins<'c: 'a, 'a>(value: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let mut found = Vec::new();
     let mut pending = sources(value);
     while let Some(value) = pending.pop() {
         found.push(value);
-        let Ok(result) = OperationResult::try_from(value) else {
+        let Some((op, number)) = ir::definition(value) else {
             continue;
         };
-        // SAFETY: the op lives as long as its results.
-        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-        let into = destination(op, result.result_number());
+        let into = destination(op, number);
         let into = into.and_then(|operand| op.operand(operand).ok());
         pending.extend(into.into_iter().flat_map(sources));
     }
@@ -294,16 +281,14 @@ pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>>
         if !seen.insert((here.value.to_raw().ptr, writer, flags)) {
             continue;
         }
-        let Ok(result) = OperationResult::try_from(here.value) else {
+        let Some((op, number)) = ir::definition(here.value) else {
             found.push(here);
             continue;
         };
-        // SAFETY: the op lives as long as its results.
-        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
         let is_shared = here.is_shared || ir::users(here.value).len() > 1;
         if ir::name(op) == ops::scf::IF {
             let ends = blocks_of(op).filter_map(|block| ir::operations(block).last().copied());
-            let yielded = ends.filter_map(|end| end.operand(result.result_number()).ok());
+            let yielded = ends.filter_map(|end| end.operand(number).ok());
             pending.extend(yielded.map(|value| Beginning {
                 value,
                 writer: None,
@@ -313,7 +298,7 @@ pub(super) fn beginnings<'c, 'a>(value: Value<'c, 'a>) -> Vec<Beginning<'c, 'a>>
             }));
             continue;
         }
-        let place = destination(op, result.result_number());
+        let place = destination(op, number);
         let into = place.and_then(|place| Some((place, op.operand(place).ok()?)));
         match into.filter(|(_, value)| value.r#type().is_ranked_tensor()) {
             Some((place, value)) => pending.push(Beginning {
@@ -385,8 +370,7 @@ fn separate_loops(branch: OperationRef) -> Result<(), CodegenError> {
                 continue;
             };
             *start = copied(*start, op)?;
-            // SAFETY: the loop is alive and nobody else refers to its operands.
-            unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
+            ir::set_operands(op, &operands);
         }
     }
     Ok(())
@@ -398,9 +382,7 @@ pub(super) fn copied<'c, 'a>(
     op: OperationRef<'c, 'a>,
 ) -> Result<Value<'c, 'a>, CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let context = op.context();
-    // SAFETY: a context outlives its modules.
-    let context: &'c Context = unsafe { context.to_ref() };
+    let context = ir::context::of(op);
     let at = Builder::before(context, op).map_err(wrong)?;
     let segments = attributes::i32s(context, &[0, 1, 0]);
     let segments = [("operandSegmentSizes", segments)];
@@ -425,10 +407,10 @@ fn is_read_after(value: Value, op: OperationRef, block: BlockRef) -> bool {
 /// Replaces the empty tensor that an op writes by an allocation.
 pub(super) fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
-    let Ok(made) = OperationResult::try_from(empty) else {
+    let Some((made, _)) = ir::definition(empty) else {
         return Ok(());
     };
-    let extents: Vec<Value> = made.owner().operands().collect();
+    let extents: Vec<Value> = made.operands().collect();
     let open = i32::try_from(extents.len()).map_err(|e| CodegenError::Module(e.to_string()))?;
     let owner = op.context();
     let at = Builder::before(context::borrow(&owner), op).map_err(wrong)?;
@@ -445,8 +427,7 @@ pub(super) fn allocate(op: OperationRef, place: usize, empty: Value) -> Result<(
     if let Some(operand) = operands.get_mut(place) {
         *operand = own;
     }
-    // SAFETY: the op is alive and nobody else refers to its operands.
-    unsafe { OperationRefMut::from_raw(op.to_raw()) }.set_operands(&operands);
+    ir::set_operands(op, &operands);
     Ok(())
 }
 
@@ -470,9 +451,7 @@ fn start_with_copies(op: OperationRef, first: usize, is_loop: bool) -> Result<()
             *operand = copied(*operand, op)?;
         }
     }
-    // SAFETY: the loop is alive and nobody else refers to its operands.
-    let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
-    op.set_operands(&operands);
+    ir::set_operands(op, &operands);
     Ok(())
 }
 
@@ -498,9 +477,7 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
     let Some(terminator) = ir::operations(block).last().copied() else {
         return Ok(());
     };
-    // SAFETY: a context outlives its modules.
-    let owner = terminator.context();
-    let context = unsafe { owner.to_ref() };
+    let context = ir::context::of(terminator);
     let mut operands: Vec<Value> = terminator.operands().collect();
     let mut handed = HashSet::new();
     // Permuted values are read before any is written, and a value that is yielded twice gets two tensors.
@@ -547,8 +524,6 @@ fn write(block: BlockRef, first_argument: usize, first_operand: usize) -> Result
         let write = block.insert_operation_before(terminator, write);
         *operand = write.result(0).map_err(wrong)?.into();
     }
-    // SAFETY: the terminator is alive and nobody else refers to its operands.
-    let mut terminator = unsafe { OperationRefMut::from_raw(terminator.to_raw()) };
-    terminator.set_operands(&operands);
+    ir::set_operands(terminator, &operands);
     Ok(())
 }

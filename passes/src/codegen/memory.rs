@@ -273,10 +273,12 @@ fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
 }
 
 /// Replaces an allocation by a view of the arena.
-fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenError> {
-    // SAFETY: a context outlives its modules.
-    let owner = op.context();
-    let context = unsafe { owner.to_ref() };
+fn replace<'c, 'a>(
+    op: OperationRef<'c, 'a>,
+    arena: Value<'c, 'a>,
+    offset: u64,
+) -> Result<(), CodegenError> {
+    let context = ir::context::of(op);
     let failed = |e: melior::Error| CodegenError::Module(e.to_string());
     let block = op.block().ok_or_else(|| refuse(op, "in no block"))?;
     let result = op.result(0).map_err(failed)?;
@@ -288,8 +290,6 @@ fn replace(op: OperationRef, arena: Value, offset: u64) -> Result<(), CodegenErr
     )?;
     let constant = block.insert_operation_before(op, constant);
     let start = Value::from(constant.result(0).map_err(failed)?);
-    // SAFETY: both are alive in the module.
-    let arena = unsafe { Value::from_raw(arena.to_raw()) };
     let mut operands = vec![arena, start];
     operands.extend(op.operands());
     let sizes: Vec<String> = (2..operands.len()).map(|n| format!("%{n}")).collect();

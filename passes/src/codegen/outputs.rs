@@ -19,9 +19,7 @@ use crate::ir::{Builder, attributes, types};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute};
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{
-    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
-};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
@@ -49,9 +47,7 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         .copied()
         .filter(|op| ir::name(*op) == ops::func::RETURN)
         .ok_or_else(|| CodegenError::Module("the entry does not end with a return".to_owned()))?;
-    let context = entry.context();
-    // SAFETY: a context outlives its modules.
-    let context = unsafe { context.to_ref() };
+    let context = ir::context::of(entry);
     let passed = extents_from_caller(entry);
     let inputs = (0..body.argument_count()).filter(|n| {
         let argument = body.argument(*n);
@@ -113,16 +109,10 @@ pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     for (value, slot) in dynamic {
         write_dynamic(entry, value, slot, &at)?;
     }
-    // SAFETY: the terminator is alive and nobody else refers to its operands.
-    let mut terminator = unsafe { OperationRefMut::from_raw(terminator.to_raw()) };
-    terminator.set_operands(&kept);
+    ir::set_operands(terminator, &kept);
     ir::set_signature(entry, Some(&kept_types))?;
     // Results of the new type have no attributes.
-    // SAFETY: the entry is alive.
-    let mut entry = unsafe { OperationRefMut::from_raw(entry.to_raw()) };
-    if entry.has_attribute("res_attrs") {
-        entry.remove_attribute("res_attrs").map_err(wrong)?;
-    }
+    ir::mutation::remove(entry, "res_attrs");
     Ok(())
 }
 
@@ -137,9 +127,7 @@ fn begin_in_place<'c: 'a, 'a>(
     else {
         return Ok(());
     };
-    let op = OperationResult::try_from(empty)?.owner();
-    // SAFETY: the op lives as long as its results.
-    let op = unsafe { OperationRef::from_raw(op.to_raw()) };
+    let (op, _) = ir::definition(empty).ok_or(melior::Error::OperationBuild)?;
     let at = Builder::before(context, op)?;
     let unit = attributes::unit(context);
     let alone = [("restrict", unit), ("writable", unit)];
@@ -157,24 +145,20 @@ fn begin_in_place<'c: 'a, 'a>(
 fn beginning_of_cut<'c: 'a, 'a>(last: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let (mut value, mut is_cut) = (last, false);
     loop {
-        let result = OperationResult::try_from(value).ok()?;
-        // SAFETY: the op lives as long as its results.
-        let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+        let (op, number) = ir::definition(value)?;
         value = match ir::name(op).as_str() {
             ops::tensor::EMPTY => {
                 return (is_cut && ir::users(value).len() == 1).then_some(value);
             }
             ops::bufferization::TO_TENSOR if op.has_attribute("writable") => {
                 is_cut = true;
-                let buffer = OperationResult::try_from(op.operand(0).ok()?).ok()?.owner();
+                let (buffer, _) = ir::definition(op.operand(0).ok()?)?;
                 if ir::name(buffer) != ops::bufferization::TO_BUFFER {
                     return None;
                 }
-                // SAFETY: as above.
-                let buffer = unsafe { OperationRef::from_raw(buffer.to_raw()) };
                 buffer.operand(0).ok()?
             }
-            _ => op.operand(written(op, result.result_number())?).ok()?,
+            _ => op.operand(written(op, number)?).ok()?,
         };
     }
 }

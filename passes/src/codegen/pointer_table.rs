@@ -79,8 +79,7 @@ pub const PASS: Pass = Pass {
         }
         if table.is_some() {
             for n in tabled.into_iter().rev() {
-                // SAFETY: the argument has no uses any more.
-                unsafe { body.erase_argument(n) };
+                ir::mutation::erase_argument(body, n);
             }
             let own = format!("{{{NOALIAS}, llvm.readonly, {}}}", attribute_names::TABLE);
             dictionaries.push(ir::parse_attribute(entry.context(), &own)?);

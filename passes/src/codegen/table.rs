@@ -9,7 +9,6 @@ use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::attributes;
 use crate::ir::ops;
-use melior::Context;
 use melior::ir::Value;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::block::BlockLike;
@@ -33,10 +32,8 @@ pub fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
     let Some(table) = position(model) else {
         return Ok(());
     };
-    // SAFETY: a context outlives its modules.
-    let owner = model.context();
-    let context: &Context = unsafe { owner.to_ref() };
-    let scope = ir::parse_attribute(owner, SCOPE)?;
+    let context = ir::context::of(model);
+    let scope = ir::parse_attribute(model.context(), SCOPE)?;
     let scopes = ArrayAttribute::new(context, &[scope]).into();
     for op in ir::nested(model) {
         let place = match ir::name(op).as_str() {

@@ -9,9 +9,7 @@ use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, regions};
 use melior::Context;
-use melior::ir::operation::{
-    OperationLike, OperationMutLike, OperationRef, OperationRefMut, OperationResult,
-};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 
@@ -85,8 +83,7 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
                 _ => yielded.push(operand),
             }
         }
-        // SAFETY: the terminator is alive and nobody else refers to its operands.
-        unsafe { OperationRefMut::from_raw(end.to_raw()) }.set_operands(&yielded);
+        ir::set_operands(end, &yielded);
     }
     let at = Builder::before(context, op)?.with_location(op.location());
     let arms = vec![regions::take(op, 0)?, regions::take(op, 1)?];
@@ -112,8 +109,6 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
 
 /// The view that a value is.
 fn view<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    let result = OperationResult::try_from(value).ok()?;
-    // SAFETY: the op lives as long as its results.
-    let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
+    let (op, _) = ir::definition(value)?;
     (ir::name(op) == ops::memref::VIEW).then_some(op)
 }

@@ -14,10 +14,8 @@ use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::ops;
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{
-    OperationBuilder, OperationLike, OperationMutLike, OperationRef, OperationRefMut,
-};
-use melior::ir::{Region, RegionLike, TypeLike, Value, ValueLike};
+use melior::ir::operation::{OperationBuilder, OperationLike, OperationRef};
+use melior::ir::{TypeLike, Value, ValueLike};
 
 /// Returns the aligned loop: `op` itself if its tensors are at their positions.
 ///
@@ -54,8 +52,7 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
     let types: Vec<_> = all.iter().map(|v| v.r#type()).collect();
 
     let operands: Vec<Value> = std::iter::once(*test).chain(all).collect();
-    // SAFETY: the terminator is alive and nobody else refers to its operands.
-    unsafe { OperationRefMut::from_raw(condition.to_raw()) }.set_operands(&operands);
+    ir::set_operands(condition, &operands);
     let old = ir::arguments(after);
     for r#type in &types {
         after.add_argument(*r#type, op.location());
@@ -65,20 +62,17 @@ pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, C
         ir::replace_uses(*value, new[*place]);
     }
     for _ in &old {
-        // SAFETY: the argument has no uses any more.
-        unsafe { after.erase_argument(0) };
+        ir::mutation::erase_argument(after, 0);
     }
-    let regions = (Region::new(), Region::new());
-    for (n, region) in [&regions.0, &regions.1].into_iter().enumerate() {
-        let source = op.region(n).map_err(wrong)?;
-        // SAFETY: both regions are alive; the source is left empty.
-        unsafe { mlir_sys::mlirRegionTakeBody(region.to_raw(), source.to_raw()) };
-    }
+    let regions = vec![
+        ir::regions::take(op, 0).map_err(wrong)?,
+        ir::regions::take(op, 1).map_err(wrong)?,
+    ];
     let inits: Vec<Value> = op.operands().collect();
     let replacement = OperationBuilder::new(ops::scf::WHILE, op.location())
         .add_operands(&inits)
         .add_results(&types)
-        .add_regions_vec(vec![regions.0, regions.1])
+        .add_regions_vec(regions)
         .build()
         .map_err(wrong)?;
     let block = op.block().ok_or_else(missing)?;

@@ -14,7 +14,7 @@ use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, context, types};
 use crate::ir::{ancestor_in, key};
 use melior::Context;
-use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{TypeLike, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
@@ -96,10 +96,8 @@ struct Chain<'c, 'a> {
 impl<'c: 'a, 'a> Chain<'c, 'a> {
     fn to(last: Value<'c, 'a>) -> Self {
         let (mut origin, mut links) = (last, Vec::new());
-        while let Ok(result) = OperationResult::try_from(origin) {
-            // SAFETY: the op lives as long as its results.
-            let op = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
-            let before = destination(op, result.result_number());
+        while let Some((op, number)) = ir::definition(origin) {
+            let before = destination(op, number);
             let Some((operand, value)) = before.and_then(|n| Some((n, op.operand(n).ok()?))) else {
                 break;
             };
@@ -156,12 +154,10 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
     /// Whether only the chain has the buffer of its first state from `next` on: the state is not the result of a branch
     /// or call, and the buffer that it views has no other users.
     fn begins_anew(&self, next: OperationRef, order: &Order) -> bool {
-        let Ok(result) = OperationResult::try_from(self.origin) else {
+        let Some((op, _)) = ir::definition(self.origin) else {
             // An argument that is never written: the first write makes a copy.
             return true;
         };
-        // SAFETY: the op lives as long as its results.
-        let op: OperationRef<'c, 'a> = unsafe { OperationRef::from_raw(result.owner().to_raw()) };
         let is_free = |operand: Value<'c, 'a>| {
             let mut others = ir::users(operand).into_iter().filter(|user| *user != op);
             let is_buffer = operand.r#type().is_mem_ref();
@@ -219,10 +215,8 @@ fn aliases<'c: 'a, 'a>(user: OperationRef<'c, 'a>, value: Value<'c, 'a>) -> Vec<
     if matches!(
         ir::name(user).as_str(),
         ops::scf::YIELD | ops::scf::CONDITION
-    ) && let Some(parent) = user.parent_operation()
+    ) && let Some(parent) = ir::walk::parent(user)
     {
-        // SAFETY: the op around lives as long as what it holds.
-        let parent: OperationRef<'c, 'a> = unsafe { OperationRef::from_raw(parent.to_raw()) };
         found.extend(parent.results().map(Value::from));
     }
     found

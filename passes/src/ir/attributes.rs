@@ -48,6 +48,31 @@ pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attr
     }
 }
 
+/// The entries of a dictionary whose names begin with the prefix.
+pub fn with_prefix<'c>(
+    context: &'c Context,
+    dictionary: Attribute<'c>,
+    prefix: &str,
+) -> Attribute<'c> {
+    // SAFETY: attributes live as long as their context; positions are below the count.
+    unsafe {
+        let raw = dictionary.to_raw();
+        let kept: Vec<_> = (0..mlir_sys::mlirDictionaryAttrGetNumElements(raw))
+            .map(|n| mlir_sys::mlirDictionaryAttrGetElement(raw, n))
+            .filter(|entry| {
+                let name = mlir_sys::mlirIdentifierStr(entry.name);
+                let bytes = std::slice::from_raw_parts(name.data.cast::<u8>(), name.length);
+                bytes.starts_with(prefix.as_bytes())
+            })
+            .collect();
+        Attribute::from_raw(mlir_sys::mlirDictionaryAttrGet(
+            context.to_raw(),
+            kept.len() as isize,
+            kept.as_ptr(),
+        ))
+    }
+}
+
 /// Elements of a constant tensor of this type. Reals round to the type, ints wrap.
 pub fn elements<'c>(
     context: &'c Context,

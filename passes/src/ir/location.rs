@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Locations from source positions.
+//! Locations from source positions, and source positions from locations.
 
 use melior::Context;
 use melior::ir::Location;
@@ -27,4 +27,51 @@ pub fn location<'c>(
             number(end.1),
         ))
     }
+}
+
+/// `path:line:column-line:column: name` of a location and of the calls around it, innermost first; without the end if a
+/// location has none.
+pub fn trace(location: Location) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut pending = vec![location.to_raw()];
+    // SAFETY: locations live as long as their context; each kind is asked for what it has.
+    unsafe {
+        while let Some(location) = pending.pop() {
+            if mlir_sys::mlirLocationIsACallSite(location) {
+                pending.push(mlir_sys::mlirLocationCallSiteGetCaller(location));
+                pending.push(mlir_sys::mlirLocationCallSiteGetCallee(location));
+            } else if mlir_sys::mlirLocationIsAName(location) {
+                let name = mlir_sys::mlirIdentifierStr(mlir_sys::mlirLocationNameGetName(location));
+                let place = mlir_sys::mlirLocationNameGetChildLoc(location);
+                if !mlir_sys::mlirLocationIsAFileLineColRange(place) {
+                    continue;
+                }
+                let file = mlir_sys::mlirIdentifierStr(
+                    mlir_sys::mlirLocationFileLineColRangeGetFilename(place),
+                );
+                let start = (
+                    mlir_sys::mlirLocationFileLineColRangeGetStartLine(place),
+                    mlir_sys::mlirLocationFileLineColRangeGetStartColumn(place),
+                );
+                let end = (
+                    mlir_sys::mlirLocationFileLineColRangeGetEndLine(place),
+                    mlir_sys::mlirLocationFileLineColRangeGetEndColumn(place),
+                );
+                let end = match end > start {
+                    true => format!("-{}:{}", end.0, end.1),
+                    false => String::new(),
+                };
+                let (file, name) = (lossy(file), lossy(name));
+                found.push(format!("{file}:{}:{}{end}: {name}", start.0, start.1));
+            }
+        }
+    }
+    found
+}
+
+/// # Safety
+/// The text is alive.
+unsafe fn lossy(text: mlir_sys::MlirStringRef) -> String {
+    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
+    String::from_utf8_lossy(bytes).into_owned()
 }

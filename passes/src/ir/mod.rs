@@ -10,10 +10,10 @@ pub mod conversion;
 pub mod copy;
 pub mod dense;
 pub mod func;
-pub mod function;
 pub mod linalg;
 pub mod location;
 pub mod maps;
+pub mod memref;
 pub mod mutation;
 pub mod ops;
 pub mod outline;
@@ -36,14 +36,14 @@ pub use builder::Builder;
 pub use builder::operations;
 pub use conversion::replace_each;
 pub use copy::{Copier, arguments, operation_name as name};
-pub use function::{
+pub use func::{
     append_argument, argument_attributes, body, entry, retype, set_signature, signature, symbols,
     uncalled_entry,
 };
-pub use mutation::{set as set_attribute, set_operand as use_instead, set_string};
+pub use mutation::{set as set_attribute, set_operand as use_instead, set_operands, set_string};
 pub use parse::{append_functions, parse_attribute, parse_type, template};
 pub use run::{bounded, collecting, context as new_context, load_all, run_pipeline};
-pub use uses::{ancestor_in, erase, is_before, key, move_before, replace_uses, users};
+pub use uses::{ancestor_in, definition, erase, is_before, key, move_before, replace_uses, users};
 pub use walk::{blocks, first_block, nested};
 
 use melior::ir::block::BlockArgument;

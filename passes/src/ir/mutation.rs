@@ -2,8 +2,9 @@
 //! Changes operations in place.
 
 use super::{attributes, context as holder};
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, Type, TypeLike, Value, ValueLike};
 
 /// Sets an attribute of the operation.
 pub fn set<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, value: Attribute<'c>) {
@@ -24,6 +25,20 @@ pub fn set_operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize, value:
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     op.set_operand(position, value);
+}
+
+/// Replaces all operands; their number may change.
+pub fn set_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>, operands: &[Value<'c, 'a>]) {
+    // SAFETY: as in `set`.
+    let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+    op.set_operands(operands);
+}
+
+/// Removes an argument without uses from a block.
+pub fn erase_argument(block: BlockRef, number: usize) {
+    debug_assert!(number < block.argument_count());
+    // SAFETY: the block is alive and has the argument, which nothing uses.
+    unsafe { block.erase_argument(number) };
 }
 
 /// Gives a value another type, which its definition and its users must hold for as well.

@@ -5,7 +5,7 @@
 
 use super::builder::Builder;
 use super::copy::{arguments, operation_name as name};
-use super::function::{argument_attributes, set_signature};
+use super::func::{argument_attributes, set_signature};
 use super::walk::{blocks, first_block, nested};
 use super::{ValueKey, argument, attribute_names, attributes, mutation, ops, parse};
 use melior::Context;
@@ -164,11 +164,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
         for value in captured(op) {
             self.value(value)?;
         }
-        // SAFETY: the op is alive and moves from one block of the module to another.
-        unsafe {
-            mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
-            mlir_sys::mlirBlockAppendOwnedOperation(self.block.to_raw(), op.to_raw());
-        }
+        super::uses::move_to_end(op, self.block);
         for inner in with_nested(op) {
             replace_operands(inner, |operand| {
                 self.map.get(&ValueKey::of(operand)).copied()

@@ -2,7 +2,7 @@
 //! Types, attributes and operations from text of the compiler itself.
 
 use super::builder::operations;
-use super::function::body;
+use super::func::body;
 use super::run::collecting;
 use super::walk::first_block;
 use crate::error::CodegenError;

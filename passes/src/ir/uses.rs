@@ -5,6 +5,19 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
 
+/// The op whose result a value is, and the number of the result; `None` for arguments of blocks.
+pub fn definition<'c, 'a>(value: Value<'c, 'a>) -> Option<(OperationRef<'c, 'a>, usize)> {
+    // SAFETY: the op of a live result lives as long as the result.
+    unsafe {
+        let raw = value.to_raw();
+        mlir_sys::mlirValueIsAOpResult(raw).then(|| {
+            let number = mlir_sys::mlirOpResultGetResultNumber(raw);
+            let op = OperationRef::from_raw(mlir_sys::mlirOpResultGetOwner(raw));
+            (op, number as usize)
+        })
+    }
+}
+
 /// Ops that use `value`.
 pub fn users<'c, 'a>(value: Value<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();
@@ -43,6 +56,15 @@ pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
 pub fn move_before(op: OperationRef, other: OperationRef) {
     // SAFETY: both ops are alive and in one block.
     unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
+}
+
+/// Moves an op from its block to the end of another one.
+pub fn move_to_end(op: OperationRef, block: BlockRef) {
+    // SAFETY: both are alive; the new block takes the op over at once.
+    unsafe {
+        mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
+        mlir_sys::mlirBlockAppendOwnedOperation(block.to_raw(), op.to_raw());
+    }
 }
 
 /// Identifies an op while it is alive.

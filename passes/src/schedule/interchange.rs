@@ -6,10 +6,10 @@
 //! elements of all operands becomes the innermost one, so LLVM computes one sum per vector lane. Each sum has the same
 //! terms in the same order. It applies above all to reductions over dynamic extents.
 
-use super::boundary::operations_named;
 use crate::ir::builder::{only_block, operations};
 use crate::ir::copy::operation_name;
 use crate::ir::ops;
+use crate::ir::walk::named;
 use crate::ir::{attributes, maps, mutation};
 use crate::structure::Affine;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
@@ -27,7 +27,7 @@ pub const PASS: Pass = Pass {
     summary: "interchange loops of reductions so that the innermost one runs along contiguous elements",
     dependent_dialects: &[Dialect::Linalg],
     run: |root, _, rewriter| {
-        for op in operations_named(root, ops::linalg::GENERIC) {
+        for op in named(root, ops::linalg::GENERIC) {
             let Some(nest) = Nest::of(op) else { continue };
             if let Some(row) = nest.row() {
                 let order = nest.with_innermost(row);

@@ -5,7 +5,7 @@
 //! [`nest`] with a [`body`], a register tile is [`plan`]ned, and a [`kernel`] replaces it.
 
 pub mod body;
-mod boundary;
+mod caller;
 pub mod interchange;
 pub mod kernel;
 pub mod nest;

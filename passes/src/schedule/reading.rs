@@ -277,7 +277,8 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
         if let Some(operand) = self.known.get(&ValueKey::of(value)) {
             return Some(operand.clone());
         }
-        let constant = super::boundary::defining_operation(value)
+        let constant = crate::ir::definition(value)
+            .map(|(op, _)| op)
             .filter(|o| o.name().as_string_ref().as_str() == Ok(ops::arith::CONSTANT));
         let operand = match constant {
             Some(constant) => {

@@ -9,17 +9,17 @@
 //! Extents of parallel loops may be dynamic where strides are static, as that of a batch; they become arguments of the
 //! kernel.
 
-use super::boundary::{
-    array_before, call_before, erase, extent_before, index_before, operations_named, root_of,
-    static_before, tiles_before,
-};
+use super::caller::{array_before, extent_before, index_before, static_before, tiles_before};
 use super::kernel::kernel;
 use super::packing::Packing;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
 use super::signature::Signature;
 use super::tiling::Steps;
-use crate::ir::{self, append_functions, ops};
+use crate::ir::func::call_before;
+use crate::ir::memref::root_of;
+use crate::ir::walk::named;
+use crate::ir::{self, append_functions, erase, ops};
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
@@ -85,7 +85,7 @@ pub struct Target {
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
-    let found = operations_named(module, ops::linalg::GENERIC);
+    let found = named(module, ops::linalg::GENERIC);
     let mut functions = Functions {
         taken: ir::symbols(module),
         ..Functions::default()
@@ -102,12 +102,13 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
             let operand = operand.ok_or("a kernel without its operand")?;
             let range = [index_before(op, 0)?, index_before(op, packing.steps())?];
             let own = static_before(op, *operand, &packing.source_type)?;
-            call_before(op, &name, &[&[own, copy][..], &range].concat())?;
+            call_before(op, &name, &[&[own, copy][..], &range].concat())
+                .map_err(|e| e.to_string())?;
             *operand = copy;
         }
         let name = functions.name("kernel", &kernel.text);
         kernel.pass_extents(op)?;
-        call_before(op, &name, &kernel.arguments)?;
+        call_before(op, &name, &kernel.arguments).map_err(|e| e.to_string())?;
         erase(op);
         count += 1;
     }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Values that the caller of a kernel computes before the call.
+
+use crate::ir::{self, Builder, attributes, context, ops};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Type, Value, ValueLike};
+
+fn before<'c, 'a>(anchor: OperationRef<'c, 'a>) -> Result<Builder<'c, 'a>, String> {
+    Builder::before(context::of(anchor), anchor).map_err(|e| e.to_string())
+}
+
+/// A constant `index` before an operation.
+///
+/// # Errors
+/// The builder's error.
+pub fn index_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    value: i64,
+) -> Result<Value<'c, 'a>, String> {
+    let builder = before(anchor)?;
+    builder.index(value).map_err(|e| e.to_string())
+}
+
+/// A new array before an operation.
+///
+/// # Errors
+/// The builder's error.
+pub fn array_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    r#type: &str,
+) -> Result<Value<'c, 'a>, String> {
+    let builder = before(anchor)?;
+    let kind = ir::parse_type(anchor.context(), r#type).map_err(|e| e.to_string())?;
+    let none = (
+        "operandSegmentSizes",
+        attributes::i32s(builder.context, &[0, 0]),
+    );
+    let alignment = ("alignment", attributes::i64(builder.context, 64));
+    let array = builder.value(ops::memref::ALLOC, &[], &[none, alignment], kind);
+    array.map_err(|e| e.to_string())
+}
+
+/// The array as a value of this type, before an operation: itself, or a pointer to its first element.
+///
+/// # Errors
+/// The builder's error.
+pub fn static_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    array: Value<'c, 'a>,
+    r#type: &str,
+) -> Result<Value<'c, 'a>, String> {
+    if array.r#type().to_string() == r#type {
+        return Ok(array);
+    }
+    let builder = before(anchor)?;
+    let kind = ir::parse_type(anchor.context(), r#type).map_err(|e| e.to_string())?;
+    let memref = MemRefType::try_from(kind).map_err(|e| e.to_string())?;
+    let (_, offset) = memref.strides_and_offset();
+    let list = |values: &[i64]| attributes::i64s(builder.context, values);
+    let none = attributes::i32s(builder.context, &[1, 0, 0, 0]);
+    let attributes = [
+        ("operandSegmentSizes", none),
+        ("static_offsets", list(&[offset])),
+        ("static_sizes", list(&[1])),
+        ("static_strides", list(&[1])),
+    ];
+    let view = builder.value(ops::memref::REINTERPRET_CAST, &[array], &attributes, kind);
+    view.map_err(|e| e.to_string())
+}
+
+/// An extent of an array, before an operation.
+///
+/// # Errors
+/// The builder's error.
+pub fn extent_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    array: Value<'c, 'a>,
+    dimension: usize,
+) -> Result<Value<'c, 'a>, String> {
+    let dimension = index_before(anchor, i64::try_from(dimension).unwrap_or(i64::MAX))?;
+    let builder = before(anchor)?;
+    let index = Type::index(builder.context);
+    let extent = builder.value(ops::memref::DIM, &[array, dimension], &[], index);
+    extent.map_err(|e| e.to_string())
+}
+
+/// The number of tiles that cover an extent, before an operation.
+///
+/// # Errors
+/// The builder's error.
+pub fn tiles_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    extent: Value<'c, 'a>,
+    factor: i64,
+) -> Result<Value<'c, 'a>, String> {
+    let factor = index_before(anchor, factor)?;
+    let builder = before(anchor)?;
+    let index = Type::index(builder.context);
+    let tiles = builder.value(ops::arith::CEILDIVUI, &[extent, factor], &[], index);
+    tiles.map_err(|e| e.to_string())
+}
