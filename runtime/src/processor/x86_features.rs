@@ -175,7 +175,8 @@ pub const TABLE: &[Feature] = &[
 /// The table as a C file: `runtime/c/x86_features.h`.
 pub fn to_c() -> String {
     let mut text = String::from(
-        "/* The features of x86-64 processors, generated from runtime/src/processor/x86_features.rs: name, leaf and subleaf of\n   \
+        "// SPDX-License-Identifier: Apache-2.0\n\
+         /* The features of x86-64 processors, generated from runtime/src/processor/x86_features.rs: name, leaf and subleaf of\n   \
          cpuid, register (EAX, EBX, ECX, EDX), bit, and the bits of XCR0 that must be set. */\n",
     );
     for feature in TABLE {
