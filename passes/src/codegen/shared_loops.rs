@@ -78,7 +78,7 @@ fn share<'c: 'a, 'a>(
     Ok(())
 }
 
-/// An `scf.parallel` without results, whose loops go from 0 in steps of 1.
+/// The loops of an `scf.parallel`.
 struct Loops<'c, 'a> {
     op: OperationRef<'c, 'a>,
     /// The upper bounds.
