@@ -16,6 +16,7 @@ pub mod invoke;
 pub mod ir;
 pub mod named;
 pub mod pipeline;
+pub mod prepare;
 pub mod schedule;
 pub mod structure;
 pub mod target;

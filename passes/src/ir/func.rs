@@ -15,7 +15,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Attribute of a function: a dictionary for each argument.
 const ARGUMENTS: &str = "arg_attrs";
@@ -78,6 +78,14 @@ pub fn call_before<'c: 'a, 'a>(
 pub fn function_type<'c>(function: OperationRef<'c, '_>) -> Result<FunctionType<'c>, Error> {
     let r#type = TypeAttribute::try_from(function.attribute("function_type")?)?;
     FunctionType::try_from(r#type.value())
+}
+
+/// All `func.func` below an operation, by name.
+pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, OperationRef<'c, 'a>> {
+    skript_dialect::op::collect(&root, |op| skript_dialect::op::is(&op, ops::func::FUNC))
+        .into_iter()
+        .filter_map(|function| Some((symbol(function)?, function)))
+        .collect()
 }
 
 /// The names of a module's symbols.

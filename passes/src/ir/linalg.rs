@@ -4,11 +4,18 @@
 use super::ops;
 use super::typed::{self, typed};
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, BlockRef, RegionLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike};
 
 typed! {
     /// `linalg.generic`: a loop nest with one payload.
     Generic = ops::linalg::GENERIC;
+}
+
+/// The loop whose number `linalg.index` gives; `None` for other operations.
+pub fn index_of(op: OperationRef) -> Option<usize> {
+    let is_index = skript_dialect::op::is(&op, ops::linalg::INDEX);
+    let dimension = typed::integer(op, "dim").filter(|_| is_index)?;
+    usize::try_from(dimension).ok()
 }
 
 impl<'c, 'a> Generic<'c, 'a> {

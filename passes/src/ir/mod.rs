@@ -9,6 +9,7 @@ pub mod context;
 pub mod conversion;
 pub mod copy;
 pub mod dense;
+pub mod effects;
 pub mod func;
 pub mod linalg;
 pub mod location;

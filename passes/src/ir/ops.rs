@@ -327,7 +327,13 @@ operations! {
         EXTRACT = "vector.extract",
         EXTRACT_STRIDED_SLICE = "vector.extract_strided_slice",
         FROM_ELEMENTS = "vector.from_elements",
+        GATHER = "vector.gather",
         INSERT_STRIDED_SLICE = "vector.insert_strided_slice",
+        LOAD = "vector.load",
+        MASKEDLOAD = "vector.maskedload",
+        MASKEDSTORE = "vector.maskedstore",
+        SCATTER = "vector.scatter",
+        STORE = "vector.store",
     }
 }
 

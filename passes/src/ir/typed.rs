@@ -2,8 +2,8 @@
 //! Typed operations: references to operations whose name was checked, with named operands, attributes and regions.
 
 use melior::ir::attribute::{
-    ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute,
-    StringAttribute,
+    ArrayAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute,
+    IntegerAttribute, StringAttribute,
 };
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef};
@@ -49,11 +49,20 @@ pub(super) fn integer(op: OperationRef, name: &str) -> Option<i64> {
 }
 
 /// The items of an array of i64; none without the attribute.
-pub(super) fn i64s(op: OperationRef, name: &str) -> Vec<i64> {
+pub fn i64s(op: OperationRef, name: &str) -> Vec<i64> {
     let array = op.attribute(name).ok();
     let array = array.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
     let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
     items.into_iter().flatten().collect()
+}
+
+/// The numbers of operands in each segment; none for an operation without segments.
+pub(super) fn segments(op: OperationRef) -> Vec<usize> {
+    let array = op.attribute("operandSegmentSizes").ok();
+    let array = array.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
+    let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
+    let items = items.into_iter().flatten();
+    items.filter_map(|n| usize::try_from(n).ok()).collect()
 }
 
 /// The items of an array attribute; none without the attribute.

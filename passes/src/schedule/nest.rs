@@ -44,6 +44,8 @@ pub struct Address {
 pub struct Nest {
     pub loops: Vec<Loop>,
     pub operands: Vec<Address>,
+    /// The operands whose content is the same in every call of the model.
+    pub constants: Vec<usize>,
 }
 
 impl Nest {
@@ -166,6 +168,7 @@ mod tests {
                     strides: s.to_vec(),
                 })
                 .collect(),
+            constants: Vec::new(),
         }
     }
 

@@ -15,6 +15,7 @@
 use super::nest::{Address, LoopKind, Nest};
 use super::plan::Plan;
 use super::signature::Signature;
+use super::vectorize::NOINLINE;
 use crate::ir::attribute_names::STEPS;
 use std::fmt::Write;
 
@@ -115,7 +116,7 @@ impl Packing {
         let (offset, span) = signature.windows[self.operand];
         let element = &signature.elements[self.operand];
         let mut text = format!(
-            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copy: {copy} {{llvm.noalias}}, %from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [\"noinline\", \"optsize\"], {STEPS}}} {{\n"
+            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copy: {copy} {{llvm.noalias}}, %from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [{NOINLINE}, \"optsize\"], {STEPS}}} {{\n"
         );
         let zero = if element.contains('f') { "0.0" } else { "0" };
         let _ = writeln!(
