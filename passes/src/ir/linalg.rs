@@ -11,7 +11,7 @@ typed! {
     Generic = ops::linalg::GENERIC;
 }
 
-impl<'c, 'a> Generic<'c, 'a> {
+impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The map of each operand from loops to subscripts.
     pub fn indexing_maps(self) -> Vec<Attribute<'c>> {
         typed::array(self.op(), "indexing_maps")
