@@ -43,7 +43,7 @@ dialects! {
     MlProgram = mlir_sys::mlirGetDialectHandle__ml_program__,
     Nvvm = mlir_sys::mlirGetDialectHandle__nvvm__,
     Scf = mlir_sys::mlirGetDialectHandle__scf__,
-    /// Shardy's attributes, read as strings: for programs that are read, never where they are written.
+    /// Shardy's meshes and constraints, attributes read as strings: for programs that are read, never where they are written.
     Shardy = ffi::mlirGetDialectHandle__skript_shardy__,
     Skript = ffi::mlirGetDialectHandle__skript__,
     /// Our own definition of the StableHLO subset; [`register`] leaves it out, [`register_stablehlo`] does not.
@@ -65,7 +65,7 @@ pub fn register_stablehlo(registry: &DialectRegistry) {
     insert(registry, &[Dialect::Stablehlo, Dialect::Chlo]);
 }
 
-/// Makes known what a StableHLO program of others may hold: functions, StableHLO, CHLO, and attributes of Shardy.
+/// Makes known what a StableHLO program of others may hold: functions, StableHLO, CHLO, meshes and constraints of Shardy.
 pub fn register_programs(registry: &DialectRegistry) {
     insert(
         registry,

@@ -25,7 +25,7 @@ typed! {
     Function = ops::func::FUNC;
 }
 
-impl<'c> Function<'c, '_> {
+impl<'c: 'a, 'a> Function<'c, 'a> {
     /// The symbol.
     pub fn name(self) -> String {
         symbol(self.op()).unwrap_or_default()
@@ -50,6 +50,16 @@ pub fn symbol(op: OperationRef) -> Option<String> {
 /// The symbol of the function that a `func.call` or a `skript.invoke` calls.
 pub fn callee(call: OperationRef) -> Option<String> {
     typed::symbol(call, "callee")
+}
+
+/// The attribute of the function that a `func.call` or a `skript.invoke` calls.
+pub fn callee_attribute<'c>(call: OperationRef<'c, '_>) -> Result<Attribute<'c>, Error> {
+    call.attribute("callee")
+}
+
+/// Whether a function is private to its module.
+pub fn is_private(function: OperationRef) -> bool {
+    typed::string(function, "sym_visibility").as_deref() == Some("private")
 }
 
 /// Inserts a call of a function without results before an operation.

@@ -18,7 +18,7 @@ pub fn index_of(op: OperationRef) -> Option<usize> {
     usize::try_from(dimension).ok()
 }
 
-impl<'c, 'a> Generic<'c, 'a> {
+impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The map of each operand from loops to subscripts.
     pub fn indexing_maps(self) -> Vec<Attribute<'c>> {
         typed::array(self.op(), "indexing_maps")

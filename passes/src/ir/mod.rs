@@ -16,12 +16,14 @@ pub mod location;
 pub mod maps;
 pub mod memref;
 pub mod mutation;
+pub mod operands;
 pub mod ops;
 pub mod outline;
 pub mod parse;
 pub mod read_back;
 pub mod regions;
 pub mod run;
+pub mod scf;
 pub mod shape;
 pub mod skript;
 pub mod splat;
@@ -42,6 +44,7 @@ pub use func::{
     uncalled_entry,
 };
 pub use mutation::{set as set_attribute, set_operand as use_instead, set_operands, set_string};
+pub use operands::{both_operands, destination, operand, result};
 pub use parse::{append_functions, parse_attribute, parse_type, template};
 pub use run::{bounded, collecting, context as new_context, load_all, run_pipeline};
 pub use uses::{ancestor_in, definition, erase, is_before, key, move_before, replace_uses, users};

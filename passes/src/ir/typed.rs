@@ -1,34 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Typed operations: references to operations whose name was checked, with named operands, attributes and regions.
 
+use melior::ir::Attribute;
 use melior::ir::attribute::{
     ArrayAttribute, DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute,
     IntegerAttribute, StringAttribute,
 };
-use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, OperationRef};
 
-/// Declares typed operations, each with the constant of its name.
+/// Declares typed operations, each with the constants of its names and its operands by position.
+#[macro_export]
 macro_rules! typed {
-    ($($(#[$doc:meta])* $name:ident = $operation:expr;)*) => {$(
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = $($operation:path)|+ $({ $($operand:ident = $position:literal),+ })?;
+    )*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq)]
-        pub struct $name<'c, 'a>(melior::ir::OperationRef<'c, 'a>);
+        pub struct $name<'c, 'a>($crate::ir::typed::OperationRef<'c, 'a>);
 
-        impl<'c, 'a> $name<'c, 'a> {
+        #[allow(dead_code, reason = "a form has all accessors, needed or not")]
+        impl<'c: 'a, 'a> $name<'c, 'a> {
             /// The operation as this one, if it has the name.
-            pub fn cast(op: melior::ir::OperationRef<'c, 'a>) -> Option<Self> {
-                skript_dialect::op::is(&op, $operation).then_some(Self(op))
+            pub fn cast(op: $crate::ir::typed::OperationRef<'c, 'a>) -> Option<Self> {
+                let names = [$($operation),+];
+                names.iter().any(|name| skript_dialect::op::is(&op, name)).then_some(Self(op))
+            }
+
+            /// The operation that defines a value, if it is this one.
+            pub fn of(value: $crate::ir::typed::Value<'c, 'a>) -> Option<Self> {
+                Self::cast($crate::ir::definition(value)?.0)
             }
 
             /// The operation itself.
-            pub fn op(self) -> melior::ir::OperationRef<'c, 'a> {
+            pub fn op(self) -> $crate::ir::typed::OperationRef<'c, 'a> {
                 self.0
             }
+            $($(
+                #[doc = concat!("The operand `", stringify!($operand), "`.")]
+                pub fn $operand(
+                    self,
+                ) -> Result<$crate::ir::typed::Value<'c, 'a>, $crate::ir::typed::Error> {
+                    $crate::ir::typed::OperationLike::operand(&self.0, $position)
+                }
+            )+)?
         }
     )*};
 }
-pub(super) use typed;
+pub use melior::Error;
+pub use melior::ir::operation::OperationLike;
+pub use melior::ir::{OperationRef, Value};
+pub use typed;
 
 /// The value of a string attribute.
 pub(super) fn string(op: OperationRef, name: &str) -> Option<String> {
