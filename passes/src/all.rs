@@ -47,6 +47,7 @@ pub const ALL: &[Pass] = &[
     codegen::checks::PASS,
     codegen::entry::NAME,
     codegen::shared_loops::PASS,
+    codegen::vector_math::PASS,
     codegen::parallel_calls::PASS,
     codegen::annotations::PASS,
     codegen::entry::ADD,

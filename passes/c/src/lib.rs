@@ -55,6 +55,7 @@ create_functions! {
     skriptCreateDropClampsPass => "skript-drop-clamps",
     skriptCreateDropCoveredFillsPass => "skript-drop-covered-fills",
     skriptCreateDropSignsPass => "skript-drop-signs",
+    skriptCreateExpandMathPass => "skript-expand-math",
     skriptCreateFoldExtentsPass => "skript-fold-extents",
     skriptCreateFuseElementwisePass => "skript-fuse-elementwise",
     skriptCreateInterchangeReductionsPass => "skript-interchange-reductions",

@@ -25,6 +25,7 @@ pub mod pointer_table;
 pub mod shared_loops;
 pub mod table;
 pub mod target;
+pub mod vector_math;
 pub mod view_offsets;
 pub mod while_arguments;
 mod write_chains;

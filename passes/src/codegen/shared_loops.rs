@@ -12,7 +12,7 @@ use crate::ir::attribute_names::STEPS;
 use crate::ir::outline::{Outlined, captured, is_available};
 use crate::ir::{self, Builder, attributes, mutation, ops};
 use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
-use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Type, Value};
 use melior::{Context, Error};
 use skript_dialect::{Dialect, Pass, PassError};
@@ -100,13 +100,19 @@ impl<'c: 'a, 'a> Sharing<'c, 'a> {
 
     /// The name of a function with this text: `function`, which has the name `name`, or an equal one instead.
     fn merged(&mut self, function: OperationRef<'c, 'a>, name: String) -> String {
-        let text = function.to_string().replacen(&format!("@{name}("), "@(", 1);
+        // The names of values are those of the function, not of the whole module.
+        let flags = OperationPrintingFlags::new().use_local_scope();
+        let text = function.to_string_with_flags(flags);
+        let text = text.map(|text| text.replacen(&format!("@{name}("), "@(", 1));
+        self.names.insert(name.clone());
+        let Ok(text) = text else {
+            return name;
+        };
         if let Some(known) = self.known.get(&text) {
             ir::erase(function);
             return known.clone();
         }
         self.known.insert(text, name.clone());
-        self.names.insert(name.clone());
         name
     }
 }

@@ -156,6 +156,7 @@ operations! {
         FUNC = "llvm.func",
         GETELEMENTPTR = "llvm.getelementptr",
         INSERTVALUE = "llvm.insertvalue",
+        INTR_FMULADD = "llvm.intr.fmuladd",
         LOAD = "llvm.load",
         MLIR_CONSTANT = "llvm.mlir.constant",
         MLIR_POISON = "llvm.mlir.poison",

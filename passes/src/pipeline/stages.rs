@@ -87,6 +87,7 @@ const LLVM: &[Step] = &[
     every("convert-scf-to-cf"),
     models("skript-lower-checks"),
     every("convert-vector-to-llvm"),
+    models("skript-expand-math"),
     every("convert-math-to-funcs"),
     every("convert-math-to-llvm"),
     every("convert-math-to-libm"),
@@ -152,10 +153,11 @@ pub fn to_llvm_any() -> Vec<&'static str> {
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
 pub fn schedule(processor: &Processor) -> Stage {
     let (bits, registers) = (processor.vector_bits, processor.vector_registers);
+    let cache = processor.l2;
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers}}},skript-interchange-reductions,canonicalize,cse"
+            "skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers} cache-bytes={cache}}},skript-interchange-reductions,canonicalize,cse"
         ),
     }
 }

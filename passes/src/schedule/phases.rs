@@ -170,8 +170,8 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         for residues in &self.phases {
             let phase = self.phase(residues).ok_or("a phase without loops")?;
             let mut operands = Vec::new();
-            for (operand, subscripts) in self.op.operands().zip(&self.subscripts) {
-                operands.push(self.part(operand, subscripts, residues, &at)?);
+            for (n, operand) in self.op.operands().enumerate() {
+                operands.push(self.part(operand, n, residues, &phase, &at)?);
             }
             let count = self.extents.len();
             let forms = phase.subscripts.iter();
@@ -223,14 +223,21 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
     fn part(
         &self,
         operand: Value<'c, 'a>,
-        subscripts: &[Affine],
+        number: usize,
         residues: &[Option<i64>],
+        phase: &Phase,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
         let memref = MemRefType::try_from(operand.r#type())?;
         let (strides, mut offset) = memref.strides_and_offset();
+        let mut is_whole = true;
         let (mut offsets, mut sizes, mut steps, mut new) = (vec![], vec![], vec![], vec![]);
-        for (dimension, (form, stride)) in subscripts.iter().zip(&strides).enumerate() {
+        let (before, after) = (self.subscripts.get(number), phase.subscripts.get(number));
+        let forms = before
+            .into_iter()
+            .flatten()
+            .zip(after.into_iter().flatten());
+        for (dimension, ((form, new_form), stride)) in forms.zip(&strides).enumerate() {
             let extent = match memref.dim_size(dimension)? {
                 DimSize::Static(extent) => i64::try_from(extent).map_err(|e| e.to_string())?,
                 DimSize::Dynamic => return Err("a dynamic extent".into()),
@@ -240,12 +247,18 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
                 .and_then(|l| residues.get(l).copied().flatten());
             let (first, step) = residue.map_or((0, 1), |residue| (residue, self.divisor));
             offsets.push(first);
-            sizes.push((extent - first + step - 1) / step);
+            // A subscript that is a loop has the loop's extent.
+            let own = new_form
+                .as_index()
+                .and_then(|l| phase.extents.get(l).copied());
+            let size = own.unwrap_or((extent - first + step - 1) / step);
+            is_whole &= size == extent && step == 1;
+            sizes.push(size);
             steps.push(step);
             new.push(stride * step);
             offset += first * stride;
         }
-        if steps.iter().all(|step| *step == 1) {
+        if is_whole {
             return Ok(operand);
         }
         let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();

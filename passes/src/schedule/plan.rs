@@ -55,6 +55,8 @@ pub struct Vectors {
     pub lanes: i64,
     /// Number of registers.
     pub registers: i64,
+    /// Elements of the cache of one core that holds what a kernel reads again.
+    pub cache: i64,
 }
 
 impl Vectors {
@@ -73,7 +75,7 @@ impl Plan {
         if !reduces || nest.volume() < 4 * lanes {
             return None;
         }
-        let (mode, lanes_loop, packed) = select(nest, lanes, used_dimensions)?;
+        let (mode, lanes_loop, packed) = select(nest, vectors, used_dimensions)?;
         let of_kind = |kind| {
             (0..nest.loops.len()).filter(move |&l| l != lanes_loop && nest.loops[l].kind == kind)
         };
@@ -96,7 +98,10 @@ impl Plan {
         match (plan.mode, packed) {
             (LaneMode::Reduction, _) => {}
             (LaneMode::Output, None) => plan.parallels.push(lanes_loop),
-            (LaneMode::Output, Some(operand)) => plan.order(nest, operand, used_dimensions),
+            (LaneMode::Output, Some(operand)) => {
+                let is_small = nest.elements(operand) <= vectors.cache / 2;
+                plan.order(nest, operand, is_small, used_dimensions);
+            }
         }
         plan.split(nest);
         Some(plan)
@@ -118,15 +123,15 @@ impl Plan {
 
     /// Orders the loops around a packed operand: a block of it stays in the cache for all rows that use it, and the
     /// reductions that the predicate depends on come first.
-    fn order(&mut self, nest: &Nest, operand: usize, used_dimensions: &[usize]) {
+    fn order(&mut self, nest: &Nest, operand: usize, is_small: bool, used_dimensions: &[usize]) {
         let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
         // A small copy stays in the cache as a whole: the rows of the other operand are read once.
-        match nest.elements(operand) > LARGE / 4 {
-            true => {
+        match is_small {
+            false => {
                 let batches = self.parallels.iter().take_while(|l| varies(l)).count();
                 self.parallels.insert(batches, self.lanes_loop);
             }
-            false => self.parallels.push(self.lanes_loop),
+            true => self.parallels.push(self.lanes_loop),
         }
         let is_used = |l: &usize| is_used(nest, *l, used_dimensions);
         self.reductions.sort_by_key(|l| !is_used(l));
@@ -217,7 +222,7 @@ impl Plan {
             let most = (accumulators / self.vectors).min(12);
             let least = (IN_FLIGHT + self.vectors - 1) / self.vectors;
             let factor = match nest.loops[rows].source {
-                None => factor_of(nest.loops[rows].extent, least, most),
+                None => balanced(nest.loops[rows].extent, least, most),
                 Some(_) => most.min(8),
             };
             self.unroll.push((rows, factor));
@@ -265,6 +270,17 @@ impl Plan {
 /// Accumulators that keep the multiply-add units busy: more than the latency, 4 cycles, of two units.
 const IN_FLIGHT: i64 = 10;
 
+/// The rows of a tile: a divisor of `extent` as [`factor_of`] finds it; otherwise, as many as the fewest tiles need, so that
+/// no tile is more than one row larger than another.
+fn balanced(extent: i64, least: i64, most: i64) -> i64 {
+    let factor = factor_of(extent, least, most);
+    if extent % factor == 0 {
+        return factor;
+    }
+    let tiles = (extent + factor - 1) / factor;
+    (extent + tiles - 1) / tiles
+}
+
 /// The largest divisor of `extent` from `least` to `most` if it is not much smaller than `most`; otherwise `most`, and a
 /// remainder is peeled.
 fn factor_of(extent: i64, least: i64, most: i64) -> i64 {
@@ -286,15 +302,13 @@ const PACKING_ROWS: f64 = 48.0;
 /// The steps of a reduction that it costs to write a vector whose elements are apart.
 const SCATTER_STEPS: f64 = 20.0;
 
-/// Bytes of an operand that no longer stays in a cache of one core.
-const LARGE: i64 = 1 << 20;
-
 /// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
 fn select(
     nest: &Nest,
-    lanes: i64,
+    vectors: Vectors,
     used_dimensions: &[usize],
 ) -> Option<(LaneMode, usize, Option<usize>)> {
+    let lanes = vectors.lanes;
     let filled = |l: usize| {
         let extent = nest.loops[l].extent;
         extent as f64 / ((extent + lanes - 1) / lanes * lanes) as f64
@@ -311,7 +325,7 @@ fn select(
                 .inputs()
                 .iter()
                 .enumerate()
-                .any(|(n, o)| o.strides[l] != 0 && nest.span(n) > LARGE / 4);
+                .any(|(n, o)| o.strides[l] != 0 && nest.span(n) > vectors.cache / 2);
             let share = match farthest {
                 0 | 1 if is_large => filled(l) * 0.7,
                 0 | 1 => filled(l),
@@ -436,6 +450,7 @@ mod tests {
     const WIDE: Vectors = Vectors {
         lanes: 16,
         registers: 32,
+        cache: 1 << 18,
     };
 
     fn nest(loops: &[(i64, LoopKind)], operands: &[&[i64]]) -> Nest {
@@ -482,6 +497,7 @@ mod tests {
         let narrow = Vectors {
             lanes: 8,
             registers: 16,
+            cache: 1 << 17,
         };
         let plan = Plan::of(&n, narrow, &[]).unwrap();
         let accumulators = plan.vectors * plan.unroll.iter().map(|u| u.1).product::<i64>();

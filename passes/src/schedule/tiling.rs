@@ -36,25 +36,36 @@ impl Plan {
     }
 }
 
-/// The full tiles of a loop, and what is left.
+/// The tiles of a loop: full ones, then smaller ones.
 struct Tiles {
     /// The number of full tiles; `None` if it is known at run time.
     whole: Option<i64>,
-    /// The iterations after the full tiles; `None` if they are known at run time.
-    rest: Option<i64>,
+    /// The smaller tiles and the iterations of each; `None` if they are known at run time.
+    rest: Option<(i64, i64)>,
 }
 
 impl Writer<'_> {
     fn tiles(&self, l: usize) -> Tiles {
         let (own, factor) = (&self.nest.loops[l], self.plan.factor(l));
+        let tiles = self.plan.tiles(self.nest, l);
+        let missing = tiles * factor - own.extent;
         match own.source {
+            // Along the lanes, the last tile is masked; other tiles are nearly equal.
+            None if l == self.plan.lanes_loop => Tiles {
+                whole: Some(own.extent / factor),
+                rest: Some((i64::from(missing > 0), own.extent % factor)),
+            },
+            None if missing <= tiles => Tiles {
+                whole: Some(tiles - missing),
+                rest: Some((missing, factor - 1)),
+            },
             None => Tiles {
                 whole: Some(own.extent / factor),
-                rest: Some(own.extent % factor),
+                rest: Some((1, own.extent % factor)),
             },
             Some(_) => Tiles {
                 whole: None,
-                rest: (factor == 1).then_some(0),
+                rest: (factor == 1).then_some((0, 0)),
             },
         }
     }
@@ -111,9 +122,15 @@ impl Writer<'_> {
                 }
             }
         }
-        if let (Some(whole), Some(rest @ 1..)) = (tiles.whole, tiles.rest) {
+        if let (Some(whole), Some((count @ 1.., rest))) = (tiles.whole, tiles.rest) {
             let start = self.constant(whole * factor);
-            self.inside(level, l, state, rest, &start);
+            match count {
+                1 => self.inside(level, l, state, rest, &start),
+                _ => {
+                    let end = self.constant(whole * factor + count * rest);
+                    self.loop_over(level, l, state, (&start, &end), rest);
+                }
+            }
         }
     }
 
@@ -144,7 +161,7 @@ impl Writer<'_> {
         self.parallel(level + 1, &inner);
     }
 
-    /// The tiles of loop `l` that are the steps `%from` to `%to`; the last step is the remainder, if there is one.
+    /// The tiles of loop `l` that are the steps `%from` to `%to`; the last steps are the smaller tiles, if there are any.
     fn steps(&mut self, l: usize, state: &State) {
         let factor = self.plan.factor(l);
         let tiles = self.tiles(l);
@@ -153,7 +170,8 @@ impl Writer<'_> {
             None if factor == 1 => format!("%n{l}"),
             None => self.with_constant(ops::arith::DIVUI, &format!("%n{l}"), factor),
         };
-        let (one, has_rest) = (self.constant(1), tiles.rest != Some(0));
+        let has_rest = tiles.rest.is_none_or(|(count, _)| count > 0);
+        let one = self.constant(1);
         let end = match has_rest {
             true => self.define(&format!("{} %to, {whole} : index", ops::arith::MINSI)),
             false => "%to".to_owned(),
@@ -173,9 +191,23 @@ impl Writer<'_> {
             self.line(&format!("scf.if {last} {{"));
             self.depth += 1;
             match (tiles.whole, tiles.rest) {
-                (Some(whole), Some(rest)) => {
-                    let start = self.constant(whole * factor);
+                (Some(full), Some((1, rest))) => {
+                    let start = self.constant(full * factor);
                     self.inside(0, l, state, rest, &start);
+                }
+                (Some(full), Some((_, rest))) => {
+                    // Step s of these begins at full · factor + (s - full) · rest.
+                    let first =
+                        self.define(&format!("{} %from, {whole} : index", ops::arith::MAXSI));
+                    let step = self.fresh();
+                    self.line(&format!("scf.for {step} = {first} to %to step {one} {{"));
+                    self.depth += 1;
+                    let start = self.with_constant(ops::arith::MULI, &step, rest);
+                    let start =
+                        self.with_constant(ops::arith::ADDI, &start, full * (factor - rest));
+                    self.inside(0, l, state, rest, &start);
+                    self.depth -= 1;
+                    self.line("}");
                 }
                 _ => {
                     let start = self.with_constant(ops::arith::MULI, &whole, factor);

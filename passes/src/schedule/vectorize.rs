@@ -49,6 +49,11 @@ pub const PASS: Pass = Pass {
             summary: "number of vector registers",
             default: "32",
         },
+        PassOption {
+            name: "cache-bytes",
+            summary: "bytes of the cache of one core that holds what a kernel reads again",
+            default: "1048576",
+        },
     ],
     run: |root, options, _| {
         let vector_bits: i64 = options.get("vector-bits")?;
@@ -66,6 +71,7 @@ pub const PASS: Pass = Pass {
         let target = Target {
             vector_bits,
             vector_registers,
+            cache_bytes: options.get("cache-bytes")?,
         };
         vectorize(root, target).map_err(PassError::from)?;
         Ok(())
@@ -78,6 +84,8 @@ pub struct Target {
     /// Bits of one vector register.
     pub vector_bits: i64,
     pub vector_registers: i64,
+    /// Bytes of the cache of level 2.
+    pub cache_bytes: i64,
 }
 
 /// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can compute; returns their
@@ -257,6 +265,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let vectors = Vectors {
             lanes: target.vector_bits / bits,
             registers: target.vector_registers,
+            cache: target.cache_bytes * 8 / bits,
         };
         let plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
         let packing = Packing::of(&reduction.nest, &plan, &reduction.signature).map(|packing| {

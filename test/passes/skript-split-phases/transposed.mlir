@@ -79,3 +79,22 @@ func.func @three(%x: memref<5xf32>, %w: memref<2xf32>, %y: memref<9xf32>) {
   }
   return
 }
+
+// -----
+
+// The channels of groups: two phases of three have fewer channels, and read fewer groups.
+// CHECK-LABEL: func.func @groups
+// CHECK:         memref.subview %arg0[0, 0] [2, 5] [1, 1]
+// CHECK:         linalg.generic
+#x = affine_map<(o, i) -> (o floordiv 3, i)>
+#f = affine_map<(o, i) -> (o, i)>
+#y = affine_map<(o, i) -> (o)>
+func.func @groups(%x: memref<3x5xf32>, %f: memref<7x5xf32>, %y: memref<7xf32>) {
+  linalg.generic {indexing_maps = [#x, #f, #y], iterator_types = ["parallel", "reduction"]} ins(%x, %f : memref<3x5xf32>, memref<7x5xf32>) outs(%y : memref<7xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %product = arith.mulf %a, %b : f32
+    %sum = arith.addf %out, %product : f32
+    linalg.yield %sum : f32
+  }
+  return
+}

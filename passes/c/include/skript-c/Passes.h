@@ -48,6 +48,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateDropClampsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropCoveredFillsPass(void);
 /* --skript-drop-signs */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropSignsPass(void);
+/* --skript-expand-math */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
 /* --skript-fold-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldExtentsPass(void);
 /* --skript-fuse-elementwise */
