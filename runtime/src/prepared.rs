@@ -18,8 +18,8 @@ pub struct Prepared {
 
 struct Inner {
     program: Program,
-    /// Where the variables lie that were read.
-    sources: Vec<*const u8>,
+    /// The addresses of the variables that were read.
+    sources: Vec<usize>,
     memory: Memory,
 }
 
@@ -29,11 +29,6 @@ enum Memory {
     /// A file, and where the bytes begin in it.
     File(MappedFile, usize),
 }
-
-// SAFETY: the memory is only read after it was written, and the pointers to variables are only compared.
-unsafe impl Send for Inner {}
-// SAFETY: as above.
-unsafe impl Sync for Inner {}
 
 impl Prepared {
     /// Prepares the variables of a program on `threads` threads; 0: the default.
@@ -136,11 +131,11 @@ impl Prepared {
     }
 }
 
-/// Where the variables lie that no call updates.
-fn sources(program: &Program, variables: &[&Tensor]) -> Vec<*const u8> {
+/// The addresses of the variables that no call updates.
+fn sources(program: &Program, variables: &[&Tensor]) -> Vec<usize> {
     let updates = &program.artifact().updates;
     let is_updated = |n: usize| updates.iter().any(|(v, _)| usize::try_from(*v) == Ok(n));
     let variables = variables.iter().enumerate();
     let constant = variables.filter(|(n, _)| !is_updated(*n));
-    constant.map(|(_, v)| v.bytes().as_ptr()).collect()
+    constant.map(|(_, v)| v.bytes().as_ptr().addr()).collect()
 }

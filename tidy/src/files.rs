@@ -15,6 +15,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/intrinsics/src/user.rs",
     "runtime/src/arena.rs",
     "runtime/src/instance.rs",
+    "runtime/src/prepared.rs",
     "runtime/src/loader/memory.rs",
     "runtime/src/loader/tests.rs",
     "runtime/src/processor/",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes inputs of functions.sknd into a folder, or compares its outputs with f64 to a number of units in the last place."""
 import math
 import sys

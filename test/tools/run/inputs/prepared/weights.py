@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes an input and weights, an hour old; with a factor, other weights. Or compares the output with numpy."""
 import json
 import os
