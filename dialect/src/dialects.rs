@@ -111,7 +111,7 @@ pub fn stray_element(text: &CStr) -> Option<(usize, String)> {
 }
 
 /// Makes all dialects and extensions of MLIR known to a registry.
-pub fn register_upstream(registry: &DialectRegistry) {
+pub(crate) fn register_upstream(registry: &DialectRegistry) {
     melior::utility::register_all_dialects(registry);
 }
 
