@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operator instances and their invocations, before they are inlined and where they are not.
 
-pub mod keep_operators;
-pub mod lower_invocations;
+pub(crate) mod keep_operators;
+pub(crate) mod lower_invocations;
 
 use crate::ir::func::symbol;
 use crate::ir::ops;
@@ -18,7 +18,9 @@ use std::collections::HashMap;
 const WRITABLE: &str = "bufferization.writable";
 
 /// All `func.func` below an operation, by name.
-pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, OperationRef<'c, 'a>> {
+pub(crate) fn functions<'c, 'a>(
+    root: OperationRef<'c, 'a>,
+) -> HashMap<String, OperationRef<'c, 'a>> {
     op::collect(&root, |op| op::is(&op, ops::func::FUNC))
         .into_iter()
         .filter_map(|function| Some((symbol(function)?, function)))
@@ -29,7 +31,7 @@ pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, Operatio
 ///
 /// # Errors
 /// It is not a function.
-pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
+pub(crate) fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
     if first_block(function).is_none() {
         return Ok(());
     }
@@ -54,7 +56,9 @@ pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassEr
 }
 
 /// The tensors among a function's arguments that are not written.
-pub fn read_only_arguments<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+pub(crate) fn read_only_arguments<'c: 'a, 'a>(
+    function: OperationRef<'c, 'a>,
+) -> Vec<Value<'c, 'a>> {
     let arguments = first_block(function).map(copy::arguments);
     let known = argument_attributes(function);
     let both = arguments.unwrap_or_default().into_iter().zip(known);

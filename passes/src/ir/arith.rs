@@ -13,7 +13,7 @@ typed! {
 
 impl<'c, 'a> Constant<'c, 'a> {
     /// The constant that defines a value.
-    pub fn of(value: Value<'c, 'a>) -> Option<Self> {
+    pub(crate) fn of(value: Value<'c, 'a>) -> Option<Self> {
         Self::cast(OperationResult::try_from(value).ok()?.owner())
     }
 

@@ -31,7 +31,7 @@ pub fn i64(context: &Context, value: i64) -> Attribute<'_> {
     IntegerAttribute::new(IntegerType::new(context, 64).into(), value).into()
 }
 
-pub fn i32s<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
+pub(crate) fn i32s<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
     DenseI32ArrayAttribute::new(context, values).into()
 }
 
@@ -49,7 +49,7 @@ pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attr
 }
 
 /// The entries of a dictionary whose names begin with the prefix.
-pub fn with_prefix<'c>(
+pub(crate) fn with_prefix<'c>(
     context: &'c Context,
     dictionary: Attribute<'c>,
     prefix: &str,
@@ -113,7 +113,7 @@ pub fn entry<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>>
 }
 
 /// A dictionary with another entry, which replaces one of the same name.
-pub fn with_entry<'c>(
+pub(crate) fn with_entry<'c>(
     context: &'c Context,
     dictionary: Attribute<'c>,
     name: &str,
@@ -170,7 +170,7 @@ pub fn dialect_of(attribute: Attribute) -> String {
 }
 
 /// Inherent attributes of an `arith` or `math` operation, as generic form prints them.
-pub fn inherent(op: melior::ir::OperationRef) -> Option<String> {
+pub(crate) fn inherent(op: melior::ir::OperationRef) -> Option<String> {
     let mut parts = Vec::new();
     for (name, attribute) in op.attributes() {
         let name = name.as_string_ref();

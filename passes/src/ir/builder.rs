@@ -139,7 +139,10 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// The dynamic extents of a tensor.
-    pub fn dynamic_extents(&self, tensor: Value<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
+    pub(crate) fn dynamic_extents(
+        &self,
+        tensor: Value<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         let open = (0i64..).zip(extents).filter(|(_, e)| *e == types::DYNAMIC);
         open.map(|(dimension, _)| self.extent(tensor, dimension))
@@ -158,7 +161,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// The tensor filled with one value; `extents` are the dynamic ones.
-    pub fn fill_sized(
+    pub(crate) fn fill_sized(
         &self,
         value: Value<'c, 'a>,
         r#type: Type<'c>,

@@ -5,7 +5,7 @@ use super::builder::{Builder, operations};
 use super::copy::operation_name as name;
 use super::mutation::set as set_attribute;
 use super::parse::parse_attribute;
-use super::typed::{self, typed};
+use super::typed;
 use super::walk::{blocks, first_block, nested};
 use super::{attribute_names, context, ops};
 use crate::error::CodegenError;
@@ -19,28 +19,6 @@ use std::collections::HashSet;
 
 /// Attribute of a function: a dictionary for each argument.
 const ARGUMENTS: &str = "arg_attrs";
-
-typed! {
-    /// `func.func`: a function, with or without a body.
-    Function = ops::func::FUNC;
-}
-
-impl<'c> Function<'c, '_> {
-    /// The symbol.
-    pub fn name(self) -> String {
-        symbol(self.op()).unwrap_or_default()
-    }
-
-    /// The types of the arguments and the results.
-    pub fn r#type(self) -> Result<FunctionType<'c>, Error> {
-        function_type(self.op())
-    }
-
-    /// Whether the attribute `skript.entry` marks it.
-    pub fn is_entry(self) -> bool {
-        self.op().has_attribute(attribute_names::ENTRY)
-    }
-}
 
 /// The symbol that an operation defines.
 pub fn symbol(op: OperationRef) -> Option<String> {
@@ -56,7 +34,7 @@ pub fn callee(call: OperationRef) -> Option<String> {
 ///
 /// # Errors
 /// The builder's error.
-pub fn call_before<'c: 'a, 'a>(
+pub(crate) fn call_before<'c: 'a, 'a>(
     anchor: OperationRef<'c, 'a>,
     function: &str,
     arguments: &[Value<'c, 'a>],
@@ -81,7 +59,7 @@ pub fn function_type<'c>(function: OperationRef<'c, '_>) -> Result<FunctionType<
 }
 
 /// The names of a module's symbols.
-pub fn symbols(module: OperationRef) -> HashSet<String> {
+pub(crate) fn symbols(module: OperationRef) -> HashSet<String> {
     let operations = blocks(module).into_iter().flat_map(operations);
     operations.filter_map(symbol).collect()
 }
@@ -114,7 +92,7 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
 }
 
 /// The entry of a module, if nothing calls it: changed arguments would require changed calls.
-pub fn uncalled_entry<'c, 'a>(
+pub(crate) fn uncalled_entry<'c, 'a>(
     module: OperationRef<'c, 'a>,
 ) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let entry = entry(module)?;
@@ -140,12 +118,12 @@ pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, 
 }
 
 /// A dictionary for each argument of a function; none at all if no argument ever had one.
-pub fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
+pub(crate) fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
     typed::array(function, ARGUMENTS)
 }
 
 /// Appends an argument to a function; `attributes` is a dictionary's text, `{}` if none.
-pub fn append_argument<'c, 'a>(
+pub(crate) fn append_argument<'c, 'a>(
     function: OperationRef<'c, 'a>,
     r#type: Type<'c>,
     attributes: &str,
@@ -170,7 +148,7 @@ pub fn append_argument<'c, 'a>(
 }
 
 /// Sets the function's type from its block arguments, with `results` or with those it has.
-pub fn set_signature<'c>(
+pub(crate) fn set_signature<'c>(
     function: OperationRef<'c, '_>,
     results: Option<&[Type<'c>]>,
 ) -> Result<(), CodegenError> {

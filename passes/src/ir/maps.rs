@@ -8,7 +8,7 @@ use mlir_sys::{mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap};
 use skript_symbolic::Affine;
 
 /// The results of an `affine_map<…>` attribute as forms of its dimensions; `None` for divisions, remainders, symbols.
-pub fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
+pub(crate) fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
     // SAFETY: the attribute is alive as long as its context; it is asked for its kind first.
     let map = unsafe {
         mlirAttributeIsAAffineMap(attribute.to_raw())
@@ -36,12 +36,16 @@ fn form(expression: AffineExpr<'_>) -> Option<Affine> {
 }
 
 /// `affine_map<(d0, …) -> (forms)>` over this many dimensions. `None` only if MLIR refuses the text.
-pub fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Option<Attribute<'c>> {
+pub(crate) fn map<'c>(
+    context: &'c Context,
+    dimensions: usize,
+    forms: &[Affine],
+) -> Option<Attribute<'c>> {
     map_of(context, 0..dimensions, forms)
 }
 
 /// The same over the dimensions of these positions: the first is the first one's, and so on.
-pub fn map_of<'c>(
+pub(crate) fn map_of<'c>(
     context: &'c Context,
     dimensions: impl IntoIterator<Item = usize>,
     forms: &[Affine],
@@ -58,7 +62,7 @@ pub fn map_of<'c>(
 }
 
 /// `affine_set<(d0, …) : (form >= 0, …)>`, over the dimensions of these positions.
-pub fn set_of<'c>(
+pub(crate) fn set_of<'c>(
     context: &'c Context,
     dimensions: impl IntoIterator<Item = usize>,
     constraints: &[Affine],
@@ -80,9 +84,9 @@ fn names(dimensions: impl IntoIterator<Item = usize>) -> String {
 }
 
 /// `sge` of `arith.cmpi`.
-pub const SIGNED_AT_LEAST: i64 = 5;
+pub(crate) const SIGNED_AT_LEAST: i64 = 5;
 
 /// The predicate attribute of `arith.cmpi` or `arith.cmpf`.
-pub fn integer_predicate(context: &Context, code: i64) -> Attribute<'_> {
+pub(crate) fn integer_predicate(context: &Context, code: i64) -> Attribute<'_> {
     super::attributes::i64(context, code)
 }

@@ -19,7 +19,7 @@ const VIEWS: &[&str] = &[
 ];
 
 /// Identifies the allocation or argument that a memref is a view of.
-pub fn root_of(value: Value) -> ValueKey {
+pub(crate) fn root_of(value: Value) -> ValueKey {
     let op = definition(value).map(|(op, _)| op);
     let view = op.filter(|op| VIEWS.iter().any(|view| skript_dialect::op::is(op, view)));
     let viewed = view.and_then(|view| view.operand(0).ok());

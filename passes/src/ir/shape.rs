@@ -7,7 +7,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
 
 /// The dimensions of the source that each dimension of a `collapse_shape` merges.
-pub fn reassociation(collapse: OperationRef) -> Option<Vec<Vec<usize>>> {
+pub(crate) fn reassociation(collapse: OperationRef) -> Option<Vec<Vec<usize>>> {
     let groups = typed::array(collapse, "reassociation").into_iter();
     let numbers = |group| {
         let group = ArrayAttribute::try_from(group).ok()?;
@@ -19,7 +19,10 @@ pub fn reassociation(collapse: OperationRef) -> Option<Vec<Vec<usize>>> {
 }
 
 /// The dynamic size at a position among those of an `extract_slice` or a `subview`. Dropped dimensions have static ones.
-pub fn dynamic_size<'c, 'a>(slice: OperationRef<'c, 'a>, position: usize) -> Option<Value<'c, 'a>> {
+pub(crate) fn dynamic_size<'c, 'a>(
+    slice: OperationRef<'c, 'a>,
+    position: usize,
+) -> Option<Value<'c, 'a>> {
     let segments = slice.attribute("operandSegmentSizes").ok()?;
     let segments = DenseI32ArrayAttribute::try_from(segments).ok()?;
     let segment = |n| usize::try_from(segments.element(n).ok()?).ok();

@@ -13,8 +13,10 @@ macro_rules! typed {
     ($($(#[$doc:meta])* $name:ident = $operation:expr;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(unreachable_pub)] // Other crates use some of them.
         pub struct $name<'c, 'a>(melior::ir::OperationRef<'c, 'a>);
 
+        #[allow(unreachable_pub)]
         impl<'c, 'a> $name<'c, 'a> {
             /// The operation as this one, if it has the name.
             pub fn cast(op: melior::ir::OperationRef<'c, 'a>) -> Option<Self> {

@@ -247,7 +247,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     ///
     /// # Errors
     /// [`ReadError::DynamicExtent`], [`ReadError::SeveralElements`], and the errors of [`Reading::of`].
-    pub fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
+    pub(crate) fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         match Self::of(op)? {
             reading if reading.is_dynamic => Err(ReadError::DynamicExtent),
             reading if !reading.has_distinct_destinations() => Err(ReadError::SeveralElements),
@@ -552,7 +552,7 @@ fn block_of<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<Option<BlockRef<'c,
 }
 
 /// How a formula combines a value with the element that it writes.
-pub fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
+pub(crate) fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
     let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
     Ok(match formula.kind().as_str() {
         "assign" => Accumulation::Assign,
@@ -593,7 +593,10 @@ fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId>
 }
 
 /// The scalar operation that an op of the dialect is, and the kind of its operands.
-pub fn scalar_operation(op: OperationRef<'_, '_>, name: &str) -> Option<(ScalarOp, ScalarKind)> {
+pub(crate) fn scalar_operation(
+    op: OperationRef<'_, '_>,
+    name: &str,
+) -> Option<(ScalarOp, ScalarKind)> {
     if !name.starts_with("skript.") || op.result_count() != 1 {
         return None;
     }

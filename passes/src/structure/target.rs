@@ -68,12 +68,12 @@ impl Slot {
     }
 
     /// Whether the positions are those of one dynamic loop from index 0 on, which may end where the dimension does.
-    pub fn may_fill_dynamic(&self) -> bool {
+    pub(crate) fn may_fill_dynamic(&self) -> bool {
         self.is_prefix() && self.is_dynamic && self.indices.len() == 1
     }
 
     /// Whether the slot begins at index 0 of the dimension and leaves no gap.
-    pub fn is_prefix(&self) -> bool {
+    pub(crate) fn is_prefix(&self) -> bool {
         self.offset == 0 && (self.step == 1 || self.count == 1)
     }
 }
