@@ -7,6 +7,12 @@
 //! common indices are `dot_general` (`contraction`), windows are `convolution` or `reduce_window` (`window`),
 //! arg-reductions are reductions of pairs (`arg_reduce`), and compactions use a prefix sum (`compaction`). Only a formula
 //! that reads its output in another way is a loop (`sequence`).
+#![warn(
+    clippy::missing_errors_doc,
+    missing_docs,
+    unnameable_types,
+    unreachable_pub
+)]
 
 mod access;
 mod alternatives;
@@ -33,7 +39,7 @@ mod periodic;
 mod product;
 mod rearrange;
 mod report;
-pub mod rules;
+mod rules;
 mod scalar;
 mod searches;
 mod sequence;
@@ -70,7 +76,7 @@ use skript_passes::ir::builder::operations;
 use skript_passes::ir::copy::operation_name;
 
 /// The passes of this crate: conversions of StableHLO programs.
-pub const PASSES: &[Pass] = &[
+pub(crate) const PASSES: &[Pass] = &[
     import::to_linalg::PASS,
     import::scalar_to_arith::PASS,
     import::to_skript::PASS,

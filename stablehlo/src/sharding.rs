@@ -150,7 +150,7 @@ impl Placement {
 ///
 /// # Errors
 /// MLIR's, if it cannot build the attributes.
-pub fn annotate<'c>(
+pub(crate) fn annotate<'c>(
     module: &Module<'c>,
     context: &'c Context,
     placement: &Placement,

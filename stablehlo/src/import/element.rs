@@ -54,7 +54,7 @@ impl Float {
     }
 
     /// Computed in f32: no machine has all functions in half precision.
-    pub fn is_half(self) -> bool {
+    pub(crate) fn is_half(self) -> bool {
         matches!(self, Float::F16 | Float::BF16)
     }
 }
@@ -97,7 +97,7 @@ impl Element {
     }
 
     /// As `arith` wants it: integers carry no sign.
-    pub fn signless(self) -> String {
+    pub(crate) fn signless(self) -> String {
         match self {
             Element::Pred => "i1".to_owned(),
             Element::Signed(width) | Element::Unsigned(width) => format!("i{width}"),

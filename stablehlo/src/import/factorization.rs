@@ -27,7 +27,7 @@ use skript_passes::ir::splice::splice;
 const ELEMENTS: [&str; 4] = ["f32", "f64", "complex<f32>", "complex<f64>"];
 
 /// Whether an operation is one of StableHLO's own, of matrices with elements.
-pub fn is_operation(found: OperationRef) -> bool {
+pub(crate) fn is_operation(found: OperationRef) -> bool {
     let name = op::name(&found);
     let is_one = name == ops::stablehlo::CHOLESKY || name == ops::stablehlo::TRIANGULAR_SOLVE;
     let mut results = found.results().map(|r| Tensor::of(r.r#type()));
@@ -38,7 +38,9 @@ pub fn is_operation(found: OperationRef) -> bool {
 ///
 /// # Errors
 /// Its elements or extents have no form.
-pub fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn in_place<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let found = Found::of(op)?;
     let result = found.result()?;
     let element = result.element.text();
@@ -79,7 +81,7 @@ pub fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a
 }
 
 /// A text with every factorization spelled out that is called by name and has a form.
-pub fn spelled_out(text: &str) -> String {
+pub(crate) fn spelled_out(text: &str) -> String {
     let lines = (1..).zip(text.split('\n'));
     let lines = lines.map(|(number, line)| {
         let spelled = reading::start(line).and_then(|(at, name)| one(line, at, name, number));

@@ -9,7 +9,7 @@
 use skript_passes::ir::ops;
 
 /// Element types of the draft, and what stands for them.
-pub const TYPES: [(&str, &str); 8] = [
+pub(crate) const TYPES: [(&str, &str); 8] = [
     ("si4", "i4"),
     ("si8", "i8"),
     ("si16", "i16"),
@@ -21,7 +21,7 @@ pub const TYPES: [(&str, &str); 8] = [
 ];
 
 /// Words of the draft outside of types, and what stands for them.
-pub const WORDS: [(&str, &str); 4] = [
+pub(crate) const WORDS: [(&str, &str); 4] = [
     ("stablehlo.max", ops::stablehlo::MAXIMUM),
     ("stablehlo.min", ops::stablehlo::MINIMUM),
     (ops::ml_program::FUNC, ops::func::FUNC),
@@ -29,7 +29,7 @@ pub const WORDS: [(&str, &str); 4] = [
 ];
 
 /// The text in today's spelling.
-pub fn normalized(text: &str) -> String {
+pub(crate) fn normalized(text: &str) -> String {
     let lines = text.split('\n').map(|line| match start(line) {
         Some((_, ops::sdy::MESH)) => String::new(),
         Some((_, ops::stablehlo::DOT_GENERAL)) => words(&without_algorithm(line)),
@@ -137,7 +137,7 @@ fn without_algorithm(line: &str) -> String {
 
 /// The operation that a line begins: where its name stands, quotes included, and the name without them. `None` for other
 /// lines.
-pub fn start(line: &str) -> Option<(usize, &str)> {
+pub(super) fn start(line: &str) -> Option<(usize, &str)> {
     let mut at = line.len() - line.trim_start().len();
     if line[at..].starts_with('%') {
         at += line[at..].find(" = ")? + 3;

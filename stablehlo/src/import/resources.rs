@@ -9,7 +9,7 @@ use skript_passes::ir::mutation;
 use skript_passes::ir::ops;
 
 /// Requires that the module has been verified: all resources are there, and as large as their types say.
-pub fn inline(module: &Module) {
+pub(super) fn inline(module: &Module) {
     let constants = op::collect(&module.as_operation(), |op| {
         op::is(&op, ops::stablehlo::CONSTANT)
     });

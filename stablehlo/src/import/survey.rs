@@ -127,10 +127,10 @@ const COLLECTIVE: &[&str] = &[
 ];
 
 /// An operation, and on each line that has it where it begins first: line and column, from 1.
-pub type Places = (String, Vec<(usize, usize)>);
+pub(crate) type Places = (String, Vec<(usize, usize)>);
 
 /// Every operation of the text that has no code, as `is_taken` says, then every type.
-pub fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
+pub(crate) fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
     let mut found = operations(text, is_taken);
     let mut place = places(text);
     let types = foreign_types(text).into_iter();
@@ -164,7 +164,7 @@ fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
 }
 
 /// Operations by name, in the order of their first lines, and on a line as they come.
-pub fn grouped(named: impl Iterator<Item = (String, (usize, usize))>) -> Vec<Places> {
+pub(crate) fn grouped(named: impl Iterator<Item = (String, (usize, usize))>) -> Vec<Places> {
     let mut found: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
     for (name, place) in named {
         let places = found.entry(name).or_default();
@@ -181,7 +181,7 @@ pub fn grouped(named: impl Iterator<Item = (String, (usize, usize))>) -> Vec<Pla
 const SHOWN: usize = 8;
 
 /// All operations and their places in one sentence.
-pub fn listed(found: &[Places]) -> String {
+pub(super) fn listed(found: &[Places]) -> String {
     let names = found.iter().map(|(name, places)| {
         let lines = places.iter().take(SHOWN).map(|(line, _)| line.to_string());
         let shown: Vec<String> = lines.collect();
@@ -196,7 +196,7 @@ pub fn listed(found: &[Places]) -> String {
 }
 
 /// What to do about operations without code, where there is something.
-pub fn advice(found: &[Places]) -> &'static str {
+pub(crate) fn advice(found: &[Places]) -> &'static str {
     let is_any = |of: fn(&str) -> bool| found.iter().any(|(name, _)| of(name));
     let is_dynamic = |name: &str| {
         name.starts_with("stablehlo.")
@@ -236,7 +236,7 @@ fn described(name: &str, line: &str) -> String {
 }
 
 /// Whether programs with this operation run.
-pub fn runs(name: &str) -> bool {
+pub(super) fn runs(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => TAKEN.contains(&name) || ELEMENTWISE.contains(&name),
         other => is_around(other),
@@ -244,7 +244,7 @@ pub fn runs(name: &str) -> bool {
 }
 
 /// Whether `convert-stablehlo-to-skript` may know the operation; it depends on the operands as well.
-pub fn is_elementwise(name: &str) -> bool {
+pub(crate) fn is_elementwise(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => {
             ELEMENTWISE.contains(&name) || matches!(name, "broadcast_in_dim" | "reshape")
