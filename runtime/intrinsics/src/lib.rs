@@ -2,6 +2,12 @@
 //! Kernels of operators that the language cannot express, by qualified name. No other table names operators.
 //!
 //! A kernel is plain Rust over tensors, independent of models and MLIR, so that every engine can call it.
+#![warn(
+    clippy::missing_errors_doc,
+    missing_docs,
+    unnameable_types,
+    unreachable_pub
+)]
 mod boxes;
 pub mod compiled;
 pub mod description;
