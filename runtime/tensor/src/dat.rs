@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Bytes before the items; a multiple of every element's size.
-pub const HEADER_LENGTH: usize = 128;
+pub(crate) const HEADER_LENGTH: usize = 128;
 const MAGIC: [u8; 2] = [0x4e, 0xef];
 const MAX_RANK: usize = 8;
 

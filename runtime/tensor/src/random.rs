@@ -41,7 +41,7 @@ impl SplitMix64 {
         SplitMix64::new(SplitMix64::new(seed).next_u64() ^ hash)
     }
 
-    pub fn next_u64(&mut self) -> u64 {
+    pub(crate) fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(INCREMENT);
         let mix = |z: u64, (shift, factor): (u32, Option<u64>)| {
             (z ^ (z >> shift)).wrapping_mul(factor.unwrap_or(1))

@@ -284,7 +284,7 @@ impl Tensor {
 }
 
 /// An error unless the kind and shape of an array are these. `what` names it in the message.
-pub fn expect(
+pub(crate) fn expect(
     what: &str,
     (element, got): (ElementType, &[u64]),
     kind: ScalarKind,
