@@ -3,6 +3,12 @@
 //!
 //! Both are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain control
 //! characters of a terminal.
+#![warn(
+    clippy::missing_errors_doc,
+    missing_docs,
+    unnameable_types,
+    unreachable_pub
+)]
 pub mod file;
 mod printable;
 
