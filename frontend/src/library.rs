@@ -59,7 +59,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Modules of the library that have an operator of a name.
-pub fn homes(operator: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn homes(operator: &str) -> impl Iterator<Item = &'static str> {
     let defines = move |line: &str| {
         let line = line.strip_prefix("public ").unwrap_or(line);
         let name = line.strip_prefix("operator ");

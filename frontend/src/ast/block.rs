@@ -69,7 +69,7 @@ pub struct TypeSpec {
 #[derive(Clone, Debug, Serialize)]
 pub struct ExtentSpec {
     /// Written with `..` in front: differs per item of the pack.
-    pub per_item: bool,
+    pub(crate) per_item: bool,
     /// `None` is `~`.
     pub extent: Option<Expr>,
     /// After `|`.

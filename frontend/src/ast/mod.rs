@@ -47,17 +47,17 @@ pub struct Module {
     pub definitions: Vec<Definition>,
     /// Whether a definition or an import could not be read (reported): names may be missing that were written.
     pub unread: bool,
-    pub edition_marks: EditionMarks,
+    pub(crate) edition_marks: EditionMarks,
 }
 
 /// The first token of a module that only one edition has, with its text. They select the edition of a module
 /// that does not state it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct EditionMarks {
-    pub draft_only: Option<(Span, String)>,
-    pub khronos_only: Option<(Span, String)>,
+pub(crate) struct EditionMarks {
+    pub(crate) draft_only: Option<(Span, String)>,
+    pub(crate) khronos_only: Option<(Span, String)>,
     /// What the draft has no way to say, so that its modules may have it as well.
-    pub khronos_first: Option<(Span, String)>,
+    pub(crate) khronos_first: Option<(Span, String)>,
 }
 
 /// `import a.b;`, one entry per imported module.
@@ -65,7 +65,7 @@ pub struct EditionMarks {
 pub struct Import {
     pub path: Path,
     /// Whether it follows a definition (an error found by the checker).
-    pub misplaced: bool,
+    pub(crate) misplaced: bool,
     pub span: Span,
 }
 
@@ -89,7 +89,7 @@ pub struct Definition {
     pub constants: Vec<Declaration>,
     pub variables: Vec<Declaration>,
     pub outputs: Vec<Declaration>,
-    pub asserts: Vec<Assertion>,
+    pub(crate) asserts: Vec<Assertion>,
     pub lowers: Vec<Lowering>,
     pub composes: Vec<Component>,
     pub updates: Vec<Component>,
@@ -101,27 +101,27 @@ pub struct Definition {
     pub unread: Vec<BlockKind>,
     /// The words of what could not be read; whatever they declare or use is not known. `None`: any word may be among them.
     #[serde(skip)]
-    pub unread_words: Option<BTreeSet<String>>,
+    pub(crate) unread_words: Option<BTreeSet<String>>,
     /// Statements that were read with a token more or less than is written (reported): what else seems wrong with them may
     /// come of that.
     #[serde(skip)]
-    pub repaired: Vec<Span>,
+    pub(crate) repaired: Vec<Span>,
     /// Whether `is` stands anywhere in it (2.4).
     #[serde(skip)]
-    pub tests_identity: bool,
+    pub(crate) tests_identity: bool,
     /// From the keyword to the closing brace.
     pub span: Span,
 }
 
 impl Definition {
     /// Whether a name may have been declared or used where nothing could be read.
-    pub fn may_have_lost(&self, name: &str) -> bool {
+    pub(crate) fn may_have_lost(&self, name: &str) -> bool {
         let words = self.unread_words.as_ref();
         words.is_none_or(|words| words.contains(name))
     }
 
     /// The statement or declaration that a place lies in.
-    pub fn statement_around(&self, span: Span) -> Option<Span> {
+    pub(crate) fn statement_around(&self, span: Span) -> Option<Span> {
         let declared = [
             &self.attributes,
             &self.inputs,

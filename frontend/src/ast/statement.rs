@@ -89,7 +89,7 @@ pub struct Block {
     pub components: Vec<Component>,
     /// Empty when `yield` is missing (reported by the parser).
     pub yields: Vec<Expr>,
-    pub yield_span: Option<Span>,
+    pub(crate) yield_span: Option<Span>,
     pub span: Span,
 }
 
@@ -152,7 +152,7 @@ pub struct Lowering {
     /// The written left-hand side: `y`, `y[k][i,j..]`.
     pub target: AccessTarget,
     pub op: LoweringOp,
-    pub op_span: Span,
+    pub(crate) op_span: Span,
     pub value: Expr,
     pub bounds: Vec<LoopBound>,
     pub condition: Option<Expr>,
@@ -166,7 +166,7 @@ pub struct AccessTarget {
     /// `[k]` of a pack.
     pub item: Option<Expr>,
     pub subscripts: Vec<Subscript>,
-    pub trailing_comma: bool,
+    pub(crate) trailing_comma: bool,
     pub span: Span,
 }
 

@@ -113,7 +113,7 @@ impl Diagnostic {
     }
 
     /// Another location of the same error; the first ones are shown.
-    pub fn and_at(&mut self, span: Span) {
+    pub(crate) fn and_at(&mut self, span: Span) {
         const SHOWN: usize = 8;
         if self.labels.len() < SHOWN {
             self.labels.push(Label {
@@ -171,7 +171,7 @@ impl Sink {
     }
 
     /// Adds a location to an equal message of this file; false if there is none.
-    pub fn add_place(&mut self, code: &Code, message: &str, span: Span) -> bool {
+    pub(crate) fn add_place(&mut self, code: &Code, message: &str, span: Span) -> bool {
         let mut said = self.diagnostics.iter_mut();
         let same = said.find(|d| {
             d.code == code && d.message == message && d.span.is_some_and(|s| s.file == span.file)
@@ -180,7 +180,7 @@ impl Sink {
     }
 
     /// Forgets all but the first `kept` messages.
-    pub fn take_back(&mut self, kept: usize) {
+    pub(crate) fn take_back(&mut self, kept: usize) {
         self.diagnostics.truncate(kept);
     }
 

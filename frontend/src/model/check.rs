@@ -46,7 +46,7 @@ pub enum MessagePart {
 pub const MOST_VALUES: usize = 64;
 
 /// The message with an ellipsis in place of each value beyond the first [`MOST_VALUES`].
-pub fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
+pub(crate) fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
     fn cut(message: Vec<MessagePart>, values: &mut Vec<Expr>) -> Vec<MessagePart> {
         let fits = |expr: &Expr, values: &mut Vec<Expr>| {
             let known = values.contains(expr);
@@ -107,7 +107,7 @@ pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scal
 }
 
 /// Whether the expression rests on literals and extents alone.
-pub fn is_shape_scalar(expr: &Expr) -> bool {
+pub(crate) fn is_shape_scalar(expr: &Expr) -> bool {
     !matches!(
         expr.node,
         Node::Index(_) | Node::Local(_) | Node::Access { .. }
@@ -115,7 +115,7 @@ pub fn is_shape_scalar(expr: &Expr) -> bool {
 }
 
 /// How many operations on run-time extents the expression has; none if it is an expression of a formula.
-pub fn extent_operations(expr: &Expr) -> usize {
+pub(crate) fn extent_operations(expr: &Expr) -> usize {
     fn counted(expr: &Expr) -> usize {
         let own = match &expr.node {
             Node::Extent(Extent::Dynamic { expr, .. }) => return expr.operations(),

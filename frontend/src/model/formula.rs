@@ -52,7 +52,11 @@ impl Formula {
     }
 
     /// The value of an expression for these indices; `None` if it depends on tensors or dynamic extents.
-    pub fn value_at(&self, expr: &Expr, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
+    pub(crate) fn value_at(
+        &self,
+        expr: &Expr,
+        at: &dyn Fn(usize) -> Option<i64>,
+    ) -> Option<Scalar> {
         let of = |expr: &Expr| self.value_at(expr, at);
         match &expr.node {
             Node::Literal(value) => Some(*value),
@@ -265,10 +269,5 @@ impl Expr {
             open.extend(expr.children());
         }
         size
-    }
-
-    /// Whether any tensor is read below, not looking into locals.
-    pub fn reads_tensor(&self) -> bool {
-        matches!(self.node, Node::Access { .. }) || self.children().iter().any(|c| c.reads_tensor())
     }
 }

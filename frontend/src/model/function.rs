@@ -123,7 +123,7 @@ impl Block {
     }
 
     /// [`visit`](Block::visit), to change them.
-    pub fn visit_mut(&mut self, change: &mut dyn FnMut(&mut Operation)) {
+    pub(crate) fn visit_mut(&mut self, change: &mut dyn FnMut(&mut Operation)) {
         for operation in &mut self.operations {
             change(operation);
             for block in operation.blocks_mut() {

@@ -7,15 +7,15 @@
 
 pub mod check;
 pub mod compute_types;
-pub mod constant;
-pub mod cost;
+pub(crate) mod constant;
+pub(crate) mod cost;
 mod domain_size;
-pub mod extent;
-pub mod formula;
-pub mod function;
-pub mod intermediates;
-pub mod print;
-pub mod storage_range;
+pub(crate) mod extent;
+pub(crate) mod formula;
+pub(crate) mod function;
+pub(crate) mod intermediates;
+pub(crate) mod print;
+pub(crate) mod storage_range;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
