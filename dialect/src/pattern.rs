@@ -51,6 +51,7 @@ pub struct Patterns<'c, 'p> {
 }
 
 impl<'c, 'p> Patterns<'c, 'p> {
+    /// An empty set.
     pub fn new() -> Self {
         Patterns {
             entries: Vec::new(),
