@@ -7,12 +7,9 @@
 //! common indices are `dot_general` (`contraction`), windows are `convolution` or `reduce_window` (`window`),
 //! arg-reductions are reductions of pairs (`arg_reduce`), and compactions use a prefix sum (`compaction`). Only a formula
 //! that reads its output in another way is a loop (`sequence`).
-#![warn(
-    clippy::missing_errors_doc,
-    missing_docs,
-    unnameable_types,
-    unreachable_pub
-)]
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 
 mod access;
 mod alternatives;
@@ -99,8 +96,11 @@ pub fn register() {
 
 /// A module of StableHLO, its interface, and a report.
 pub struct Export<'c> {
+    /// The StableHLO module.
     pub module: Module<'c>,
+    /// The names and types of the arguments and results of `main`.
     pub interface: Interface,
+    /// The form that each operator instance got.
     pub report: Report,
 }
 

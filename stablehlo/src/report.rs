@@ -94,6 +94,7 @@ pub struct Report {
 }
 
 impl Report {
+    /// Counts one instance of an operator with this form.
     pub fn add(&mut self, function: &str, form: Form) {
         self.forms.push((function.to_owned(), form));
     }

@@ -33,6 +33,7 @@ use skript_tensor::ElementType;
 pub struct Refusal {
     /// Whether the text is no StableHLO, rather than StableHLO that has no code.
     pub malformed: bool,
+    /// Why, and at which operation.
     pub message: String,
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,
@@ -53,9 +54,11 @@ impl Refusal {
 
 /// A compiled program.
 pub struct Program {
+    /// The object code and its interface.
     pub artifact: Artifact,
     /// What the program says of its arguments and results; the artifact's ports say what arrays they are.
     pub arguments: Vec<Tensor>,
+    /// The types of the results, in order.
     pub results: Vec<Tensor>,
 }
 

@@ -14,11 +14,14 @@ use skript_passes::ir::types;
 /// The type of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
+    /// The extents, outermost first.
     pub extents: Vec<i64>,
+    /// The element type.
     pub element: Element,
 }
 
 impl Tensor {
+    /// The type as a tensor; `None` unless it is ranked and its elements are supported.
     pub fn of(r#type: Type<'_>) -> Option<Tensor> {
         Some(Tensor {
             extents: types::extents(r#type)?,
@@ -33,6 +36,7 @@ impl Tensor {
         }
     }
 
+    /// The same extents with another element type.
     pub fn with_element(&self, element: Element) -> Tensor {
         Tensor {
             extents: self.extents.clone(),
@@ -40,6 +44,7 @@ impl Tensor {
         }
     }
 
+    /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.extents.len()
     }
