@@ -29,6 +29,7 @@ pub struct SplitMix64 {
 }
 
 impl SplitMix64 {
+    /// A generator; equal seeds give equal sequences.
     pub fn new(seed: u64) -> Self {
         SplitMix64 { state: seed }
     }
@@ -73,6 +74,9 @@ pub enum Purpose {
 }
 
 /// A tensor. Ints are uniform in 0 … 9, bools fair coins.
+///
+/// # Errors
+/// [`TensorError::TooLarge`] if the tensor does not fit the memory.
 pub fn fill(
     element: ElementType,
     extents: &[u64],
