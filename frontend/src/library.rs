@@ -17,6 +17,7 @@ pub struct Embedded {
     pub name: &'static str,
     /// As shown in messages: `<stdlib>/nn.sknd`.
     pub path: &'static str,
+    /// The contents of the file.
     pub text: &'static str,
 }
 

@@ -16,14 +16,18 @@ use std::collections::BTreeSet;
 /// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Ident {
+    /// The characters of the name.
     pub name: String,
+    /// The source text.
     pub span: Span,
 }
 
 /// `a.b.c`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Path {
+    /// The names between the dots.
     pub parts: Vec<Ident>,
+    /// The source text.
     pub span: Span,
 }
 
@@ -38,10 +42,12 @@ impl Path {
 /// One file (2.15).
 #[derive(Clone, Debug, Serialize)]
 pub struct Module {
+    /// The file in the source map.
     #[serde(skip)]
     pub file: FileId,
     /// The dotted name in the model folder: `main`, `nn`, `mine.ops`.
     pub name: String,
+    /// All imports, also those after a definition.
     pub imports: Vec<Import>,
     /// Operators and graphs in textual order.
     pub definitions: Vec<Definition>,
@@ -63,15 +69,20 @@ pub(crate) struct EditionMarks {
 /// `import a.b;`, one entry per imported module.
 #[derive(Clone, Debug, Serialize)]
 pub struct Import {
+    /// The dotted name as written.
     pub path: Path,
     /// Whether it follows a definition (an error found by the checker).
     pub(crate) misplaced: bool,
+    /// The source text.
     pub span: Span,
 }
 
+/// The two kinds of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum DefinitionKind {
+    /// `operator`.
     Operator,
+    /// `graph`.
     Graph,
 }
 
@@ -79,20 +90,34 @@ pub enum DefinitionKind {
 /// `duplicate_blocks`' order of appearance and their items appended, so that one error does not hide others.
 #[derive(Clone, Debug, Serialize)]
 pub struct Definition {
+    /// The keyword.
     pub kind: DefinitionKind,
+    /// Written with `public` in front.
     pub public: bool,
+    /// The definition's name.
     pub name: Ident,
+    /// `@dtype`.
     pub dtypes: Vec<TypeParameter>,
+    /// `@attrib`.
     pub attributes: Vec<Declaration>,
+    /// `@input`.
     pub inputs: Vec<Declaration>,
+    /// `@using`.
     pub usings: Vec<Using>,
+    /// `@constant`.
     pub constants: Vec<Declaration>,
+    /// `@variable`.
     pub variables: Vec<Declaration>,
+    /// `@output`.
     pub outputs: Vec<Declaration>,
     pub(crate) asserts: Vec<Assertion>,
+    /// `@lower`.
     pub lowers: Vec<Lowering>,
+    /// `@compose`.
     pub composes: Vec<Component>,
+    /// `@update`.
     pub updates: Vec<Component>,
+    /// `@quantize`.
     pub quantizations: Vec<Quantization>,
     /// Every block that was written, in order.
     pub blocks: Vec<BlockHead>,

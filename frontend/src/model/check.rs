@@ -9,6 +9,7 @@ use crate::source::Span;
 /// A condition over run-time extents, tested in every activation of its function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
+    /// What the condition comes from; it selects the diagnostic.
     pub kind: CheckKind,
     /// Bool, over literals and [`Node::Extent`]: no tensor, no index.
     pub condition: Expr,
@@ -18,6 +19,7 @@ pub struct Check {
     pub span: Span,
 }
 
+/// What a check comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckKind {
     /// From an `@assert` block.
@@ -31,13 +33,17 @@ pub enum CheckKind {
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MessagePart {
+    /// Text, printed as it is.
     Text(String),
     /// A scalar over run-time extents, printed as the language writes its value.
     Value(Expr),
     /// One of two, as a condition over run-time extents says.
     Choice {
+        /// A bool over run-time extents.
         condition: Expr,
+        /// The pieces where it holds.
         then: Vec<MessagePart>,
+        /// The pieces where it does not hold.
         otherwise: Vec<MessagePart>,
     },
 }
