@@ -4,6 +4,8 @@
 //! An [`Artifact`] is object code and its interface. A [`Program`] is an artifact linked into this process; an
 //! [`Instance`] is a program with its own arena and executes one call at a time. Neither LLVM, MLIR nor the frontend is needed: a
 //! model that was compiled elsewhere runs here, if the processor has the features.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 pub mod arena;
 pub mod artifact;
 pub mod cache;
