@@ -79,7 +79,9 @@ pub enum Form {
     Unoptimized,
     /// Optimized LLVM IR as text.
     Llvm,
+    /// Assembly text.
     Assembly,
+    /// An object file.
     Object,
 }
 

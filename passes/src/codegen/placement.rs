@@ -13,6 +13,7 @@ pub struct Lifetime {
     pub size: u64,
     /// First and last step at which the buffer is used, both included.
     pub first: usize,
+    /// The last step at which the buffer is used.
     pub last: usize,
 }
 

@@ -29,6 +29,7 @@ const NO_FORM: &str = "has no form on tensors padded to their bounds";
 /// An operation that fixed sizes are not known for.
 #[derive(Clone, Debug)]
 pub struct Refusal<'c, 'a> {
+    /// The operation that cannot be padded.
     pub op: OperationRef<'c, 'a>,
     /// The problem, to be read after its name.
     pub what: String,
@@ -301,7 +302,9 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
 
 /// Offsets and sizes of a slice whose strides are 1; [`types::DYNAMIC`] for those that are operands.
 pub struct Slice {
+    /// The offset in each dimension, in elements.
     pub offsets: Vec<i64>,
+    /// The extent in each dimension, in elements.
     pub sizes: Vec<i64>,
 }
 

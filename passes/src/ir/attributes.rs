@@ -15,18 +15,22 @@ use skript_frontend::model::{AttributeValue, ConstantData};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
+/// A string attribute.
 pub fn string<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
     StringAttribute::new(context, text).into()
 }
 
+/// The unit attribute.
 pub fn unit(context: &Context) -> Attribute<'_> {
     Attribute::unit(context)
 }
 
+/// A boolean attribute.
 pub fn boolean(context: &Context, value: bool) -> Attribute<'_> {
     BoolAttribute::new(context, value).into()
 }
 
+/// An integer attribute of type i64.
 pub fn i64(context: &Context, value: i64) -> Attribute<'_> {
     IntegerAttribute::new(IntegerType::new(context, 64).into(), value).into()
 }
@@ -35,6 +39,7 @@ pub(crate) fn i32s<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
     DenseI32ArrayAttribute::new(context, values).into()
 }
 
+/// A dense array of i64.
 pub fn i64s<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     DenseI64ArrayAttribute::new(context, values).into()
 }

@@ -53,6 +53,9 @@ pub(crate) fn call_before<'c: 'a, 'a>(
 }
 
 /// The type of a function of any dialect that has builtin function types.
+///
+/// # Errors
+/// The operation has no attribute `function_type`.
 pub fn function_type<'c>(function: OperationRef<'c, '_>) -> Result<FunctionType<'c>, Error> {
     let r#type = TypeAttribute::try_from(function.attribute("function_type")?)?;
     FunctionType::try_from(r#type.value())
@@ -65,6 +68,9 @@ pub(crate) fn symbols(module: OperationRef) -> HashSet<String> {
 }
 
 /// The function that `skript.entry` marks, or the only public one with a body.
+///
+/// # Errors
+/// [`CodegenError::Module`] if there is no such function.
 pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let functions: Vec<_> = blocks(module)
         .into_iter()
@@ -108,6 +114,9 @@ pub(crate) fn uncalled_entry<'c, 'a>(
 }
 
 /// The body of a function with one block.
+///
+/// # Errors
+/// [`CodegenError::Module`] if the function has no body.
 pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, CodegenError> {
     match first_block(function) {
         Some(block) if block.next_in_region().is_none() => Ok(block),
@@ -157,6 +166,9 @@ pub(crate) fn set_signature<'c>(
 }
 
 /// As [`set_signature`], for functions of several blocks.
+///
+/// # Errors
+/// [`CodegenError`] if the function has no body or no type.
 pub fn retype<'c>(
     function: OperationRef<'c, '_>,
     results: &[Type<'c>],
@@ -192,6 +204,9 @@ fn sign<'c>(
 }
 
 /// Types of a function's arguments and results.
+///
+/// # Errors
+/// [`CodegenError`] if the operation is not a function.
 pub fn signature<'c>(
     function: OperationRef<'c, '_>,
 ) -> Result<(Vec<Type<'c>>, Vec<Type<'c>>), CodegenError> {

@@ -60,6 +60,7 @@ pub(crate) use uses::{ancestor_in, move_before};
 pub struct ValueKey(usize);
 
 impl ValueKey {
+    /// The identity of a value, as long as its definition is not erased.
     pub fn of<'c>(value: impl ValueLike<'c>) -> Self {
         ValueKey(value.to_raw().ptr as usize)
     }

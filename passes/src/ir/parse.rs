@@ -13,6 +13,9 @@ use melior::{Context, ContextRef};
 use std::collections::HashSet;
 
 /// Parses a type; the text is the compiler's own.
+///
+/// # Errors
+/// [`CodegenError::Module`] if MLIR cannot parse it.
 pub fn parse_type<'c>(context: ContextRef<'c>, text: &str) -> Result<Type<'c>, CodegenError> {
     // SAFETY: a context outlives what is parsed in it.
     let context: &'c Context = unsafe { context.to_ref() };

@@ -23,6 +23,7 @@ pub(crate) struct DomainBox {
 }
 
 impl Guard {
+    /// What holds where the predicate of a nest is true.
     pub fn of(nest: &Nest) -> Guard {
         Guard::all(nest, nest.predicate)
     }

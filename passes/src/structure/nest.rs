@@ -13,11 +13,15 @@ pub type TermId = usize;
 pub struct Nest {
     /// Extents of the indices, outermost first.
     pub extents: Vec<Extent>,
+    /// How values are combined with the destinations.
     pub kind: Accumulation,
     /// Bool; `None`: always true.
     pub predicate: Option<TermId>,
+    /// What is written.
     pub targets: Vec<NestTarget>,
+    /// The tensors that are read.
     pub tensors: Vec<NestTensor>,
+    /// The terms; a [`TermId`] is an index here.
     pub terms: Vec<Term>,
 }
 
@@ -26,48 +30,64 @@ pub struct Nest {
 pub struct NestTarget {
     /// Extents of the output.
     pub extents: Vec<Extent>,
+    /// One term per dimension of the destination.
     pub subscripts: Vec<TermId>,
+    /// The value that is written.
     pub value: TermId,
 }
 
 /// A tensor that the formula reads.
 #[derive(Clone, Debug)]
 pub struct NestTensor {
+    /// The extents, outermost first.
     pub extents: Vec<Extent>,
     /// The target whose current elements these are, for a destination.
     pub destination: Option<usize>,
 }
 
+/// An expression of a nest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
+    /// A constant.
     Int(i64),
+    /// A constant.
     Bool(bool),
     /// Position in [`Nest::extents`].
     Index(usize),
     /// An element of [`Nest::tensors`].
     Access {
+        /// The index of the tensor in [`Nest::tensors`].
         tensor: usize,
+        /// One term per dimension.
         subscripts: Vec<TermId>,
     },
     /// `kind` is that of the operands.
     Apply {
+        /// The scalar operation.
         op: ScalarOp,
+        /// The kind of the result.
         kind: ScalarKind,
+        /// The operands, in order.
         operands: Vec<TermId>,
     },
     /// Lazy: only the selected branch is evaluated.
     Branch {
+        /// The condition, a bool.
         condition: TermId,
+        /// The value where it holds.
         then: TermId,
+        /// The value where it does not hold.
         otherwise: TermId,
     },
     /// A real literal, a value from outside, or an operation that is not a scalar operation of the dialect.
     Opaque {
+        /// What it reads.
         operands: Vec<TermId>,
     },
 }
 
 impl Term {
+    /// The terms that it reads directly.
     pub fn operands(&self) -> Vec<TermId> {
         match self {
             Term::Int(_) | Term::Bool(_) | Term::Index(_) => Vec::new(),

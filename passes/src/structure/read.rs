@@ -25,9 +25,13 @@ use std::collections::HashMap;
 /// A formula as data, and the IR values of its components.
 #[derive(Clone)]
 pub struct Reading<'c, 'a> {
+    /// The formula as data.
     pub nest: Nest,
+    /// The operation that was read.
     pub op: OperationRef<'c, 'a>,
+    /// The block of the predicate, if there is one.
     pub predicate: Option<BlockRef<'c, 'a>>,
+    /// The block of the body.
     pub body: BlockRef<'c, 'a>,
     /// Number of region arguments that are indices: that of [`Nest::extents`], if these are the formula's own.
     pub indices: usize,
@@ -58,6 +62,7 @@ pub struct Reading<'c, 'a> {
 
 /// Why a formula cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum ReadError {
     #[error("it has dynamic extents")]
     DynamicExtent,
@@ -97,6 +102,10 @@ impl<'c, 'a> std::ops::Deref for StaticReading<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Reading<'c, 'a> {
+    /// Reads a `skript.formula`.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the operation is not a formula, or has no form as a nest of loops.
     pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
         let mut extents = Vec::new();

@@ -8,6 +8,7 @@ use skript_symbolic::{Affine, Extent};
 pub struct Slot {
     /// Outermost first; none for a single position.
     pub indices: Vec<usize>,
+    /// The first position that is written.
     pub offset: i64,
     /// Positive.
     pub step: i64,
@@ -50,6 +51,7 @@ impl Placement {
         }
     }
 
+    /// The slots of a block; `None` for other placements.
     pub fn slots(&self) -> Option<&[Slot]> {
         match self {
             Placement::Block(slots) => Some(slots),

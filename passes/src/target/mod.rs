@@ -50,6 +50,7 @@ pub struct Processor {
 
 /// Why there is no such target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum TargetError {
     #[error("the processor `{name}` is not known{}; there are {NATIVE}, {}", suggestion(*.near), names().join(", "))]
     Cpu {
