@@ -58,7 +58,7 @@ dialects! {
     Nvvm = mlir_sys::mlirGetDialectHandle__nvvm__,
     /// `scf`.
     Scf = mlir_sys::mlirGetDialectHandle__scf__,
-    /// Shardy's attributes, read as strings: for programs that are read, never where they are written.
+    /// Shardy's meshes and constraints, attributes read as strings: for programs that are read, never where they are written.
     Shardy = ffi::mlirGetDialectHandle__skript_shardy__,
     /// `skript`.
     Skript = ffi::mlirGetDialectHandle__skript__,
@@ -85,7 +85,7 @@ pub fn register_stablehlo(registry: &DialectRegistry) {
     insert(registry, &[Dialect::Stablehlo, Dialect::Chlo]);
 }
 
-/// Makes known what a StableHLO program of others may hold: functions, StableHLO, CHLO, and attributes of Shardy.
+/// Makes known what a StableHLO program of others may hold: functions, StableHLO, CHLO, meshes and constraints of Shardy.
 pub fn register_programs(registry: &DialectRegistry) {
     insert(
         registry,

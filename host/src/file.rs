@@ -8,7 +8,7 @@
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,13 @@ pub struct Version {
     inode: Inode,
     length: u64,
     changed: Option<SystemTime>,
+}
+
+impl Version {
+    /// The time since the last change; `None` if the system does not know, or it lies in the future.
+    pub fn age(&self) -> Option<Duration> {
+        self.changed?.elapsed().ok()
+    }
 }
 
 /// A file of the system, whatever its names are.

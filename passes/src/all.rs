@@ -3,7 +3,7 @@
 
 use crate::pipeline;
 use crate::structure;
-use crate::{codegen, duplicates, elementwise, extents, formula, invoke, named, schedule};
+use crate::{codegen, duplicates, elementwise, extents, formula, invoke, named, prepare, schedule};
 use skript_dialect::Pass;
 
 /// Every pass of the project.
@@ -32,8 +32,10 @@ pub const ALL: &[Pass] = &[
     codegen::loop_carried::PASS,
     codegen::outputs::PASS,
     codegen::inits::PASS,
+    schedule::phases::PASS,
     schedule::vectorize::PASS,
     schedule::interchange::PASS,
+    prepare::PASS,
     codegen::arguments::PASS,
     codegen::pointer_table::PASS,
     codegen::memory::PASS,

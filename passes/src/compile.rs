@@ -5,6 +5,7 @@ use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory}
 use crate::emit::{EmitError, emit};
 use crate::pipeline::stages::{self, Stage};
 use crate::pipeline::{LOWERINGS, Pipeline};
+use crate::prepare;
 use crate::target::TargetDescription;
 use melior::Context;
 use melior::ir::Module;
@@ -48,7 +49,7 @@ pub enum Stop {
     Lowered,
     /// Memrefs, before loops.
     Buffers,
-    /// Memrefs, with kernels instead of reductions.
+    /// Memrefs, with kernels instead of reductions and prepared variables.
     Scheduled,
     /// LLVM's dialect.
     LlvmDialect,
@@ -63,8 +64,8 @@ impl Stop {
             Stop::Skript => 0,
             Stop::Lowered => 1,
             Stop::Buffers => 2,
-            Stop::Scheduled => 3,
-            Stop::LlvmDialect | Stop::Code(_) => 5,
+            Stop::Scheduled => 4,
+            Stop::LlvmDialect | Stop::Code(_) => 6,
         }
     }
 }
@@ -123,6 +124,7 @@ pub fn compile_tensors(
         target: target.code.clone(),
         entry: entry::SYMBOL.to_owned(),
         arena: memory::layout(module.as_operation())?,
+        prepared: prepare::size(module.as_operation()),
         inputs: interface.inputs,
         variables: interface.variables,
         outputs: interface.outputs,
@@ -140,7 +142,11 @@ pub fn tensors_to_llvm(module: &Module, target: &TargetDescription) -> Result<()
     crate::all::register();
     run(
         module,
-        &[stages::bufferize(), stages::schedule(&target.processor)],
+        &[
+            stages::bufferize(),
+            stages::schedule(&target.processor),
+            stages::prepare(),
+        ],
     )?;
     run(module, &stages::to_llvm(target))
 }

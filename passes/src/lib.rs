@@ -19,6 +19,7 @@ mod invoke;
 pub mod ir;
 mod named;
 pub mod pipeline;
+pub(crate) mod prepare;
 pub mod schedule;
 pub mod structure;
 pub mod target;

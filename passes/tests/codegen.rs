@@ -252,6 +252,7 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
                 size: 0,
                 alignment: 64,
             },
+            prepared: 0,
             inputs: vec![],
             variables: vec![],
             outputs: vec![],

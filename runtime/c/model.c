@@ -17,6 +17,8 @@ struct skript_instance {
   struct skript_value *variables;
   /* Where the next values of updated variables go: they change places with the present ones after a call. */
   struct skript_value *next;
+  /* What was prepared of variables; NULL: not yet. */
+  void *prepared;
   void **pointers;
   int64_t (*extents)[SKRIPT_MAX_RANK];
 };
@@ -165,7 +167,7 @@ skript_instance *skript_create(const char *weights, skript_error *error) {
     atomic_flag_clear(&instance->busy);
     instance->variables = calloc(T.counts[SKRIPT_VARIABLE] + 1, sizeof *instance->variables);
     instance->next = calloc(T.update_count + 1, sizeof *instance->next);
-    instance->pointers = calloc(2 * port_count() + 1, sizeof *instance->pointers);
+    instance->pointers = calloc(2 * port_count() + 2, sizeof *instance->pointers);
     instance->extents = calloc(port_count() + 1, sizeof *instance->extents);
   }
   if (!instance || !instance->variables || !instance->next || !instance->pointers || !instance->extents) {
@@ -183,6 +185,7 @@ void skript_free(skript_instance *instance) {
     skript_release(&instance->variables[n]);
   for (size_t n = 0; instance->next && n < T.update_count; n++) skript_release(&instance->next[n]);
   if (instance->arena_mapping) munmap(instance->arena_mapping, instance->arena_bytes);
+  free(instance->prepared);
   free(instance->variables);
   free(instance->next);
   free(instance->pointers);
@@ -204,6 +207,8 @@ int32_t skript_write_variable(skript_instance *instance, size_t index, const skr
   if (port->bytes) memcpy(copy.data, value->data, (size_t)port->bytes);
   skript_release(&instance->variables[index]);
   instance->variables[index] = copy;
+  free(instance->prepared);
+  instance->prepared = NULL;
   return end(instance, SKRIPT_OK);
 }
 
@@ -306,7 +311,19 @@ static int32_t failed_check(int32_t status, const struct skript_context *context
   return skript_fail(error, status, "%s: %s", check->code, text);
 }
 
-/* Puts the pointers of a call together: tensors, then the extents of those that vary. */
+/* Computes what depends on variables alone, unless it is there; its pointer follows all others. */
+static int32_t prepare(skript_instance *instance, size_t position, skript_error *error) {
+  if (!T.prepare) return SKRIPT_OK;
+  void *prepared = instance->prepared ? instance->prepared : skript_allocate(T.prepared_bytes);
+  if (!prepared)
+    return skript_fail(error, SKRIPT_MEMORY, "no memory for %" PRIu64 " bytes of prepared variables", T.prepared_bytes);
+  instance->pointers[position] = prepared;
+  if (!instance->prepared) T.prepare(instance->pointers);
+  instance->prepared = prepared;
+  return SKRIPT_OK;
+}
+
+/* Puts the pointers of a call together: tensors, the extents of those that vary, prepared variables. */
 static int32_t arrange(skript_instance *instance, const skript_tensor *inputs, skript_tensor *outputs,
                        skript_error *error) {
   size_t n = 0, all = port_count();
@@ -342,7 +359,7 @@ static int32_t arrange(skript_instance *instance, const skript_tensor *inputs, s
       if (is_dynamic(&T.ports[role][i])) instance->pointers[next++] = extents[n];
   for (size_t i = 0; i < T.update_count; i++, n++)
     if (is_dynamic(&T.updates[i].port)) instance->pointers[next++] = extents[n];
-  return SKRIPT_OK;
+  return prepare(instance, next, error);
 }
 
 static void deliver(skript_instance *instance, skript_tensor *outputs) {

@@ -30,6 +30,8 @@ struct skript_tables {
   const char *graph;
   uint64_t arena_bytes;
   uint64_t arena_alignment;
+  uint64_t prepared_bytes; /* of the array that `prepare` fills: the last of the tensors */
+  void (*prepare)(void *const *tensors); /* NULL: nothing is prepared */
   const skript_port *ports[3]; /* by role */
   size_t counts[3];
   const char *const *const *aliases; /* per variable: further names of its file; ends in NULL */
@@ -50,7 +52,7 @@ struct skript_context {
   char message[256];
 };
 
-/* The model's code: inputs, variables, outputs, updates, then extents of those that vary. */
+/* The model's code: inputs, variables, outputs, updates, then extents of those that vary, then prepared variables. */
 int32_t skript_entry(void *const *tensors, uint8_t *arena, struct skript_context *context);
 
 /* Fills in `error`, if there is one; gives `status`. */

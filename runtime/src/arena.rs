@@ -50,6 +50,21 @@ impl Arena {
         }
     }
 
+    /// As [`Arena::pointer`], to read only.
+    pub fn start(&self) -> *const u8 {
+        match &self.map {
+            Some(map) => map.as_ptr().wrapping_add(self.offset),
+            None => std::ptr::without_provenance(ALIGNMENT),
+        }
+    }
+
+    /// The content.
+    pub fn bytes(&self) -> &[u8] {
+        let map = self.map.as_deref().unwrap_or_default();
+        let end = self.offset.saturating_add(self.size);
+        map.get(self.offset..end).unwrap_or_default()
+    }
+
     /// Bytes.
     pub fn size(&self) -> usize {
         self.size

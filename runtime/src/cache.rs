@@ -11,8 +11,11 @@
 //! 64 key
 //! n  the artifact as a file
 //! ```
+//!
+//! Prepared variables lie beside the code: their format is that of [`Cache::prepare`].
 
 mod entries;
+mod prepared;
 
 pub use entries::Entry;
 
@@ -21,6 +24,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+/// Extensions of the files: compiled models, and what they prepared of their variables.
+const CODE: &str = "skm";
+const PREPARED: &str = "skp";
 
 const MAGIC: &[u8; 8] = b"SKRIPTC\n";
 
@@ -104,15 +111,22 @@ impl Cache {
         if !is_within_limit(entry.len()) {
             return Err(Error::from(ErrorKind::FileTooLarge));
         }
-        std::fs::create_dir_all(&self.folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-        file.write_all(&entry)?;
-        file.persist(self.path(key)).map_err(|e| e.error)?;
-        Ok(())
+        self.write(&self.path(key), &[&entry])
     }
 
     fn path(&self, key: &str) -> PathBuf {
-        self.folder.join(format!("{key}.skm"))
+        self.folder.join(format!("{key}.{CODE}"))
+    }
+
+    /// Writes a file of the cache, at once or not at all.
+    fn write(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+        std::fs::create_dir_all(&self.folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        for part in parts {
+            file.write_all(part)?;
+        }
+        file.persist(path).map_err(|e| e.error)?;
+        Ok(())
     }
 }
 
@@ -148,6 +162,7 @@ mod tests {
                 size: 0,
                 alignment: 64,
             },
+            prepared: 0,
             inputs: vec![],
             variables: vec![],
             outputs: vec![],

@@ -2,8 +2,9 @@
 //! A program with its own memory: executes one call at a time, without allocations.
 
 use crate::arena::Arena;
-use crate::artifact::{Artifact, Port, PortExtent};
+use crate::artifact::{Port, PortExtent};
 use crate::error::{LoadError, RunError};
+use crate::prepared::Prepared;
 use crate::program::Program;
 use crate::threads;
 use skript_intrinsics::compiled::Context;
@@ -14,7 +15,9 @@ pub struct Instance {
     program: Program,
     arena: Arena,
     context: Context,
-    /// Inputs, variables, outputs, then a pointer into `extents` per dynamic tensor.
+    /// What the program prepared of its variables; `None` before the first call.
+    prepared: Option<Prepared>,
+    /// Inputs, variables, outputs, then a pointer into `extents` per dynamic tensor, then the prepared variables.
     pointers: Vec<*mut u8>,
     /// All extents of the dynamic tensors, in order.
     extents: Vec<i64>,
@@ -34,9 +37,8 @@ impl Instance {
         let artifact = program.artifact();
         let bytes = artifact.arena.size;
         let arena = Arena::new(bytes).map_err(|source| LoadError::Arena { bytes, source })?;
-        let tensors = ports(artifact).count();
-        let dynamic = ports(artifact).filter(|p| p.is_dynamic()).count();
-        let extents = ports(artifact)
+        let extents = artifact
+            .ports()
             .filter(|p| p.is_dynamic())
             .map(|p| p.shape.len())
             .sum();
@@ -44,7 +46,8 @@ impl Instance {
             program: program.clone(),
             arena,
             context: Context::default(),
-            pointers: Vec::with_capacity(tensors + dynamic),
+            prepared: None,
+            pointers: Vec::with_capacity(artifact.pointer_count() + 1),
             extents: Vec::with_capacity(extents),
             threads: 0,
         })
@@ -60,7 +63,15 @@ impl Instance {
         self.threads = threads;
     }
 
+    /// Shares what a program prepared of its variables with this instance, which would prepare them by itself otherwise.
+    pub fn set_prepared(&mut self, prepared: Prepared) {
+        self.prepared = Some(prepared);
+    }
+
     /// Computes the outputs. Variables are read, never written: new values are outputs.
+    ///
+    /// The first call prepares variables, and so does a call with other variables than those before. To change the
+    /// elements of a variable in place, call [`Instance::forget`].
     ///
     /// # Errors
     /// [`RunError`] if the tensors are not those of the interface, a run-time check fails, or a mapped file was truncated
@@ -108,9 +119,19 @@ impl Instance {
             self.extents.extend(bounds);
         }
         let mut next = self.extents.as_mut_ptr();
-        for port in ports(artifact).filter(|p| p.is_dynamic()) {
+        for port in artifact.ports().filter(|p| p.is_dynamic()) {
             self.pointers.push(next.cast());
             next = next.wrapping_add(port.shape.len());
+        }
+        if artifact.prepared > 0 {
+            let known = self.prepared.take();
+            let known = known.filter(|p| p.is_of(&self.program, variables));
+            let prepared = match known {
+                Some(prepared) => prepared,
+                None => Prepared::new(&self.program, variables, self.threads)?,
+            };
+            self.pointers.push(prepared.pointer().cast_mut());
+            self.prepared = Some(prepared);
         }
         self.context = Context::default();
         // SAFETY: every pointer covers what the interface says, aligned to its elements; the arena has the size that the
@@ -123,11 +144,19 @@ impl Instance {
             )
         });
         // Whatever the code found, it found it in zeros that stand for lost bytes.
+        if let Some(prepared) = &self.prepared {
+            prepared.intact()?;
+        }
         for tensor in inputs.iter().chain(variables) {
             let intact = tensor.intact();
             intact.map_err(|e| RunError::Changed(e.to_string()))?;
         }
         self.outcome(status)
+    }
+
+    /// Forgets what was prepared of variables: the next call prepares them again.
+    pub fn forget(&mut self) {
+        self.prepared = None;
     }
 
     /// The actual extents of output `position` after a call; `None` beyond the outputs.
@@ -138,7 +167,8 @@ impl Instance {
             return Some(port.shape.iter().map(|e| e.bound()).collect());
         }
         let before = artifact.inputs.len() + artifact.variables.len() + position;
-        let start: usize = ports(artifact)
+        let start: usize = artifact
+            .ports()
             .take(before)
             .filter(|p| p.is_dynamic())
             .map(|p| p.shape.len())
@@ -169,15 +199,7 @@ impl Instance {
     }
 }
 
-fn ports(artifact: &Artifact) -> impl Iterator<Item = &Port> {
-    artifact
-        .inputs
-        .iter()
-        .chain(&artifact.variables)
-        .chain(&artifact.outputs)
-}
-
-fn count(role: &'static str, expected: usize, found: usize) -> Result<(), RunError> {
+pub(crate) fn count(role: &'static str, expected: usize, found: usize) -> Result<(), RunError> {
     if expected == found {
         return Ok(());
     }
@@ -189,7 +211,7 @@ fn count(role: &'static str, expected: usize, found: usize) -> Result<(), RunErr
 }
 
 /// Element type and shape of a tensor to read.
-fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result<(), RunError> {
+pub(crate) fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result<(), RunError> {
     let shape = tensor.shape();
     let fits = shape.len() == port.shape.len()
         && shape.iter().zip(&port.shape).all(|(n, e)| match e {

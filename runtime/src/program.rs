@@ -3,9 +3,12 @@
 
 use crate::artifact::{Artifact, Target};
 use crate::error::LoadError;
-use crate::loader::{Entry, Linked};
+use crate::loader::{Entry, Linked, Prepare};
 use crate::processor;
 use std::sync::Arc;
+
+/// The symbol of the function that prepares variables.
+const PREPARE: &str = "skript_prepare";
 
 /// Loaded code with its interface; shared by its instances, on any threads.
 #[derive(Clone)]
@@ -25,7 +28,8 @@ impl Program {
     /// [`LoadError`] if it was compiled for another kind of processor, or does not link.
     pub fn load(artifact: Artifact) -> Result<Program, LoadError> {
         fits(&artifact.target, &host())?;
-        let linked = Linked::new(&artifact.object, &artifact.entry)?;
+        let prepare = (artifact.prepared > 0).then_some(PREPARE);
+        let linked = Linked::new(&artifact.object, &artifact.entry, prepare)?;
         Ok(Program {
             inner: Arc::new(Inner { artifact, linked }),
         })
@@ -37,6 +41,14 @@ impl Program {
 
     pub(crate) fn entry(&self) -> Entry {
         self.inner.linked.entry()
+    }
+
+    pub(crate) fn prepare(&self) -> Option<Prepare> {
+        self.inner.linked.prepare()
+    }
+
+    pub(crate) fn is(&self, other: &Program) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
     }
 }
 
@@ -103,6 +115,6 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_object_are_an_error() {
-        assert!(Linked::new(b"not an object", "skript_entry").is_err());
+        assert!(Linked::new(b"not an object", "skript_entry", None).is_err());
     }
 }

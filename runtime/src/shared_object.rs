@@ -126,15 +126,25 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
     let features = artifact.target.features.split(',');
     let features = features.filter_map(|f| f.strip_prefix('+'));
     let features = tables.strings(&features.map(str::to_owned).collect::<Vec<_>>());
+    let prepare = match artifact.prepared {
+        0 => "0",
+        _ => {
+            tables
+                .text
+                .push_str("void skript_prepare(void *const *tensors);\n");
+            "skript_prepare"
+        }
+    };
     let _ = write!(
         tables.text,
         "const struct skript_tables skript_tables = {{\n\
-         {}, {}u, {}u,\n\
+         {}, {}u, {}u, {}u, {prepare},\n\
          {{inputs, variables, outputs}}, {{{}, {}, {first}}},\n\
          aliases, updates, {}, checks, {}, {features},\n}};\n",
         literal(graph),
         artifact.arena.size,
         artifact.arena.alignment,
+        artifact.prepared,
         artifact.inputs.len(),
         artifact.variables.len(),
         updates.len(),

@@ -75,6 +75,7 @@ fn artifact() -> Artifact {
             size: 64,
             alignment: 64,
         },
+        prepared: 0,
         inputs: vec![port("x")],
         variables: vec![port("w")],
         outputs: vec![port("y")],

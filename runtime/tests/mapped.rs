@@ -55,6 +55,7 @@ fn instance() -> Instance {
             size: 64,
             alignment: 64,
         },
+        prepared: 0,
         inputs: vec![],
         variables: vec![port("w", ELEMENTS)],
         outputs: vec![port("y", 1)],

@@ -4,11 +4,12 @@
 //! MLIR prints the elements of a large constant in hexadecimal, and its versions pack bools differently. Bytes of zero
 //! or one, converted to bools, are the same for all.
 
-use melior::ir::operation::OperationLike;
+use crate::typed::Constant;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Module, OperationRef, Value, ValueLike};
+use melior::ir::{Module, OperationRef, ValueLike};
 use melior::{Context, Error};
 use skript_dialect::{melior, op};
+use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::{Builder, dense, types};
 use skript_passes::ir::{erase, replace_uses};
@@ -21,7 +22,7 @@ pub(crate) fn widen(context: &Context, module: &Module) -> Result<(), Error> {
     let bit = IntegerType::new(context, 1).into();
     let root = module.as_operation();
     let constants = op::collect(&root, |op| {
-        let r#type = op.result(0).map(|result| result.r#type());
+        let r#type = ir::result(op).map(|result| result.r#type());
         op::is(&op, ops::stablehlo::CONSTANT)
             && r#type.is_ok_and(|own| types::element_of(own) == Some(bit))
     });
@@ -34,8 +35,10 @@ fn widen_one<'c: 'a, 'a>(
     context: &'c Context,
     constant: OperationRef<'c, 'a>,
 ) -> Result<(), Error> {
-    let value = constant.attribute("value")?;
-    let result = Value::from(constant.result(0)?);
+    let value = Constant::cast(constant)
+        .ok_or(Error::OperationBuild)?
+        .value()?;
+    let result = ir::result(constant)?;
     let extents = types::extents(result.r#type()).unwrap_or_default();
     let count = extents
         .iter()

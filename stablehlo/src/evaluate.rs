@@ -16,6 +16,8 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
+use skript_passes::ir;
+use skript_passes::ir::arith;
 use skript_passes::ir::arith::Constant;
 use skript_passes::ir::builder::{only_block, operations};
 use skript_passes::ir::copy::{arguments, operation_name};
@@ -74,7 +76,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         };
         self.enter(block)?;
         let end = self.block(block)?;
-        let field = self.field(end.operand(0)?)?;
+        let field = self.field(ir::operand(end)?)?;
         Ok(Some(field))
     }
 
@@ -85,7 +87,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             .predicate
             .and_then(|block| operations(block).pop());
         let mut pending: Vec<Value<'c, 'a>> = match end {
-            Some(end) => vec![end.operand(0)?],
+            Some(end) => vec![ir::operand(end)?],
             None => Vec::new(),
         };
         let mut found = Vec::new();
@@ -97,11 +99,12 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                         ops::skript::AND | ops::arith::ANDI
                     ) =>
                 {
-                    pending.extend([op.operand(1)?, op.operand(0)?]);
+                    let [first, second] = ir::both_operands(op)?;
+                    pending.extend([second, first]);
                 }
                 Ok(op) if operation_name(op) == ops::arith::CONSTANT && is_true(op) => {}
                 Ok(op) if operation_name(op) == ops::scf::IF => match and_then(op)? {
-                    Some(then) => pending.extend([then, op.operand(0)?]),
+                    Some(then) => pending.extend([then, ir::operand(op)?]),
                     None => found.push(value),
                 },
                 _ => found.push(value),
@@ -170,8 +173,8 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     fn operation(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
         let name = operation_name(op);
         let field = match name.as_str() {
-            _ if op.result_count() == 1 && self.moved.contains(&ValueKey::of(op.result(0)?)) => {
-                self.linear(op.result(0)?.into())?
+            _ if op.result_count() == 1 && self.moved.contains(&ValueKey::of(ir::result(op)?)) => {
+                self.linear(ir::result(op)?)?
             }
             ops::skript::ACCESS => self.access(op)?,
             ops::scf::IF => return self.branch(op),
@@ -184,7 +187,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
                 self.apply(op, &name, &operands)?
             }
         };
-        self.fields.insert(ValueKey::of(op.result(0)?), field);
+        self.fields.insert(ValueKey::of(ir::result(op)?), field);
         Ok(())
     }
 
@@ -211,7 +214,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     fn access(&mut self, op: OperationRef<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
-        let tensor = op.operand(0)?;
+        let tensor = ir::operand(op)?;
         let destination = self.destination(tensor);
         if let Some((_, number)) = self
             .counted
@@ -314,7 +317,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ExportError> {
-        let condition = self.field(op.operand(0)?)?;
+        let condition = self.field(ir::operand(op)?)?;
         let mut ends = Vec::new();
         for region in op.regions() {
             ends.push(self.block(only_block(region)?)?);
@@ -376,15 +379,11 @@ pub(crate) fn elementwise<'c: 'a, 'a>(
     operands: &[Value<'c, 'a>],
     at: &Tensors<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, ExportError> {
-    let result = element(op.result(0)?.r#type(), at);
+    let result = element(ir::result(op)?.r#type(), at);
     if let Some(scalar) = scalar_operation(name, result) {
         return Ok(scalar::apply(scalar, operands, result, at)?);
     }
-    let predicate = op
-        .attribute("predicate")
-        .ok()
-        .and_then(|a| IntegerAttribute::try_from(a).ok())
-        .and_then(|a| predicate(name, a.value()));
+    let predicate = arith::predicate(op).and_then(|number| predicate(name, number));
     Ok(scalar::arith(name, predicate, operands, result, at)?)
 }
 
@@ -392,7 +391,7 @@ pub(crate) fn elementwise<'c: 'a, 'a>(
 fn and_then<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Value<'c, 'a>>, ExportError> {
     let end = |region| -> Result<Option<Value<'c, 'a>>, ExportError> {
         let end = operations(only_block(op.region(region)?)?).pop();
-        Ok(end.map(|end| end.operand(0)).transpose()?)
+        Ok(end.map(ir::operand).transpose()?)
     };
     if op.result_count() != 1 {
         return Ok(None);
@@ -449,7 +448,7 @@ pub(crate) fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
         operation_name(op).as_str(),
         ops::skript::CAST | ops::arith::INDEX_CAST
     );
-    match op.operand(0) {
+    match ir::operand(op) {
         Ok(operand) if is_cast && is_no_narrower(operand.r#type(), value.r#type()) => {
             uncast(operand)
         }
@@ -484,8 +483,8 @@ pub(crate) fn constant<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     at: &Tensors<'c, 'a>,
 ) -> Result<Value<'c, 'a>, ExportError> {
-    let value = op.attribute("value")?;
-    let r#type = op.result(0)?.r#type();
+    let own = arith::Constant::cast(op).ok_or_else(|| ExportError::at(op, "is no constant"))?;
+    let (value, r#type) = (own.value()?, ir::result(op)?.r#type());
     if types::element_of(r#type).is_some() {
         return Ok(at.constant(value, r#type)?);
     }

@@ -2,6 +2,9 @@
 //! Finds values that are always finite: constants, weights that the program contains, and parts of these.
 
 use super::weights::element_type;
+use crate::typed::Constant;
+use skript_passes::ir;
+use skript_passes::ir::arith;
 
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Module, OperationRef, RegionLike, Value, ValueLike};
@@ -121,16 +124,14 @@ fn is_finite(tensor: &Tensor) -> bool {
 
 /// Whether an operation is a constant of finite numbers.
 fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
-    let name = operation_name(op);
-    if name != ops::arith::CONSTANT && name != ops::stablehlo::CONSTANT {
-        return false;
-    }
     let elements = || {
-        let r#type = op.result(0).ok()?.r#type();
+        let r#type = ir::result(op).ok()?.r#type();
         let element = element_type(&types::element_of(r#type)?.to_string())?;
         let shape = types::extents(r#type)?;
         let volume = shape.iter().product::<i64>().try_into().ok()?;
-        let bytes = dense::bytes(op.attribute("value").ok()?, element.size(), volume)?;
+        let own = arith::Constant::cast(op).map(arith::Constant::value);
+        let value = own.or_else(|| Some(Constant::cast(op)?.value()))?.ok()?;
+        let bytes = dense::bytes(value, element.size(), volume)?;
         let held = [(bytes.len() / element.size()) as u64];
         Tensor::from_bytes(element, &held, &bytes).ok()
     };

@@ -18,9 +18,11 @@ use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_passes::extents::bounds::Slice;
+use skript_passes::ir;
 use skript_passes::ir::attribute_names;
 use skript_passes::ir::builder::{only_block, operations};
 use skript_passes::ir::copy::{arguments, operation_name};
+use skript_passes::ir::func::callee_attribute;
 use skript_passes::ir::func::{function_type, symbol};
 use skript_passes::ir::ops;
 use skript_passes::ir::{Builder, ValueKey, attributes, types};
@@ -218,7 +220,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 results
             }
             ops::skript::INVOKE => {
-                let callee = op.attribute("callee")?;
+                let callee = callee_attribute(op)?;
                 let mut types: Vec<_> = op.results().map(|r| converted(r.r#type(), &at)).collect();
                 let mut operands = self.all(op)?;
                 let counts = self.drawing.calls(op);
@@ -257,7 +259,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 let value = match self.tensor(op, &name, &operands, &at)? {
                     Some(value) => Some(value),
                     None => {
-                        self.elementwise |= types::element_of(op.result(0)?.r#type()).is_some();
+                        self.elementwise |= types::element_of(ir::result(op)?.r#type()).is_some();
                         spread(op, &name, &operands, &at)?
                     }
                 };
@@ -278,7 +280,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         operands: &[Value<'c, 'a>],
         at: &Tensors<'c, 'a>,
     ) -> Result<Option<Value<'c, 'a>>, ExportError> {
-        let result = op.result(0)?.r#type();
+        let result = ir::result(op)?.r#type();
         let extents = types::extents(result).unwrap_or_default();
         Ok(Some(match (name, operands) {
             (ops::tensor::SPLAT, [scalar]) => at.broadcast(*scalar, &[], &extents)?,
@@ -410,7 +412,7 @@ fn spread<'c: 'a, 'a>(
     if operands.is_empty() {
         return Ok(None);
     }
-    let extents = types::extents(op.result(0)?.r#type()).unwrap_or_default();
+    let extents = types::extents(ir::result(op)?.r#type()).unwrap_or_default();
     let operands = operands
         .iter()
         .map(|o| match at.extents(*o)?.is_empty() {

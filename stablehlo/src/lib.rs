@@ -45,6 +45,7 @@ mod shared_indices;
 mod shift;
 mod subscript;
 mod tensors;
+mod typed;
 pub mod weights;
 mod window;
 mod window_expression;

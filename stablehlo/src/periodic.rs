@@ -9,8 +9,9 @@ use super::tensors::Tensors;
 use super::write::filler;
 use melior::Error;
 use melior::ir::Value;
-use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::operation::OperationResult;
 use skript_dialect::melior;
+use skript_passes::ir;
 use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::ops;
 use skript_passes::structure::Affine;
@@ -28,8 +29,9 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         let Some(op) = op.ok().filter(|op| operation_name(*op) == ops::skript::MOD) else {
             return Ok(None);
         };
-        let indices = self.form(op.operand(0)?);
-        let period = self.field(op.operand(1)?)?;
+        let [dividend, period] = ir::both_operands(op)?;
+        let indices = self.form(dividend);
+        let period = self.field(period)?;
         let is_alone = self.sequential.is_empty() && period.indices.is_empty();
         let Some(form) = indices.filter(|form| is_alone && run(form, self.domain()).is_some())
         else {

@@ -21,6 +21,7 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
+use skript_passes::ir;
 use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::ops;
 use skript_passes::ir::types;
@@ -80,7 +81,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         };
         let owner = result.owner();
         let out = evaluator.at.element(target.out)?;
-        let same = element(owner.result(0)?.r#type(), &evaluator.at) == out;
+        let same = element(ir::result(owner)?.r#type(), &evaluator.at) == out;
         let is_product = operation_name(owner) == ops::skript::MUL && same;
         if target.kind != Accumulation::Sum || !is_product {
             return Ok(None);
@@ -221,7 +222,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
             .at
             .create(ops::stablehlo::IF, &[condition], &[], result, regions)?;
         Ok(Some(Field {
-            value: made.result(0)?.into(),
+            value: ir::result(made)?,
             indices,
         }))
     }
@@ -279,7 +280,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         let domain = self.target.domain;
         let (products, left) = match contract(&lhs, &rhs, &free, domain, &at)? {
             Some(sums) => (sums, cut.as_slice()),
-            None => (evaluator.field(owner.result(0)?.into())?, self.reduced),
+            None => (evaluator.field(ir::result(owner)?)?, self.reduced),
         };
         let mask = all(&guards.inner, &evaluator)?;
         let target = Target { at, ..*self.target };
@@ -292,8 +293,6 @@ fn factors<'c: 'a, 'a>(
     evaluator: &Evaluator<'_, 'c, 'a>,
     product: OperationRef<'c, 'a>,
 ) -> Result<[Field<'c, 'a>; 2], ExportError> {
-    Ok([
-        evaluator.field(product.operand(0)?)?,
-        evaluator.field(product.operand(1)?)?,
-    ])
+    let [lhs, rhs] = ir::both_operands(product)?;
+    Ok([evaluator.field(lhs)?, evaluator.field(rhs)?])
 }

@@ -8,6 +8,7 @@ use melior::Error;
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
+use skript_passes::ir;
 use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::ops;
 use skript_passes::structure::Affine;
@@ -99,7 +100,8 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         ) {
             return Ok(None);
         }
-        let (Some(x), Some(y)) = (self.place(op.operand(0)?)?, self.place(op.operand(1)?)?) else {
+        let [x, y] = ir::both_operands(op)?;
+        let (Some(x), Some(y)) = (self.place(x)?, self.place(y)?) else {
             return Ok(None);
         };
         let at = &self.at;

@@ -8,6 +8,7 @@ use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Region, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
+use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::{Builder, attributes, types};
 use skript_semantics::Scalar;
@@ -369,7 +370,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
             &[types::tensor(&extents, element)],
             vec![region],
         )?;
-        Ok(op.result(0)?.into())
+        ir::result(op)
     }
 
     /// Sorts tensors together along a dimension, stably. `precedes` compares two rows: its arguments are two elements

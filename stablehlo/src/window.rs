@@ -23,6 +23,7 @@ use super::shift::Shift;
 use super::tensors::Tensors;
 use super::window_expression::windowed;
 use super::write::identity;
+use skript_passes::ir;
 use skript_passes::ir::ops;
 
 use melior::Error;
@@ -192,7 +193,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         else {
             return Ok(None);
         };
-        let tensor = evaluator.outside.get(owner.operand(0)?)?;
+        let tensor = evaluator.outside.get(ir::operand(owner)?)?;
         let mut tensor = cast::width(tensor, element(value.r#type(), at), at)?;
         let (mut forms, mut places) = (Vec::new(), Vec::new());
         for (operand, subscript) in owner.operands().skip(1).enumerate() {
@@ -332,7 +333,7 @@ fn counted<'c: 'a, 'a>(
     if owner.operands().count() != 2 {
         return Ok(None);
     }
-    let operands = [owner.operand(0)?, owner.operand(1)?];
+    let operands = ir::both_operands(owner)?;
     for (place, limit) in [(0, 1), (1, 0)] {
         let (Some(subscript), Some(limit)) = (operands.get(place), operands.get(limit)) else {
             continue;

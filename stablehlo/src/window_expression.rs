@@ -12,6 +12,7 @@ use super::window::{Skipped, Window, Windowed, slide};
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
+use skript_passes::ir;
 use skript_passes::ir::ValueKey;
 use skript_passes::ir::builder::{only_block, operations};
 use skript_passes::ir::copy::operation_name;
@@ -77,7 +78,7 @@ impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
         match (operation_name(op).as_str(), op.region_count()) {
             (_, 0) => parts.extend(op.operands()),
             (ops::scf::IF, _) => {
-                parts.push(op.operand(0)?);
+                parts.push(ir::operand(op)?);
                 for region in op.regions() {
                     let end = operations(only_block(region)?).pop();
                     let end = end.ok_or(ExportError::at(op, "has an empty region"))?;

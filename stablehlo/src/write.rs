@@ -7,12 +7,14 @@ use super::formula::Combination;
 use super::report::Form;
 use super::rules::{Applied, Combined};
 use super::tensors::Tensors;
+use crate::typed::Constant;
 use melior::Error;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::operation::OperationResult;
 use melior::ir::{Attribute, Type, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
+use skript_passes::ir;
 use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::ops;
 use skript_passes::ir::{attributes, splat, types};
@@ -49,9 +51,9 @@ pub(crate) fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c
     let owner = OperationResult::try_from(tensor).ok()?.owner();
     match operation_name(owner).as_str() {
         ops::stablehlo::BROADCAST_IN_DIM | ops::stablehlo::RESHAPE | ops::stablehlo::TRANSPOSE => {
-            constant(owner.operand(0).ok()?)
+            constant(ir::operand(owner).ok()?)
         }
-        ops::stablehlo::CONSTANT => splat::element(owner.attribute("value").ok()?),
+        ops::stablehlo::CONSTANT => splat::element(Constant::cast(owner)?.value().ok()?),
         _ => None,
     }
 }
@@ -320,6 +322,6 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
             &[types::tensor(&at.extents(self.out)?, at.element(self.out)?)],
             vec![region],
         )?;
-        Ok(op.result(0)?.into())
+        ir::result(op)
     }
 }

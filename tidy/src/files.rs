@@ -17,6 +17,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/src/instance.rs",
     "runtime/src/loader/memory.rs",
     "runtime/src/loader/tests.rs",
+    "runtime/src/prepared.rs",
     "runtime/src/processor/",
     "runtime/src/symbols.rs",
     "runtime/src/threads.rs",

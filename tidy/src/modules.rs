@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "error",
     "ir",
     "structure",
@@ -15,6 +15,7 @@ const ORDER: [&str; 16] = [
     "formula",
     "elementwise",
     "named",
+    "prepare",
     "schedule",
     "codegen",
     "target",

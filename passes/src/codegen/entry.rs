@@ -7,17 +7,21 @@ use super::{checks, table};
 use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attribute_names;
-use crate::ir::attributes;
 use crate::ir::func::symbol;
 use crate::ir::ops;
+use crate::ir::{attributes, mutation};
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Module, Operation};
 use skript_dialect::{Dialect, Pass};
+use std::collections::HashSet;
+use std::fmt::Write as _;
 
 /// Symbol of the C entry in every object.
 pub const SYMBOL: &str = "skript_entry";
+/// Symbol of the C function that prepares variables, `void (void *const *tensors)`, in objects that have one.
+const PREPARE: &str = "skript_prepare";
 /// Symbol of the model's function: no C library has a function of this name.
 const MODEL: &str = "skript.model";
 
@@ -153,7 +157,46 @@ fn add_entry(module: OperationRef) -> Result<(), CodegenError> {
         .copied()
         .ok_or_else(|| CodegenError::Module("no entry was made".to_owned()))?;
     body.append_operation(Operation::clone(&wrapper));
-    Ok(())
+    add_preparation(module)
+}
+
+/// Adds the C function that calls all functions that prepare variables, if there are any.
+fn add_preparation(module: OperationRef) -> Result<(), CodegenError> {
+    let block = ir::blocks(module).first().copied();
+    let (mut text, mut declarations) = (String::new(), String::new());
+    let mut loaded = HashSet::new();
+    for function in block.map(ir::operations).unwrap_or_default() {
+        if !function.has_attribute(attribute_names::PREPARES) {
+            continue;
+        }
+        let slots = ir::typed::i64s(function, attribute_names::PREPARES);
+        let name = symbol(function).unwrap_or_default();
+        let mut arguments = Vec::new();
+        for slot in slots {
+            if loaded.insert(slot) {
+                let _ = write!(
+                    text,
+                    "%s{slot} = llvm.getelementptr %tensors[{slot}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n\
+                     %p{slot} = llvm.load %s{slot} : !llvm.ptr -> !llvm.ptr\n"
+                );
+            }
+            arguments.push(format!("%p{slot}"));
+        }
+        let types = vec!["!llvm.ptr"; arguments.len()].join(", ");
+        let arguments = arguments.join(", ");
+        let _ = writeln!(text, "llvm.call @\"{name}\"({arguments}) : ({types}) -> ()");
+        let _ = writeln!(declarations, "llvm.func @\"{name}\"({types})");
+        mutation::remove(function, attribute_names::PREPARES);
+    }
+    if text.is_empty() {
+        return Ok(());
+    }
+    ir::append_functions(
+        module,
+        &format!(
+            "{declarations}llvm.func @{PREPARE}(%tensors: !llvm.ptr {{llvm.noalias, llvm.readonly}}) {{\n{text}llvm.return\n}}\n"
+        ),
+    )
 }
 
 fn returns_status(model: OperationRef) -> bool {

@@ -49,7 +49,7 @@ pub const PASS: Pass = Pass {
 /// # Errors
 /// [`CodegenError::Module`] if a loop is malformed.
 pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenError> {
-    let functions = invoke::functions(module);
+    let functions = ir::func::functions(module);
     // Inner loops first, because rebuilding an outer loop moves them.
     for op in ir::nested(module).into_iter().rev() {
         if ir::name(op) == ops::scf::WHILE {

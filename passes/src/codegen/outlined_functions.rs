@@ -9,7 +9,6 @@
 //!
 //! Requires: an entry whose memory is planned.
 
-use crate::invoke;
 use crate::ir::outline::{
     Outlined, captured, is_available, is_rebuilt, is_scalar, replace_operands, with_nested,
 };
@@ -49,7 +48,7 @@ pub const PASS: Pass = Pass {
             entry,
             most,
             made: 0,
-            known: invoke::functions(root),
+            known: ir::func::functions(root),
         };
         outliner.split(body)?;
         // Values that outlined functions rebuilt may be unused now.

@@ -16,7 +16,7 @@ use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 use melior::ir::{BlockRef, Type, Value};
 use melior::{Context, Error};
 use skript_dialect::{Dialect, Pass, PassError};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-share-loops`.
 pub const PASS: Pass = Pass {
@@ -27,13 +27,18 @@ pub const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let module = ir::blocks(root).first().copied();
         let module = module.ok_or("a module without a body")?;
-        let mut names = ir::symbols(root);
+        let mut sharing = Sharing {
+            context: rewriter.context(),
+            module,
+            names: ir::symbols(root),
+            known: HashMap::new(),
+        };
         for function in ir::operations(module) {
             if ir::name(function) != ops::func::FUNC || function.has_attribute(STEPS) {
                 continue;
             }
             for block in ir::blocks(function) {
-                share(block, function, module, &mut names, rewriter.context())?;
+                sharing.share(block, function)?;
             }
         }
         Ok(())
@@ -53,29 +58,57 @@ const ENOUGH: i64 = 16;
 /// Assumed iterations of an inner loop with dynamic bounds.
 const DYNAMIC_ITERATIONS: i64 = 8;
 
-/// Shares the outermost parallel loops of a block and of the blocks below it.
-fn share<'c: 'a, 'a>(
-    block: BlockRef<'c, 'a>,
-    function: OperationRef<'c, 'a>,
-    module: BlockRef<'c, 'a>,
-    names: &mut HashSet<String>,
+/// The functions that the pass adds to a module; equal ones are one.
+struct Sharing<'c, 'a> {
     context: &'c Context,
-) -> Result<(), PassError> {
-    for op in ir::operations(block) {
-        match Loops::of(op) {
-            Some(loops) => {
-                if let Some(split) = loops.split() {
-                    loops.outline(&split, function, module, names, context)?;
+    module: BlockRef<'c, 'a>,
+    names: HashSet<String>,
+    /// Names of functions by their text without a name.
+    known: HashMap<String, String>,
+}
+
+impl<'c: 'a, 'a> Sharing<'c, 'a> {
+    /// Shares the outermost parallel loops of a block and of the blocks below it.
+    fn share(
+        &mut self,
+        block: BlockRef<'c, 'a>,
+        function: OperationRef<'c, 'a>,
+    ) -> Result<(), PassError> {
+        for op in ir::operations(block) {
+            match Loops::of(op) {
+                Some(loops) => {
+                    if let Some(split) = loops.split() {
+                        loops.outline(&split, function, self)?;
+                    }
                 }
-            }
-            None => {
-                for inner in ir::blocks(op) {
-                    share(inner, function, module, names, context)?;
+                None => {
+                    for inner in ir::blocks(op) {
+                        self.share(inner, function)?;
+                    }
                 }
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// A name that no function has.
+    fn fresh(&self) -> String {
+        let names = (0..).map(|number| format!("loop_{number}"));
+        let mut names = names.filter(|name| !self.names.contains(name));
+        names.next().unwrap_or_default()
+    }
+
+    /// The name of a function with this text: `function`, which has the name `name`, or an equal one instead.
+    fn merged(&mut self, function: OperationRef<'c, 'a>, name: String) -> String {
+        let text = function.to_string().replacen(&format!("@{name}("), "@(", 1);
+        if let Some(known) = self.known.get(&text) {
+            ir::erase(function);
+            return known.clone();
+        }
+        self.known.insert(text, name.clone());
+        self.names.insert(name.clone());
+        name
+    }
 }
 
 /// The loops of an `scf.parallel`.
@@ -162,15 +195,10 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         &self,
         split: &Split,
         caller: OperationRef<'c, 'a>,
-        module: BlockRef<'c, 'a>,
-        names: &mut HashSet<String>,
-        context: &'c Context,
+        sharing: &mut Sharing<'c, 'a>,
     ) -> Result<(), PassError> {
-        let name = (0..)
-            .map(|number| format!("loop_{number}"))
-            .find(|name| !names.contains(name))
-            .unwrap_or_default();
-        names.insert(name.clone());
+        let context = sharing.context;
+        let name = sharing.fresh();
         let before = Builder::before(context, self.op)?;
         let steps = match split.steps {
             Some(steps) => before.index(steps)?,
@@ -181,7 +209,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
             .next_in_block()
             .ok_or("a loop that ends its block")?;
 
-        let mut outlined = Outlined::new(context, module, &name, &[self.op])?;
+        let mut outlined = Outlined::new(context, sharing.module, &name, &[self.op])?;
         let total = outlined.value(steps)?;
         outlined.take(self.op)?;
         let index = Type::index(context);
@@ -198,6 +226,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         mutation::set_operand(self.op, rank + split.dimension, start(to)?);
         outlined.finish(&[], caller)?;
         ir::set_attribute(outlined.function(), STEPS, attributes::unit(context));
+        let name = sharing.merged(outlined.function(), name);
 
         let call = Builder::before(context, next)?;
         let zero = call.index(0)?;

@@ -27,7 +27,7 @@ pub(super) fn cut_chains(module: OperationRef) -> Result<(), CodegenError> {
     let holder = module.context();
     let context = context::borrow(&holder);
     let mut states: HashMap<ValueKey, usize> = HashMap::new();
-    let functions = invoke::functions(module).into_values();
+    let functions = ir::func::functions(module).into_values();
     let read_only = functions.flat_map(invoke::read_only_arguments);
     let read_only: HashSet<ValueKey> = read_only.map(ValueKey::of).collect();
     let order = Order::of(module);

@@ -6,12 +6,14 @@
 //! dimension in which tensors may differ. It omits what types state, what is one value, and what was asserted before.
 
 use crate::extents::bounds;
+use crate::ir;
 use crate::ir::ancestor_in;
+use crate::ir::arith::CompareIntegers;
 use crate::ir::is_before;
 use crate::ir::ops;
+use crate::ir::shape::Dim;
 use crate::ir::{Builder, ValueKey, attributes, types};
-use skript_dialect::melior::ir::attribute::IntegerAttribute;
-use skript_dialect::melior::ir::operation::{OperationLike, OperationResult};
+use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::r#type::IntegerType;
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, op};
@@ -25,7 +27,7 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, _, rewriter| {
         let context = rewriter.context();
         let elementwise =
-            |op: OperationRef| op::has_elementwise_trait(&op) && !super::selects_tensors(&op);
+            |op: OperationRef| op::has_elementwise_trait(&op) && !super::selects_tensors(op);
         let mut asserted = Asserted::below(root);
         for found in op::collect(&root, elementwise) {
             check(found, &mut asserted, &Builder::before(context, found)?)?;
@@ -48,12 +50,11 @@ impl Extent {
         if let Some(extent) = bounds::constant(value) {
             return Some(Extent::Fixed(extent));
         }
-        let made = OperationResult::try_from(value).ok()?.owner();
-        if !op::is(&made, ops::tensor::DIM) {
-            return None;
-        }
-        let dimension = bounds::constant(made.operand(1).ok()?)?;
-        Some(Extent::Of(ValueKey::of(made.operand(0).ok()?), dimension))
+        let dim = Dim::of(value)?;
+        Some(Extent::Of(
+            ValueKey::of(dim.source().ok()?),
+            i64::try_from(dim.dimension()?).ok()?,
+        ))
     }
 }
 
@@ -91,15 +92,9 @@ impl<'c: 'a, 'a> Asserted<'c, 'a> {
 
 /// The extents that an assertion demands to be equal.
 fn compared(assert: OperationRef) -> Option<[Extent; 2]> {
-    let condition = assert.operand(0).ok()?;
-    let compare = OperationResult::try_from(condition).ok()?.owner();
-    let predicate = compare.attribute("predicate").ok()?;
-    let is_equality = IntegerAttribute::try_from(predicate).is_ok_and(|p| p.value() == EQUAL);
-    if !op::is(&compare, ops::arith::CMPI) || !is_equality {
-        return None;
-    }
-    let side = |n| Extent::read(compare.operand(n).ok()?);
-    Some([side(0)?, side(1)?])
+    let compare = CompareIntegers::of(ir::operand(assert).ok()?)?;
+    let [x, y] = ir::both_operands(compare.op()).ok()?;
+    (compare.predicate() == Some(EQUAL)).then_some([Extent::read(x)?, Extent::read(y)?])
 }
 
 /// `eq` of `arith.cmpi`.

@@ -8,7 +8,7 @@ pub(crate) mod fuse_elementwise;
 pub(crate) mod scalarize_elementwise;
 pub(crate) mod unroll_elementwise;
 
-use crate::ir::ops;
+use crate::ir::arith::Select;
 use crate::ir::{replace_each, types};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -33,7 +33,7 @@ where
     let all = op::collect(root, |op| {
         op::has_elementwise_trait(&op)
             && op.results().any(|r| wanted(r.r#type()))
-            && !selects_tensors(&op)
+            && !selects_tensors(op)
     });
     replace_each(all, rewriter, |found| {
         if found.region_count() > 0 {
@@ -45,13 +45,13 @@ where
 
 /// `arith.select` with a scalar condition between tensors of dynamic extents. It has the trait, but the tensors may
 /// differ in their extents, as results of branches do; it selects a tensor and computes no elements.
-fn selects_tensors<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
+fn selects_tensors<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let open = |v: Value<'c, 'a>| {
         types::extents(v.r#type()).is_some_and(|extents| extents.contains(&types::DYNAMIC))
     };
-    op.name().as_string_ref().as_str() == Ok(ops::arith::SELECT)
-        && op
-            .operand(0)
-            .is_ok_and(|condition| types::extents(condition.r#type()).is_none())
-        && op.operand(1).is_ok_and(open)
+    Select::cast(op).is_some_and(|select| {
+        let condition = select.condition();
+        condition.is_ok_and(|condition| types::extents(condition.r#type()).is_none())
+            && select.then().is_ok_and(open)
+    })
 }

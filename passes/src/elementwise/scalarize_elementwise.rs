@@ -10,6 +10,7 @@
 //! Guarantees: no elementwise operation on tensors or vectors is left.
 
 use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types, vector};
 use melior::ir::{Type, TypeLike, Value, ValueLike};
@@ -73,7 +74,7 @@ fn over_tensors<'c: 'a, 'a>(
             &[*r#type],
             vec![region],
         )?;
-        values.push(generate.result(0)?.into());
+        values.push(ir::result(generate)?);
     }
     Ok(Some(values))
 }

@@ -3,6 +3,7 @@
 
 use super::EmitError;
 use super::scope::Scope;
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::{Type, Value, ValueLike};
@@ -98,7 +99,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
                     regions.push(region);
                 }
                 let op = outer.create(ops::scf::IF, &[condition], &[], &[r#type], regions)?;
-                Ok(op.result(0)?.into())
+                Ok(ir::result(op)?)
             }
         }
     }

@@ -87,8 +87,10 @@ pub(super) fn emit<'c>(
         let of_arguments: Vec<Attribute<'c>> = argument_names
             .iter()
             .zip(&inputs)
-            .map(|((name, role), id)| {
-                Ok(argument_attributes(context, name, role, scope.tensor(*id)?))
+            .map(|(port, id)| {
+                let is_updated = port.1 == VARIABLE && result_names.contains(port);
+                let tensor = scope.tensor(*id)?;
+                Ok(argument_attributes(context, port, is_updated, tensor))
             })
             .collect::<Result<_, EmitError>>()?;
         let of_results: Vec<Attribute<'c>> = result_names
@@ -169,6 +171,9 @@ pub(super) fn results(model: &Model, function: &Function, is_entry: bool) -> Vec
     results
 }
 
+/// The role of variables, and of results that are their new values.
+const VARIABLE: &str = attribute_names::VARIABLE;
+
 /// Names and roles.
 type Names = Vec<(String, &'static str)>;
 
@@ -184,14 +189,14 @@ fn names(model: &Model, entry: &Function) -> Result<(Names, Names), EmitError> {
         arguments.extend(port_names(port).into_iter().map(|n| (n, "input")));
     }
     for id in &entry.capture_variables {
-        arguments.push((variable(*id)?, "variable"));
+        arguments.push((variable(*id)?, VARIABLE));
     }
     let mut results = Names::new();
     for port in &entry.outputs {
         results.extend(port_names(port).into_iter().map(|n| (n, "output")));
     }
     for (id, _) in &model.updates {
-        results.push((variable(*id)?, "variable"));
+        results.push((variable(*id)?, VARIABLE));
     }
     Ok((arguments, results))
 }

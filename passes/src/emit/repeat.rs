@@ -3,6 +3,7 @@
 
 use super::scope::Scope;
 use super::{EmitError, block, branch, check, extent};
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::ir::operation::OperationLike;
@@ -112,7 +113,7 @@ pub(super) fn emit<'c: 'a, 'a>(
             &[flag],
             vec![then_region, else_region],
         )?;
-        proceed = op.result(0)?.into();
+        proceed = ir::result(op)?;
     }
     let mut operands = vec![proceed];
     operands.extend(&values);

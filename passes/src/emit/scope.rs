@@ -109,11 +109,12 @@ pub(super) fn dictionary<'c>(
     melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
 }
 
-/// `{skript.name = …, skript.role = …, bufferization.writable = false}`
+/// `{skript.name = …, skript.role = …, bufferization.writable = false}`, and `skript.updated` where calls give a variable new
+/// values.
 pub(super) fn argument_attributes<'c>(
     context: &'c melior::Context,
-    name: &str,
-    role: &str,
+    (name, role): &(String, &str),
+    is_updated: bool,
     tensor: &TensorType,
 ) -> melior::ir::Attribute<'c> {
     let mut entries = vec![(
@@ -121,6 +122,9 @@ pub(super) fn argument_attributes<'c>(
         attributes::boolean(context, false),
     )];
     entries.extend(port_attributes(context, name, role, tensor));
+    if is_updated {
+        entries.push((attribute_names::UPDATED, attributes::unit(context)));
+    }
     dictionary(context, &entries)
 }
 

@@ -9,6 +9,7 @@
 
 use super::bounds::{Bounds, constant, end, open_dimensions};
 use super::updated_positions::Taken;
+use crate::ir;
 use crate::ir::arith::Constant;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
@@ -125,14 +126,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             let name = operation_name(op);
             match name.as_str() {
                 ops::skript::FORMULA => self.formula(op)?,
-                ops::scf::IF if self.inside && self.is_true(op.operand(0)?) => {
+                ops::scf::IF if self.inside && self.is_true(ir::operand(op)?) => {
                     for copy in self.inline(op)?.into_iter().rev() {
                         pending.push_front(copy);
                     }
                 }
                 ops::scf::IF => self.branch(op)?,
                 ops::skript::CHECK => {
-                    let held = op.operand(0)?;
+                    let held = ir::operand(op)?;
                     let condition = self.condition(held);
                     self.learn(&condition);
                     let alternatives = self.alternatives(held);
@@ -215,7 +216,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
 
     /// Branches, in each of which the condition is known.
     fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
-        let condition = self.condition(op.operand(0)?);
+        let condition = self.condition(ir::operand(op)?);
         let mark = self.prover.mark();
         for (number, block) in blocks(op).into_iter().enumerate() {
             if number == 0 {
@@ -424,9 +425,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 Some(self.prover.either(&x, &y))
             }
             (ops::skript::NEG, [x]) => self.number(*x).scale(-1),
-            (ops::skript::CAST | ops::arith::INDEX_CAST, [_]) => {
-                self.integer(op.result(0).ok()?.into())
-            }
+            (ops::skript::CAST | ops::arith::INDEX_CAST, [_]) => self.integer(ir::result(op).ok()?),
             (_, [x, y]) => {
                 let (x, y) = (self.number(*x), self.number(*y));
                 match name {

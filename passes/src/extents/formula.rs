@@ -3,6 +3,7 @@
 
 use super::bounds::constant;
 use super::padding::Padding;
+use crate::ir;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, with_attributes, with_operands};
 use crate::ir::ops;
@@ -82,7 +83,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             self.enter(block, &values);
             self.body(block, &at)?;
             let end = *operations(block).last().ok_or(Error::OperationBuild)?;
-            let own = end.operand(0)?;
+            let own = ir::operand(end)?;
             condition = Some(end);
             holds = Some(match holds {
                 Some(others) if constant(own).is_some_and(|flag| flag != 0) => others,

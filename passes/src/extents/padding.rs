@@ -2,6 +2,7 @@
 //! The rebuilding of operations on padded tensors.
 
 use super::bounds::{Bounds, constant, is_open, open_dimensions};
+use crate::ir;
 use crate::ir::blocks;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, operation_name, with_attributes};
@@ -185,14 +186,14 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
             (ops::tensor::EMPTY, sizes, [result]) if touched => {
                 let padded = [self.bounds.padded(*result)];
                 let made = with_attributes(op, &[], &padded, Vec::new(), &[], to)?;
-                self.set(*result, made.result(0)?.into(), self.get_all(sizes));
+                self.set(*result, ir::result(made)?, self.get_all(sizes));
                 Ok(())
             }
             (ops::tensor::SPLAT, [scalar, sizes @ ..], [result]) if touched => {
                 let padded = [self.bounds.padded(*result)];
                 let scalar = [self.get(*scalar)];
                 let made = with_attributes(op, &scalar, &padded, Vec::new(), &[], to)?;
-                self.set(*result, made.result(0)?.into(), self.get_all(sizes));
+                self.set(*result, ir::result(made)?, self.get_all(sizes));
                 Ok(())
             }
             (ops::tensor::CAST, [source], [result]) if touched => self.cast(*source, *result, to),
@@ -255,7 +256,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         for dimension in open_dimensions(result.r#type()) {
             own.push(self.extent(like, dimension, to)?);
         }
-        self.set(result, made.result(0)?.into(), own);
+        self.set(result, ir::result(made)?, own);
         Ok(())
     }
 

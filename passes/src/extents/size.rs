@@ -6,9 +6,10 @@
 
 use crate::ir;
 use crate::ir::ValueKey;
-use crate::ir::arith::Constant;
+use crate::ir::arith::{Constant, Select};
 use crate::ir::ops;
-use crate::ir::shape;
+use crate::ir::scf;
+use crate::ir::shape::{self, Dim};
 
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
@@ -89,13 +90,13 @@ impl Search {
         };
         let op = result.owner();
         match ir::name(op).as_str() {
-            ops::memref::ALLOC => self.value(op.operand(position).ok()?, depth),
-            // The source and the byte offset come first.
-            ops::memref::VIEW => self.value(op.operand(position + 2).ok()?, depth),
-            ops::memref::CAST => self.extent(op.operand(0).ok()?, dimension, depth),
-            ops::memref::EXPAND_SHAPE => self.value(op.operand(position + 1).ok()?, depth),
+            ops::memref::ALLOC
+            | ops::memref::EXPAND_SHAPE
+            | ops::memref::SUBVIEW
+            | ops::memref::VIEW => self.value(shape::dynamic_size(op, position)?, depth),
+            ops::memref::CAST => self.extent(ir::operand(op).ok()?, dimension, depth),
             ops::memref::COLLAPSE_SHAPE => {
-                let source = op.operand(0).ok()?;
+                let source = ir::operand(op).ok()?;
                 let mut merged = shape::reassociation(op)?
                     .get(dimension)?
                     .clone()
@@ -104,19 +105,14 @@ impl Search {
                     all.checked_mul(self.extent(source, dimension, depth)?)
                 })
             }
-            ops::memref::SUBVIEW => self.value(shape::dynamic_size(op, position)?, depth),
             ops::arith::SELECT => {
-                let one = self.extent(op.operand(1).ok()?, dimension, depth)?;
-                Some(one.max(self.extent(op.operand(2).ok()?, dimension, depth)?))
+                let select = Select::cast(op)?;
+                let one = self.extent(select.then().ok()?, dimension, depth)?;
+                Some(one.max(self.extent(select.otherwise().ok()?, dimension, depth)?))
             }
             // Loop-carried tensors have the same shape in each iteration.
-            ops::scf::FOR => self.extent(
-                op.operand(result.result_number() + 3).ok()?,
-                dimension,
-                depth,
-            ),
-            ops::scf::WHILE => {
-                self.extent(op.operand(result.result_number()).ok()?, dimension, depth)
+            ops::scf::FOR | ops::scf::WHILE => {
+                self.extent(scf::init(op, result.result_number())?, dimension, depth)
             }
             ops::scf::IF => self.of_branches(op, result.result_number(), dimension, depth),
             _ => None,
@@ -142,13 +138,10 @@ impl Search {
     fn of_argument(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
         let argument = crate::ir::argument(memref)?;
         let owner = argument.owner().parent_operation()?;
-        let start = match ir::name(owner).as_str() {
-            // Bounds and step, and no counter among the inits.
-            ops::scf::FOR => argument.argument_number() + 2,
-            ops::scf::WHILE => argument.argument_number(),
-            _ => return None,
-        };
-        self.extent(owner.operand(start).ok()?, dimension, depth)
+        // The first argument of `scf.for` is its counter.
+        let counters = usize::from(ir::name(owner) == ops::scf::FOR);
+        let number = argument.argument_number().checked_sub(counters)?;
+        self.extent(scf::init(owner, number)?, dimension, depth)
     }
 
     /// The largest value that an extent can have.
@@ -168,21 +161,30 @@ pub(crate) fn largest<'c: 'a, 'a>(
 ) -> Option<u64> {
     let depth = depth.checked_sub(1)?;
     let op = OperationResult::try_from(extent).ok()?.owner();
-    let operand = |n: usize| largest(op.operand(n).ok()?, depth, of_dimension);
+    let of = |value: Value<'c, 'a>| largest(value, depth, of_dimension);
+    let both = || Some(ir::both_operands(op).ok()?.map(of));
     match ir::name(op).as_str() {
         ops::arith::CONSTANT => constant(extent),
-        ops::arith::MINUI | ops::arith::MINSI => match (operand(0), operand(1)) {
-            (Some(x), Some(y)) => Some(x.min(y)),
-            (x, y) => x.or(y),
+        ops::arith::MINUI | ops::arith::MINSI => match both()? {
+            [Some(x), Some(y)] => Some(x.min(y)),
+            [x, y] => x.or(y),
         },
-        ops::arith::MAXSI | ops::arith::MAXUI => Some(operand(0)?.max(operand(1)?)),
-        ops::arith::SELECT => Some(operand(1)?.max(operand(2)?)),
-        ops::arith::INDEX_CAST => operand(0),
-        ops::arith::ADDI => operand(0)?.checked_add(operand(1)?),
-        ops::arith::MULI => operand(0)?.checked_mul(operand(1)?),
+        ops::arith::SELECT => {
+            let select = Select::cast(op)?;
+            Some(of(select.then().ok()?)?.max(of(select.otherwise().ok()?)?))
+        }
+        ops::arith::INDEX_CAST => of(ir::operand(op).ok()?),
         ops::memref::DIM | ops::tensor::DIM => {
-            let number = constant(op.operand(1).ok()?)?;
-            of_dimension(op.operand(0).ok()?, usize::try_from(number).ok()?, depth)
+            let dim = Dim::cast(op)?;
+            of_dimension(dim.source().ok()?, dim.dimension()?, depth)
+        }
+        name @ (ops::arith::ADDI | ops::arith::MULI | ops::arith::MAXSI | ops::arith::MAXUI) => {
+            let [x, y] = both()?;
+            match name {
+                ops::arith::ADDI => x?.checked_add(y?),
+                ops::arith::MULI => x?.checked_mul(y?),
+                _ => Some(x?.max(y?)),
+            }
         }
         _ => None,
     }

@@ -4,6 +4,7 @@
 use super::bounds::{Slice, is_open, open_dimensions};
 use super::formula::below;
 use super::padding::Padding;
+use crate::ir;
 use crate::ir::copy::with_attributes;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
@@ -46,7 +47,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         let types = [self.bounds.padded(result)];
         let made = with_attributes(op, &new, &types, Vec::new(), &others, to)?;
         let extents = self.get_all(slice.dynamic_sizes(operands, 1));
-        self.set(result, made.result(0)?.into(), extents);
+        self.set(result, ir::result(made)?, extents);
         Ok(())
     }
 
@@ -65,7 +66,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
             let new = self.get_all(operands);
             let types = [self.bounds.padded(result)];
             let made = with_attributes(op, &new, &types, Vec::new(), &[], to)?;
-            made.result(0)?.into()
+            ir::result(made)?
         };
         self.set(result, value, self.extents_of(into));
         Ok(())
@@ -150,6 +151,6 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         ];
         let types = [into.r#type()];
         let made = to.create(ops::skript::FORMULA, &[into], &described, &types, regions)?;
-        Ok(made.result(0)?.into())
+        ir::result(made)
     }
 }

@@ -4,10 +4,13 @@
 
 use super::bounds::{constant, end};
 use super::drop_clamps::Walk;
+use crate::ir;
+use crate::ir::arith::Constant;
 use crate::ir::attribute_names;
 use crate::ir::blocks;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
+use crate::ir::skript::Access;
 use crate::ir::{ValueKey, splat, types};
 use crate::structure::read::kind;
 use melior::ir::attribute::IntegerAttribute;
@@ -63,11 +66,12 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let result = OperationResult::try_from(tensor).ok()?;
         let op = result.owner();
         match operation_name(op).as_str() {
-            ops::tensor::SPLAT => {
-                Some(vec![(self.integer(op.operand(0).ok()?)?, Range::default())])
-            }
+            ops::tensor::SPLAT => Some(vec![(
+                self.integer(ir::operand(op).ok()?)?,
+                Range::default(),
+            )]),
             ops::arith::CONSTANT => {
-                let number = splat::element(op.attribute("value").ok()?)?;
+                let number = splat::element(Constant::cast(op)?.value().ok()?)?;
                 let number = IntegerAttribute::try_from(number).ok()?;
                 Some(vec![(
                     Polynomial::constant(number.value()),
@@ -76,8 +80,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             }
             ops::skript::FORMULA if kind(op).is_ok_and(|kind| kind == Accumulation::Assign) => {
                 let target = result.result_number();
-                let first = op.operand_count().checked_sub(op.result_count())?;
-                let mut held = self.held(op.operand(first + target).ok()?)?;
+                let mut held = self.held(ir::destination(op, target)?)?;
                 let body = blocks(op).last().copied()?;
                 let written = self.integer(*end(body).get(target)?)?;
                 held.push((written, self.taken_at.get(&ValueKey::of(result))?.clone()));
@@ -113,11 +116,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let op = OperationResult::try_from(value).ok()?.owner();
         match operation_name(op).as_str() {
             ops::skript::CAST | ops::arith::INDEX_CAST => {
-                let number = self.integer(op.operand(0).ok()?)?;
+                let number = self.integer(ir::operand(op).ok()?)?;
                 self.fits(&number, value.r#type()).then_some(number)
             }
             ops::skript::ACCESS => {
-                let tensor = op.operand(0).ok()?;
+                let tensor = Access::cast(op)?.tensor().ok()?;
                 let held = self.positions.get(&ValueKey::of(tensor))?.clone();
                 if let Some(known) = self.elements.get(&ValueKey::of(value)) {
                     return Some(known.clone());

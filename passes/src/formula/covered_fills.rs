@@ -6,6 +6,7 @@
 //! extents, a single formula that runs over all of them is recognized.
 
 use super::structured;
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::users;
 use crate::ir::{Builder, mutation, splat, types};
@@ -123,7 +124,7 @@ fn is_covered(first: OperationRef) -> bool {
 
 /// The formula that alone uses the result of this one, as its destination.
 fn successor<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    let result: Value = formula.result(0).ok()?.into();
+    let result = ir::result(formula).ok()?;
     let [user] = users(result)[..] else {
         return None;
     };

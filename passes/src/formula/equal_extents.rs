@@ -4,10 +4,11 @@
 //!
 //! Requires: a queried value is not moved. Operations that are replaced are followed and never stored.
 
+use crate::ir;
 use crate::ir::arith::Constant;
 use crate::ir::copy::operation_name;
 use crate::ir::ops;
-use crate::ir::shape;
+use crate::ir::shape::{self, Dim, InsertSlice};
 use crate::ir::skript::Check;
 use crate::ir::users;
 use crate::ir::{ValueKey, types};
@@ -101,8 +102,7 @@ impl EqualExtents {
         };
         let mut products = users(value).into_iter().filter(is_product);
         products.any(|op| {
-            let product = op.result(0).map(Value::from);
-            product.is_ok_and(|product| self.is_extent(tensor, dimension, product))
+            ir::result(op).is_ok_and(|product| self.is_extent(tensor, dimension, product))
         })
     }
 }
@@ -112,7 +112,9 @@ fn number<'c: 'a, 'a>(value: Value<'c, 'a>) -> Number {
         return Number::Value(ValueKey::of(value));
     };
     let known = match operation_name(op).as_str() {
-        ops::tensor::DIM => dimension(op).map(|(tensor, dimension)| extent(tensor, dimension)),
+        ops::tensor::DIM => {
+            Dim::cast(op).and_then(|dim| Some(extent(dim.source().ok()?, dim.dimension()?)))
+        }
         ops::arith::CONSTANT => Constant::cast(op)
             .and_then(Constant::integer)
             .map(Number::Fixed),
@@ -127,24 +129,16 @@ fn redundant_clamps<'c: 'a, 'a>(value: Value<'c, 'a>, limit: Value<'c, 'a>) -> V
         return Vec::new();
     };
     let is_idle = |op: &OperationRef<'c, 'a>| {
-        let operand = |position| op.operand(position).map(number);
         matches!(
             operation_name(*op).as_str(),
             ops::arith::MINSI | ops::skript::MIN
-        ) && operand(0).is_ok_and(|clamped| clamped == number(value))
-            && operand(1).is_ok_and(|limit| matches!(limit, Number::Fixed(least) if least >= most))
+        ) && ir::both_operands(*op).is_ok_and(|[clamped, limit]| {
+            number(clamped) == number(value)
+                && matches!(number(limit), Number::Fixed(least) if least >= most)
+        })
     };
     let clamps = users(value).into_iter().filter(is_idle);
-    clamps
-        .filter_map(|op| Some(op.result(0).ok()?.into()))
-        .collect()
-}
-
-/// The tensor and the dimension that a `tensor.dim` asks for.
-fn dimension<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<(Value<'c, 'a>, usize)> {
-    let dimension = Constant::of(op.operand(1).ok()?)?.integer()?;
-    let dimension = usize::try_from(dimension).ok()?;
-    Some((op.operand(0).ok()?, dimension))
+    clamps.filter_map(|op| ir::result(op).ok()).collect()
 }
 
 /// An extent, as far as definitions determine it.
@@ -183,17 +177,15 @@ enum Made<'c, 'a> {
 fn made<'c: 'a, 'a>(result: &OperationResult<'c, 'a>, position: usize) -> Option<Made<'c, 'a>> {
     let op = result.owner();
     let name = operation_name(op);
-    let operand = |number: usize| op.operand(number).ok();
     match name.as_str() {
-        ops::tensor::EMPTY => operand(position).map(Made::Of),
-        ops::tensor::SPLAT | ops::tensor::EXPAND_SHAPE => operand(position + 1).map(Made::Of),
-        ops::tensor::INSERT_SLICE => operand(1).map(Made::Like),
-        ops::tensor::EXTRACT_SLICE => shape::dynamic_size(op, position).map(Made::Of),
-        ops::tensor::CAST => operand(0).map(Made::Like),
-        // Destinations are the last operands.
+        ops::tensor::EMPTY
+        | ops::tensor::SPLAT
+        | ops::tensor::EXPAND_SHAPE
+        | ops::tensor::EXTRACT_SLICE => shape::dynamic_size(op, position).map(Made::Of),
+        ops::tensor::INSERT_SLICE => InsertSlice::cast(op)?.destination().ok().map(Made::Like),
+        ops::tensor::CAST => ir::operand(op).ok().map(Made::Like),
         ops::skript::FORMULA | ops::linalg::GENERIC | ops::linalg::FILL => {
-            let before = op.operand_count().checked_sub(op.result_count())?;
-            operand(before + result.result_number()).map(Made::Like)
+            ir::destination(op, result.result_number()).map(Made::Like)
         }
         _ if op::has_elementwise_trait(&op) => {
             let own = rank(Value::from(*result))?;
@@ -214,7 +206,7 @@ fn collapsed<'c: 'a, 'a>(
         return None;
     }
     let group = shape::reassociation(op)?.get(dimension)?.clone();
-    let source = op.operand(0).ok()?;
+    let source = ir::operand(op).ok()?;
     let extents = types::extents(source.r#type())?;
     let mut own = None;
     for merged in group {

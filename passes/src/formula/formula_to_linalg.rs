@@ -13,6 +13,7 @@
 
 use super::equal_extents::EqualExtents;
 use super::{Refusal, linalg, structured};
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::skript::Check;
 use crate::ir::{Builder, attributes, mutation};
@@ -98,7 +99,7 @@ pub(crate) const PASS: Pass = Pass {
             let at = Builder::before(context, splat)?;
             let extents: Vec<Value> = splat.operands().skip(1).collect();
             let r#type = structured::result_type(splat)?;
-            let filled = at.fill_sized(splat.operand(0)?, r#type, &extents)?;
+            let filled = at.fill_sized(ir::operand(splat)?, r#type, &extents)?;
             rewriter.replace_op_with_values(splat, &[filled]);
         }
         Ok(())

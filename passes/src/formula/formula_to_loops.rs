@@ -11,11 +11,11 @@
 
 use super::loops::{self, Loops};
 use super::{Refusal, structured};
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, replace_each};
 use crate::structure::Reading;
 use skript_dialect::melior::ir::OperationRef;
-use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
 use std::cell::Cell;
 
@@ -74,11 +74,11 @@ fn convert<'c>(
     structured::extract_elements(&root, rewriter)?;
     let splats = op::collect(&root, |op| {
         // One without uses: a formula has filled its own buffer; canonicalization removes it.
-        op::is(&op, ops::tensor::SPLAT) && op.result(0).is_ok_and(op::is_used)
+        op::is(&op, ops::tensor::SPLAT) && ir::result(op).is_ok_and(op::is_used)
     });
     replace_each(splats, rewriter, |splat| {
         let at = Builder::before(context, splat)?;
-        let filled = loops::splat(splat.operand(0)?, splat.result(0)?.into(), loops, &at);
+        let filled = loops::splat(ir::operand(splat)?, ir::result(splat)?, loops, &at);
         let filled =
             filled.map_err(|refusal| format!("cannot be filled by {name} loops: {refusal}"))?;
         Ok(vec![filled])

@@ -3,7 +3,10 @@
 
 use super::Refusal;
 use super::domain::Domain;
+use crate::ir;
 use crate::ir::ops;
+use crate::ir::scf::If;
+use crate::ir::skript::Access;
 use crate::ir::{Builder, ValueKey, builder, copy, maps, types};
 use crate::structure::{Affine, Extent, Reading};
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -55,8 +58,8 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         for op in builder::operations(block) {
             let may = match copy::operation_name(op).as_str() {
                 ops::skript::ACCESS => {
-                    let is_known = self.known.contains_key(&ValueKey::of(op.result(0)?));
-                    let extents = types::extents(op.operand(0)?.r#type()).unwrap_or_default();
+                    let is_known = self.known.contains_key(&ValueKey::of(ir::result(op)?));
+                    let extents = types::extents(ir::operand(op)?.r#type()).unwrap_or_default();
                     is_known || !extents.contains(&types::DYNAMIC)
                 }
                 ops::scf::IF => {
@@ -141,7 +144,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
                 .predicate
                 .and_then(|block| builder::operations(block).pop())
                 .ok_or(Refusal::Shape("has no predicate"))?;
-            return Ok(Some(self.value(end.operand(0)?)?));
+            return Ok(Some(self.value(ir::operand(end)?)?));
         }
         let boolean = types::flag(self.at.context);
         let at_least = maps::integer_predicate(self.at.context, maps::SIGNED_AT_LEAST);
@@ -194,7 +197,8 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         match name.as_str() {
             ops::skript::ACCESS => self.read(op),
             ops::scf::IF => {
-                let condition = self.value(op.operand(0)?)?;
+                let branch = If::cast(op).ok_or(Refusal::Shape("has no branch"))?;
+                let condition = self.value(branch.condition()?)?;
                 let (mut ends, mut speculatable) = (Vec::new(), true);
                 for region in op.regions() {
                     let block = builder::only_block(region)?;
@@ -264,7 +268,8 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     /// because skipped points and branches not taken are evaluated too. A tensor with dynamic extents is read only at
     /// points that count.
     fn read(&mut self, op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
-        let tensor = op.operand(0)?;
+        let access = Access::cast(op).ok_or(Refusal::Shape("reads no element"))?;
+        let tensor = access.tensor()?;
         let extents = types::extents(tensor.r#type())
             .ok_or(Refusal::Shape("reads a tensor of unknown type"))?;
         if extents.contains(&0) {
@@ -277,7 +282,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
         let index = Type::index(self.at.context);
         let mut operands = vec![tensor];
-        for (subscript, extent) in op.operands().skip(1).zip(&extents) {
+        for (subscript, extent) in access.subscripts().into_iter().zip(&extents) {
             let place = self.value(subscript)?;
             if *extent == types::DYNAMIC {
                 operands.push(place);
@@ -288,7 +293,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
             let place = self.at.scalar(ScalarOp::Max, &[place, zero], index)?;
             operands.push(self.at.scalar(ScalarOp::Min, &[place, last], index)?);
         }
-        let element = op.result(0)?.r#type();
+        let element = ir::result(op)?.r#type();
         Ok(self
             .at
             .value(ops::tensor::EXTRACT, &operands, &[], element)?)

@@ -12,6 +12,7 @@ mod int_width;
 pub(crate) mod real_width;
 
 use super::linalg::ACCUMULATES;
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, replace_each, types, vector};
 use melior::ir::attribute::{DenseElementsAttribute, FloatAttribute, IntegerAttribute};
@@ -70,7 +71,7 @@ enum Kind {
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     fn of(found: OperationRef<'c, 'a>, at: Builder<'c, 'a>) -> Option<Self> {
         let operands: Vec<Value<'c, 'a>> = found.operands().collect();
-        let result = found.result(0).ok()?.r#type();
+        let result = ir::result(found).ok()?.r#type();
         let last = operands.last()?.r#type();
         for value in operands.iter().map(|o| o.r#type()).chain([result]) {
             if value.is_ranked_tensor() || value.is_tensor() {
@@ -264,7 +265,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 fn named(found: OperationRef<'_, '_>) -> Option<ScalarOp> {
     let name = op::name(&found);
     if name == ops::skript::CAST {
-        let to = types::kind_of(element(found.result(0).ok()?.r#type()))?;
+        let to = types::kind_of(element(ir::result(found).ok()?.r#type()))?;
         return Some(match to {
             ScalarKind::Bool => ScalarOp::ToBool,
             ScalarKind::Int => ScalarOp::ToInt,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Shared code of the conversions of formulas.
 
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, replace_each};
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -14,7 +15,7 @@ pub(crate) fn formulas<'c: 'a, 'a>(root: &OperationRef<'c, 'a>) -> Vec<Operation
 
 /// The type of the only result.
 pub(crate) fn result_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Type<'c>, PassError> {
-    Ok(op.result(0)?.r#type())
+    Ok(ir::result(op)?.r#type())
 }
 
 /// Elements that are read outside of formulas become `tensor.extract`; those within are the formula's to lower.

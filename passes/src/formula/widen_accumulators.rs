@@ -10,6 +10,7 @@
 //! Guarantees: order-free sums and products of several values accumulate in f32 or f64.
 
 use super::structured;
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::skript::Formula;
 use crate::ir::{Builder, Copier, ValueKey, builder, copy, replace_each, splat, types};
@@ -205,7 +206,8 @@ fn wide_value<'c: 'a, 'a>(
     let owner = OperationResult::try_from(value).map(|result| result.owner());
     match owner {
         Ok(product) if op::is(&product, ops::skript::MUL) || op::is(&product, ops::arith::MULF) => {
-            let factors = [cast(product.operand(0)?)?, cast(product.operand(1)?)?];
+            let [x, y] = ir::both_operands(product)?;
+            let factors = [cast(x)?, cast(y)?];
             Ok(at.scalar(ScalarOp::Mul, &factors, wide)?)
         }
         _ => Ok(cast(value)?),

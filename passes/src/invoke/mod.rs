@@ -4,28 +4,16 @@
 pub(crate) mod keep_operators;
 pub(crate) mod lower_invocations;
 
-use crate::ir::func::symbol;
-use crate::ir::ops;
+pub(crate) use crate::ir::func::functions;
 use crate::ir::{argument_attributes, first_block, signature};
 use crate::ir::{attributes, copy, mutation};
+use skript_dialect::PassError;
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike, Value, ValueLike};
-use skript_dialect::{PassError, op};
-use std::collections::HashMap;
 
 /// Attribute of an argument: whether bufferization may write into it.
 const WRITABLE: &str = "bufferization.writable";
-
-/// All `func.func` below an operation, by name.
-pub(crate) fn functions<'c, 'a>(
-    root: OperationRef<'c, 'a>,
-) -> HashMap<String, OperationRef<'c, 'a>> {
-    op::collect(&root, |op| op::is(&op, ops::func::FUNC))
-        .into_iter()
-        .filter_map(|function| Some((symbol(function)?, function)))
-        .collect()
-}
 
 /// Marks the tensor arguments of a function as never written; nothing is known of a function that is defined elsewhere.
 ///

@@ -32,6 +32,10 @@ pub const NAME: &str = "skript.name";
 pub(crate) const PART: &str = "skript.part";
 /// Of an operation in place of a payload until the payload is inserted: the number of the region.
 pub const PAYLOAD: &str = "skript.payload";
+/// Of a module: the bytes of the memory that its preparation fills.
+pub(crate) const PREPARED_SIZE: &str = "skript.prepared_size";
+/// Of a function that prepares variables: the positions of the entry's arguments that are its arguments.
+pub(crate) const PREPARES: &str = "skript.prepares";
 /// Of the entry: the quantization of its tensors.
 pub(crate) const QUANTIZATION: &str = "skript.quantization";
 /// Of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers than
@@ -39,6 +43,8 @@ pub(crate) const QUANTIZATION: &str = "skript.quantization";
 pub(crate) const READER: &str = "skript.reader";
 /// Of an argument or a result of the entry: input, variable or output.
 pub const ROLE: &str = "skript.role";
+/// The role of a variable, and of a result that is its new value.
+pub(crate) const VARIABLE: &str = "variable";
 /// Of a formula that writes several elements of a tensor in one step. It holds, by destination, the first destination that
 /// is the same tensor. Such destinations have one operand, and one result for all.
 pub(crate) const SAME_TENSOR: &str = "skript.same_tensor";
@@ -50,3 +56,5 @@ pub(crate) const SLOT: &str = "skript.slot";
 pub(crate) const TABLE: &str = "skript.table";
 /// Of a function whose last two arguments are a range of independent steps. Its calls compute all steps, from 0.
 pub(crate) const STEPS: &str = "skript.steps";
+/// Of an argument that is a variable: calls of the entry give it new values.
+pub(crate) const UPDATED: &str = "skript.updated";

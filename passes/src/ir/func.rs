@@ -15,7 +15,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Attribute of a function: a dictionary for each argument.
 const ARGUMENTS: &str = "arg_attrs";
@@ -28,6 +28,19 @@ pub fn symbol(op: OperationRef) -> Option<String> {
 /// The symbol of the function that a `func.call` or a `skript.invoke` calls.
 pub fn callee(call: OperationRef) -> Option<String> {
     typed::symbol(call, "callee")
+}
+
+/// The attribute of the function that a `func.call` or a `skript.invoke` calls.
+///
+/// # Errors
+/// The call has no attribute `callee`.
+pub fn callee_attribute<'c>(call: OperationRef<'c, '_>) -> Result<Attribute<'c>, Error> {
+    call.attribute("callee")
+}
+
+/// Whether a function is private to its module.
+pub fn is_private(function: OperationRef) -> bool {
+    typed::string(function, "sym_visibility").as_deref() == Some("private")
 }
 
 /// Inserts a call of a function without results before an operation.
@@ -59,6 +72,16 @@ pub(crate) fn call_before<'c: 'a, 'a>(
 pub fn function_type<'c>(function: OperationRef<'c, '_>) -> Result<FunctionType<'c>, Error> {
     let r#type = TypeAttribute::try_from(function.attribute("function_type")?)?;
     FunctionType::try_from(r#type.value())
+}
+
+/// All `func.func` below an operation, by name.
+pub(crate) fn functions<'c, 'a>(
+    root: OperationRef<'c, 'a>,
+) -> HashMap<String, OperationRef<'c, 'a>> {
+    skript_dialect::op::collect(&root, |op| skript_dialect::op::is(&op, ops::func::FUNC))
+        .into_iter()
+        .filter_map(|function| Some((symbol(function)?, function)))
+        .collect()
 }
 
 /// The names of a module's symbols.

@@ -4,14 +4,21 @@
 use super::ops;
 use super::typed::{self, typed};
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, BlockRef, RegionLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike};
 
 typed! {
     /// `linalg.generic`: a loop nest with one payload.
     Generic = ops::linalg::GENERIC;
 }
 
-impl<'c, 'a> Generic<'c, 'a> {
+/// The loop whose number `linalg.index` gives; `None` for other operations.
+pub(crate) fn index_of(op: OperationRef) -> Option<usize> {
+    let is_index = skript_dialect::op::is(&op, ops::linalg::INDEX);
+    let dimension = typed::integer(op, "dim").filter(|_| is_index)?;
+    usize::try_from(dimension).ok()
+}
+
+impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The map of each operand from loops to subscripts.
     pub(crate) fn indexing_maps(self) -> Vec<Attribute<'c>> {
         typed::array(self.op(), "indexing_maps")

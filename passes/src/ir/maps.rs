@@ -9,30 +9,100 @@ use skript_symbolic::Affine;
 
 /// The results of an `affine_map<…>` attribute as forms of its dimensions; `None` for divisions, remainders, symbols.
 pub(crate) fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
-    // SAFETY: the attribute is alive as long as its context; it is asked for its kind first.
-    let map = unsafe {
-        mlirAttributeIsAAffineMap(attribute.to_raw())
-            .then(|| AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())))?
+    let forms = divided_forms(attribute, &[])?;
+    let is_linear = |form: &Affine| form.as_linear().is_some();
+    forms.iter().all(is_linear).then_some(forms)
+}
+
+/// As [`forms`], with floor divisions by constants; `extents` bound the dimensions.
+pub(crate) fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Affine>> {
+    let map = map_in(attribute)?;
+    let reading = Reading {
+        dimensions: &|position| Some(Affine::index(position)),
+        symbols: &|_| None,
+        extents,
     };
     (0..map.result_count())
-        .map(|result| form(map.result(result).ok()?))
+        .map(|result| reading.form(map.result(result).ok()?))
         .collect()
 }
 
-fn form(expression: AffineExpr<'_>) -> Option<Affine> {
-    if expression.is_constant() {
-        return Some(Affine::constant(expression.constant_value()));
+/// The dimension that each result of a map is, if it is one.
+pub(crate) fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
+    let Some(map) = map_in(attribute) else {
+        return Vec::new();
+    };
+    let results = (0..map.result_count()).map(|result| map.result(result).ok());
+    let results = results.map(|result| result.filter(AffineExpr::is_dim));
+    results
+        .map(|result| result.map(|e| e.dim_position()))
+        .collect()
+}
+
+/// The only result of a map as a form of loops: `arguments` are the loops that its dimensions, then its symbols, stand for.
+pub(crate) fn applied(
+    attribute: Attribute<'_>,
+    arguments: &[usize],
+    extents: &[i64],
+) -> Option<Affine> {
+    let map = map_in(attribute)?;
+    let count = map.dim_count();
+    let argument = |position: usize| arguments.get(position).copied().map(Affine::index);
+    let reading = Reading {
+        dimensions: &argument,
+        symbols: &|position| argument(count + position),
+        extents,
+    };
+    match map.result_count() {
+        1 => reading.form(map.result(0).ok()?),
+        _ => None,
     }
-    if expression.is_dim() {
-        return Some(Affine::index(expression.dim_position()));
+}
+
+fn map_in(attribute: Attribute<'_>) -> Option<AffineMap<'_>> {
+    // SAFETY: the attribute is alive as long as its context; it is asked for its kind first.
+    unsafe {
+        mlirAttributeIsAAffineMap(attribute.to_raw())
+            .then(|| AffineMap::from_raw(mlirAffineMapAttrGetValue(attribute.to_raw())))
     }
-    if expression.is_add() {
-        return form(expression.lhs())?.add(&form(expression.rhs())?);
+}
+
+/// What the inputs of a map are.
+struct Reading<'r> {
+    dimensions: &'r dyn Fn(usize) -> Option<Affine>,
+    symbols: &'r dyn Fn(usize) -> Option<Affine>,
+    /// Of the indices in the forms.
+    extents: &'r [i64],
+}
+
+impl Reading<'_> {
+    fn form(&self, expression: AffineExpr<'_>) -> Option<Affine> {
+        if expression.is_constant() {
+            return Some(Affine::constant(expression.constant_value()));
+        }
+        if expression.is_dim() {
+            return (self.dimensions)(expression.dim_position());
+        }
+        if expression.is_symbol() {
+            return (self.symbols)(expression.symbol_position());
+        }
+        if !expression.is_binary() {
+            return None;
+        }
+        let left = self.form(expression.lhs())?;
+        let right = self.form(expression.rhs())?;
+        if expression.is_add() {
+            return left.add(&right);
+        }
+        if expression.is_mul() {
+            return left.linear_product(&right);
+        }
+        let divisor = right.as_constant().filter(|divisor| *divisor > 0)?;
+        match expression.is_floor_div() {
+            true => left.floor_div(divisor, self.extents),
+            false => None,
+        }
     }
-    if expression.is_mul() {
-        return form(expression.lhs())?.linear_product(&form(expression.rhs())?);
-    }
-    None
 }
 
 /// `affine_map<(d0, …) -> (forms)>` over this many dimensions. `None` only if MLIR refuses the text.

@@ -18,22 +18,35 @@ const STATUS: &str = "status";
 const OPERATOR: &str = "operator_name";
 
 typed! {
+    /// `skript.access`: an element of a tensor.
+    Access = ops::skript::ACCESS { tensor = 0 };
     /// `skript.check`: ends the run if its condition is false.
-    Check = ops::skript::CHECK;
+    Check = ops::skript::CHECK { condition = 0 };
     /// `skript.formula`: one `@lower` statement in normal form.
     Formula = ops::skript::FORMULA;
     /// `skript.intrinsic`: an operator that a kernel of the runtime computes.
     Intrinsic = ops::skript::INTRINSIC;
     /// `skript.invoke`: calls the function of an operator instance.
     Invoke = ops::skript::INVOKE;
+    /// `skript.yield`: the end of a formula's body.
+    Yield = ops::skript::YIELD;
 }
 
-impl<'c, 'a> Check<'c, 'a> {
-    /// The bool that holds if the run continues.
-    pub(crate) fn condition(self) -> Result<Value<'c, 'a>, Error> {
-        self.op().operand(0)
+impl<'c: 'a, 'a> Access<'c, 'a> {
+    /// The subscripts, one for each dimension.
+    pub(crate) fn subscripts(self) -> Vec<Value<'c, 'a>> {
+        self.op().operands().skip(1).collect()
     }
+}
 
+impl<'c: 'a, 'a> Yield<'c, 'a> {
+    /// The number of subscripts of each destination.
+    pub(crate) fn ranks(self) -> Result<DenseI32ArrayAttribute<'c>, Error> {
+        DenseI32ArrayAttribute::try_from(self.op().attribute("ranks")?)
+    }
+}
+
+impl<'c: 'a, 'a> Check<'c, 'a> {
     /// The i64 values that the message prints.
     pub(crate) fn values(self) -> Vec<Value<'c, 'a>> {
         self.op().operands().skip(1).collect()
@@ -63,7 +76,7 @@ impl<'c, 'a> Check<'c, 'a> {
     }
 }
 
-impl<'c, 'a> Formula<'c, 'a> {
+impl<'c: 'a, 'a> Formula<'c, 'a> {
     /// The bound of each index, outermost first; [`types::DYNAMIC`] where an operand is the bound.
     pub(crate) fn static_bounds(self) -> Vec<i64> {
         typed::i64s(self.op(), "static_bounds")
@@ -90,7 +103,7 @@ impl<'c, 'a> Formula<'c, 'a> {
     }
 }
 
-impl<'c, 'a> Intrinsic<'c, 'a> {
+impl<'c: 'a, 'a> Intrinsic<'c, 'a> {
     /// The qualified name of the operator.
     pub fn operator(self) -> String {
         typed::string(self.op(), OPERATOR).unwrap_or_default()
@@ -127,7 +140,7 @@ impl<'c, 'a> Intrinsic<'c, 'a> {
     }
 }
 
-impl Invoke<'_, '_> {
+impl<'c: 'a, 'a> Invoke<'c, 'a> {
     /// The qualified name of the operator.
     pub fn operator(self) -> String {
         typed::string(self.op(), OPERATOR).unwrap_or_default()

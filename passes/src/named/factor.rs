@@ -100,9 +100,8 @@ fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
 pub(crate) fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let op = owner(value)?;
     match op::name(&op).as_str() {
-        ops::arith::EXTF | ops::arith::EXTSI => op.operand(0).ok(),
-        ops::arith::INDEX_CAST => op
-            .operand(0)
+        ops::arith::EXTF | ops::arith::EXTSI => ir::operand(op).ok(),
+        ops::arith::INDEX_CAST => ir::operand(op)
             .ok()
             .filter(|x| bits(x.r#type()) <= bits(value.r#type())),
         _ => real_width::widened_from(value),
@@ -117,7 +116,7 @@ fn bits(r#type: Type<'_>) -> u32 {
 /// The operand of casts between `index` and 64-bit integers.
 fn uncast<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
     while let Some(op) = owner(value).filter(|op| op::is(op, ops::arith::INDEX_CAST))
-        && let Ok(same) = op.operand(0)
+        && let Ok(same) = ir::operand(op)
         && bits(same.r#type()) == bits(value.r#type())
     {
         value = same;
@@ -128,8 +127,11 @@ fn uncast<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> Value<'c, 'a> {
 fn negation<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let op = owner(value)?;
     match op::name(&op).as_str() {
-        ops::arith::NEGF => op.operand(0).ok(),
-        ops::arith::SUBI if bounds::constant(op.operand(0).ok()?) == Some(0) => op.operand(1).ok(),
+        ops::arith::NEGF => ir::operand(op).ok(),
+        ops::arith::SUBI => {
+            let [zero, value] = ir::both_operands(op).ok()?;
+            (bounds::constant(zero) == Some(0)).then_some(value)
+        }
         _ => None,
     }
 }
@@ -291,6 +293,6 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
             &[r#type],
             vec![region],
         )?;
-        Ok(generic.result(0)?.into())
+        Ok(ir::result(generic)?)
     }
 }

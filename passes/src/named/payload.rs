@@ -57,7 +57,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let present = argument(inputs)?;
         let operations = ir::operations(block);
         let (end, steps) = operations.split_last()?;
-        let yielded = (end.operand_count() == 1).then(|| end.operand(0).ok())??;
+        let yielded = (end.operand_count() == 1).then(|| ir::operand(*end).ok())??;
         if steps.is_empty() {
             return match position(yielded) {
                 Some(input) => Some(Payload::Copy(input)),
@@ -66,7 +66,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         }
         let last = steps.last()?;
         let added = with(*last, present)?;
-        if last.result(0).ok().map(Value::from) != Some(yielded) {
+        if ir::result(*last).ok() != Some(yielded) {
             return None;
         }
         let element = position(added).or_else(|| position(factor::widened(added)?));
@@ -79,7 +79,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let elements: Vec<Value<'c, 'a>> = (0..inputs).map(argument).collect::<Option<_>>()?;
         let subtracted = match op::name(last).as_str() {
             ops::arith::ADDF | ops::arith::ADDI => false,
-            ops::arith::SUBF | ops::arith::SUBI if last.operand(0).ok() == Some(present) => true,
+            ops::arith::SUBF | ops::arith::SUBI if ir::operand(*last).ok() == Some(present) => true,
             _ => return None,
         };
         factor::product(added, subtracted, block, &elements).map(Payload::Products)
@@ -91,7 +91,7 @@ fn with<'c: 'a, 'a>(op: OperationRef<'c, 'a>, operand: Value<'c, 'a>) -> Option<
     if op.operand_count() != 2 || op.result_count() != 1 {
         return None;
     }
-    let (left, right) = (op.operand(0).ok()?, op.operand(1).ok()?);
+    let [left, right] = ir::both_operands(op).ok()?;
     match (left == operand, right == operand) {
         (true, false) => Some(right),
         (false, true) => Some(left),

@@ -2,6 +2,7 @@
 //! Writes a named operation as text, with reshapes of its operands.
 
 use super::operand::Operand;
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{Builder, splice, types};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
@@ -93,7 +94,7 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
         let made = splice::splice(at, &operands, &text, &[("%v0".to_owned(), result)])?;
         let value = *made.values.first().ok_or("a text without a result")?;
         self.output
-            .restored(value, at.result(0)?.r#type(), at, builder)
+            .restored(value, ir::result(at)?.r#type(), at, builder)
     }
 }
 

@@ -51,6 +51,7 @@ const BUFFERIZE: &[Step] = &[
     models("skript-write-outputs"),
     every("eliminate-empty-tensors"),
     every(ONE_SHOT),
+    models("skript-split-phases"),
     every("canonicalize"),
     models("lower-affine"),
     models("canonicalize"),
@@ -159,6 +160,14 @@ pub fn schedule(processor: &Processor) -> Stage {
     }
 }
 
+/// What depends on variables alone moves into functions that run once.
+pub fn prepare() -> Stage {
+    Stage {
+        name: "prepare",
+        passes: "skript-prepare-variables".to_owned(),
+    }
+}
+
 /// From buffers to a module in LLVM's dialect for a target.
 pub fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
     [
@@ -183,6 +192,7 @@ pub fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> 
         lower(lowering, keep),
         bufferize(),
         schedule(&target.processor),
+        prepare(),
     ];
     stages.extend(to_llvm(target));
     stages

@@ -91,6 +91,18 @@ impl Combine {
     }
 }
 
+/// Whether a printed constant is the identity of the operation.
+pub(crate) fn is_identity(attribute: &str, combine: &Combine) -> bool {
+    let value = attribute.split(' ').next().unwrap_or("");
+    if value == combine.identity {
+        return true;
+    }
+    match (value.parse::<f64>(), combine.identity.parse::<f64>()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
 /// ±infinity as a hexadecimal literal.
 fn infinity(element: &str, negative: bool) -> Option<String> {
     let bits = match (element, negative) {

@@ -11,6 +11,7 @@ pub mod kernel;
 pub mod nest;
 pub mod packing;
 mod payload;
+pub mod phases;
 pub mod plan;
 pub mod reading;
 pub mod signature;

@@ -51,6 +51,8 @@ pub struct Nest {
     pub loops: Vec<Loop>,
     /// The addresses of the operands; the last one is the destination.
     pub operands: Vec<Address>,
+    /// The operands whose content is the same in every call of the model.
+    pub constants: Vec<usize>,
 }
 
 impl Nest {
@@ -173,6 +175,7 @@ mod tests {
                     strides: s.to_vec(),
                 })
                 .collect(),
+            constants: Vec::new(),
         }
     }
 

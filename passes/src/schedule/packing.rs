@@ -15,6 +15,7 @@
 use super::nest::{Address, LoopKind, Nest};
 use super::plan::Plan;
 use super::signature::Signature;
+use super::vectorize::NOINLINE;
 use crate::ir::attribute_names::STEPS;
 use std::fmt::Write;
 
@@ -107,14 +108,15 @@ impl Packing {
         signature.windows[self.operand] = (0, self.elements);
     }
 
-    /// Writes `func.func private @name`, which copies the blocks from its third argument up to its last.
+    /// Writes `func.func private @name`, which copies the blocks from its third argument up to its last. LLVM keeps its loops
+    /// small: unrolled, they take longer to compile than all kernels.
     pub fn function(&self, name: &str, signature: &Signature) -> String {
         let (array, copy) = (&signature.arrays[self.operand], self.r#type(signature));
         let flat = signature.flat(self.operand);
         let (offset, span) = signature.windows[self.operand];
         let element = &signature.elements[self.operand];
         let mut text = format!(
-            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copy: {copy} {{llvm.noalias}}, %from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, {STEPS}}} {{\n"
+            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copy: {copy} {{llvm.noalias}}, %from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [{NOINLINE}, \"optsize\"], {STEPS}}} {{\n"
         );
         let zero = if element.contains('f') { "0.0" } else { "0" };
         let _ = writeln!(

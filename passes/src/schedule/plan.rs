@@ -129,11 +129,7 @@ impl Plan {
             }
             false => self.parallels.push(self.lanes_loop),
         }
-        let is_used = |l: &usize| {
-            nest.loops[*l]
-                .dimension
-                .is_some_and(|d| used_dimensions.contains(&d))
-        };
+        let is_used = |l: &usize| is_used(nest, *l, used_dimensions);
         self.reductions.sort_by_key(|l| !is_used(l));
         let first = self.reductions.iter().position(|l| !is_used(l));
         self.hoists = first.or(Some(self.reductions.len()));
@@ -220,8 +216,9 @@ impl Plan {
         }
         if let Some(rows) = rows {
             let most = (accumulators / self.vectors).min(12);
+            let least = (IN_FLIGHT + self.vectors - 1) / self.vectors;
             let factor = match nest.loops[rows].source {
-                None => factor_of(nest.loops[rows].extent, most),
+                None => factor_of(nest.loops[rows].extent, least, most),
                 Some(_) => most.min(8),
             };
             self.unroll.push((rows, factor));
@@ -238,7 +235,7 @@ impl Plan {
         if let Some(second) = second
             && accumulators / used >= 2
         {
-            let factor = factor_of(nest.loops[second].extent, (accumulators / used).min(3));
+            let factor = factor_of(nest.loops[second].extent, 1, (accumulators / used).min(3));
             if factor > 1 {
                 self.unroll.push((second, factor));
             }
@@ -252,7 +249,7 @@ impl Plan {
         order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
         for (rank, l) in order.into_iter().take(2).enumerate() {
             let most = if rank == 0 { 8 } else { 4 };
-            let factor = factor_of(nest.loops[l].extent, most.min(budget));
+            let factor = factor_of(nest.loops[l].extent, 1, most.min(budget));
             if factor > 1 {
                 self.unroll.push((l, factor));
                 budget /= factor;
@@ -266,18 +263,23 @@ impl Plan {
     }
 }
 
-/// The largest divisor of `extent` up to `most` if it is not much smaller; otherwise `most`, and a remainder is peeled.
-fn factor_of(extent: i64, most: i64) -> i64 {
+/// Accumulators that keep the multiply-add units busy: more than the latency, 4 cycles, of two units.
+const IN_FLIGHT: i64 = 10;
+
+/// The largest divisor of `extent` from `least` to `most` if it is not much smaller than `most`; otherwise `most`, and a
+/// remainder is peeled.
+fn factor_of(extent: i64, least: i64, most: i64) -> i64 {
     let most = most.min(extent).max(1);
-    (1..=most)
-        .rev()
-        .find(|f| extent % f == 0)
-        .filter(|f| f * 2 >= most)
-        .unwrap_or(most)
+    let divisors = (1..=most).rev().find(|f| extent % f == 0);
+    let divisor = divisors.filter(|f| f * 2 >= most && *f >= least.min(most));
+    divisor.unwrap_or(most)
 }
 
 /// Points of the smallest nest that has an operand copied.
 const PACKED_POINTS: i64 = 1 << 16;
+
+/// The rows that use each element of the smallest operand that is copied in every call.
+const LEAST_ROWS: i64 = 16;
 
 /// The rows that a copy of an operand costs: to copy an element takes as long as to use it so many times.
 const PACKING_ROWS: f64 = 48.0;
@@ -303,6 +305,7 @@ fn select(
         None => 0.0,
         Some((LaneMode::Reduction, _)) => 0.6,
         Some((LaneMode::Output, l)) => {
+            let is_used = is_used(nest, l, used_dimensions);
             let strides = nest.inputs().iter().map(|o| o.strides[l]);
             let farthest = strides.max().unwrap_or(0);
             let is_large = nest
@@ -310,23 +313,29 @@ fn select(
                 .iter()
                 .enumerate()
                 .any(|(n, o)| o.strides[l] != 0 && nest.span(n) > LARGE / 4);
-            match farthest {
+            let share = match farthest {
                 0 | 1 if is_large => filled(l) * 0.7,
                 0 | 1 => filled(l),
                 2..=CLOSEST => filled(l) * 0.4,
                 _ => filled(l) * 0.2,
-            }
+            };
+            // A predicate on the lanes is evaluated for each vector.
+            if is_used { share * 0.4 } else { share }
         }
     };
     let packed = (0..nest.loops.len())
         .filter_map(|l| {
             let operand = packable(nest, l, lanes, used_dimensions)?;
             let rows = nest.volume() / nest.elements(operand).max(1);
+            let packing = match nest.constants.contains(&operand) {
+                true => 0.0,
+                false => PACKING_ROWS / rows as f64,
+            };
             let scatter = match nest.output()?.strides[l] {
                 1 => 0.0,
                 _ => SCATTER_STEPS / nest.reduced() as f64,
             };
-            let share = filled(l) / (1.0 + scatter + PACKING_ROWS / rows as f64);
+            let share = filled(l) / (1.0 + scatter + packing);
             Some((share, l, operand))
         })
         .max_by(|a, b| a.0.total_cmp(&b.0));
@@ -338,13 +347,18 @@ fn select(
     }
 }
 
+/// Whether the payload uses the value of a loop.
+fn is_used(nest: &Nest, l: usize, used_dimensions: &[usize]) -> bool {
+    let dimension = nest.loops[l].dimension;
+    dimension.is_some_and(|d| used_dimensions.contains(&d))
+}
+
 /// The only operand that varies along a loop, if a copy of it with the lanes along this loop may pay.
 fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Option<usize> {
     let own = &nest.loops[l];
-    let is_used = own.dimension.is_some_and(|d| used_dimensions.contains(&d));
     if own.kind != LoopKind::Parallel
         || own.source.is_some()
-        || is_used
+        || is_used(nest, l, used_dimensions)
         || own.extent < lanes / 2
         || nest.volume() < PACKED_POINTS
     {
@@ -363,7 +377,11 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     let reduces =
         (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
     let is_static = |r: usize| nest.loops[r].source.is_none() || strides[r] == 0;
-    (rows >= 16 && reduces && (0..nest.loops.len()).all(is_static)).then_some(*operand)
+    let least = match nest.constants.contains(operand) {
+        true => LEAST_ROWS / 4,
+        false => LEAST_ROWS,
+    };
+    (rows >= least && reduces && (0..nest.loops.len()).all(is_static)).then_some(*operand)
 }
 
 /// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
@@ -439,6 +457,7 @@ mod tests {
                     strides: s.to_vec(),
                 })
                 .collect(),
+            constants: Vec::new(),
         }
     }
 

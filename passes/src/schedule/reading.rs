@@ -6,7 +6,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::body::{Body, Combine, Operand, Step};
+use super::body::{Body, Combine, Operand, Step, is_identity};
 use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
 use super::signature::Signature;
 use super::signature::pointer_type;
@@ -113,6 +113,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     let mut nest = Nest {
         loops,
         operands: Vec::new(),
+        constants: Vec::new(),
     };
     let mut arguments = Vec::new();
     for &position in &used {
@@ -303,9 +304,9 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
             return None;
         }
         let step = if name == ops::linalg::INDEX {
-            let text = op.attribute("dim").ok()?.to_string();
-            let dimension = text.split(' ').next()?.parse().ok()?;
-            Step::Index { dimension }
+            Step::Index {
+                dimension: linalg::index_of(op)?,
+            }
         } else if name == ops::arith::CONSTANT {
             constant_step(op)?
         } else if name.starts_with("arith.") || name.starts_with("math.") {
@@ -344,18 +345,6 @@ impl<'c, 'a> PayloadReader<'c, 'a> {
             return (then.clone(), Some(condition.clone()));
         }
         (value, None)
-    }
-}
-
-/// Whether a printed constant is the identity of the operation.
-fn is_identity(attribute: &str, combine: &Combine) -> bool {
-    let value = attribute.split(' ').next().unwrap_or("");
-    if value == combine.identity {
-        return true;
-    }
-    match (value.parse::<f64>(), combine.identity.parse::<f64>()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
     }
 }
 

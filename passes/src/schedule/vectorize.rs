@@ -20,8 +20,9 @@ use crate::ir::func::call_before;
 use crate::ir::memref::root_of;
 use crate::ir::walk::named;
 use crate::ir::{self, append_functions, erase, ops};
-use melior::ir::Value;
+use crate::prepare::constants::Constants;
 use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{BlockRef, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::{HashMap, HashSet};
 
@@ -91,19 +92,25 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
         taken: ir::symbols(module),
         ..Functions::default()
     };
+    let constants = Prepared::of(module);
     let mut count = 0;
     for op in found {
-        let Some(mut kernel) = Kernel::of(op, target) else {
+        let Some(mut kernel) = Kernel::of(op, target, &constants) else {
             continue;
         };
         if let Some((packing, text)) = &kernel.packing {
             let name = functions.name("pack", text);
-            let copy = array_before(op, &packing.r#type(&kernel.signature))?;
             let operand = kernel.arguments.get_mut(packing.operand);
             let operand = operand.ok_or("a kernel without its operand")?;
-            let range = [index_before(op, 0)?, index_before(op, packing.steps())?];
-            let own = static_before(op, *operand, &packing.source_type)?;
-            call_before(op, &name, &[&[own, copy][..], &range].concat())
+            // What is the same in every call is copied before all loops.
+            let anchor = constants.anchor(*operand, op).unwrap_or(op);
+            let copy = array_before(anchor, &packing.r#type(&kernel.signature))?;
+            let range = [
+                index_before(anchor, 0)?,
+                index_before(anchor, packing.steps())?,
+            ];
+            let own = static_before(anchor, *operand, &packing.source_type)?;
+            call_before(anchor, &name, &[&[own, copy][..], &range].concat())
                 .map_err(|e| e.to_string())?;
             *operand = copy;
         }
@@ -115,6 +122,38 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
     }
     append_functions(module, &functions.text()).map_err(|e| e.to_string())?;
     Ok(count)
+}
+
+/// The buffers that are prepared once, before the first call of the entry.
+struct Prepared<'c, 'a> {
+    /// The entry's block; `None` in a module without an entry.
+    block: Option<BlockRef<'c, 'a>>,
+    constants: Constants<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Prepared<'c, 'a> {
+    fn of(module: OperationRef<'c, 'a>) -> Self {
+        let entry = ir::entry(module).ok();
+        let constants = entry.map(|entry| Constants::of(entry, module));
+        Prepared {
+            block: entry.and_then(|entry| ir::body(entry).ok()),
+            constants: constants.unwrap_or_default(),
+        }
+    }
+
+    /// The operation of the entry's block that holds `op`, if what copies a prepared buffer may stand before it.
+    fn anchor(
+        &self,
+        array: Value<'c, 'a>,
+        op: OperationRef<'c, 'a>,
+    ) -> Option<OperationRef<'c, 'a>> {
+        let block = self.block.filter(|_| self.constants.is_constant(array))?;
+        let is_outside = match ir::definition(array) {
+            Some((maker, _)) => maker.block() == Some(block),
+            None => true,
+        };
+        ir::ancestor_in(block, op).filter(|_| is_outside)
+    }
 }
 
 /// The functions that the pass adds; equal ones are one.
@@ -156,10 +195,10 @@ impl Functions {
     fn text(&self) -> String {
         let mut all = String::new();
         for (_, text, calls) in &self.added {
-            match *calls > MOST_COPIES {
+            match *calls > MOST_COPIES && !text.contains(NOINLINE) {
                 true => all.push_str(&text.replacen(
                     "attributes {",
-                    "attributes {passthrough = [\"noinline\"], ",
+                    &format!("attributes {{passthrough = [{NOINLINE}], "),
                     1,
                 )),
                 false => all.push_str(text),
@@ -168,6 +207,9 @@ impl Functions {
         all
     }
 }
+
+/// Of a function: LLVM does not inline it.
+pub(super) const NOINLINE: &str = "\"noinline\"";
 
 /// Maximum number of callers of a kernel that LLVM may inline. A kernel with more stays one function.
 const MOST_COPIES: usize = 8;
@@ -186,9 +228,9 @@ struct Kernel<'c, 'a> {
     signature: Signature,
 }
 
-impl<'c, 'a> Kernel<'c, 'a> {
+impl<'c: 'a, 'a> Kernel<'c, 'a> {
     /// `None` for a reduction that gains nothing.
-    fn of(op: OperationRef<'c, 'a>, target: Target) -> Option<Self> {
+    fn of(op: OperationRef<'c, 'a>, target: Target, constants: &Prepared<'c, 'a>) -> Option<Self> {
         let mut reduction = read(op)?;
         // Kernels require that the output does not alias an input.
         let arrays = reduction.signature.arrays.len();
@@ -200,6 +242,9 @@ impl<'c, 'a> Kernel<'c, 'a> {
         let used_dimensions = reduction.body.used_dimensions();
         let operands: Vec<Value> = op.operands().collect();
         reduction.nest.simplify(&used_dimensions);
+        let inputs = inputs.iter().enumerate();
+        let prepared = inputs.filter(|(_, input)| constants.anchor(**input, op).is_some());
+        reduction.nest.constants = prepared.map(|(n, _)| n).collect();
         let bits = reduction
             .signature
             .elements

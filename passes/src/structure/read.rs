@@ -8,8 +8,9 @@ use crate::ir::attribute_names;
 use crate::ir::builder::operations;
 use crate::ir::copy::{arguments, operation_name};
 use crate::ir::ops;
-use crate::ir::skript::Formula;
-use crate::ir::{ValueKey, types};
+use crate::ir::scf::If;
+use crate::ir::skript::{Access, Formula, Yield};
+use crate::ir::{self, ValueKey, types};
 use melior::Error;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -186,9 +187,8 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         }
         if let Some(block) = reading.predicate {
             let condition = reading.block(block, &mut destinations)?;
-            let condition = condition
-                .operand(0)
-                .map_err(|_| ReadError::Malformed("no condition"))?;
+            let condition =
+                ir::operand(condition).map_err(|_| ReadError::Malformed("no condition"))?;
             reading.nest.predicate = Some(reading.term(condition)?);
         }
         let end = reading.block(body, &mut destinations)?;
@@ -274,8 +274,8 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         use RealType::{BF16, F16, F32, F64};
         self.blocks().flat_map(operations).any(|op| {
             let types = || {
-                let (from, to) = (op.operand(0).ok()?, op.result(0).ok()?);
-                (self.find(to.into()) == Some(term))
+                let (from, to) = (ir::operand(op).ok()?, ir::result(op).ok()?);
+                (self.find(to) == Some(term))
                     .then_some((types::reals(from.r#type())?, types::reals(to.r#type())?))
             };
             operation_name(op) == ops::skript::CAST
@@ -284,7 +284,8 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     }
 
     fn finish(&mut self, end: OperationRef<'c, 'a>) -> Result<(), ReadError> {
-        let ranks = DenseI32ArrayAttribute::try_from(end.attribute("ranks")?)?;
+        let end = Yield::cast(end).ok_or(ReadError::Malformed("no end"))?;
+        let (ranks, end) = (end.ranks()?, end.op());
         let operands: Vec<_> = end.operands().collect();
         let mut next = self.outs.len();
         for target in 0..self.outs.len() {
@@ -345,24 +346,23 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
         let name = operation_name(op);
         match name.as_str() {
             ops::skript::ACCESS => {
-                let tensor = op.operand(0)?;
+                let access = Access::cast(op).ok_or(ReadError::Malformed("no access"))?;
+                let tensor = access.tensor()?;
                 let tensor = match destinations.get(&ValueKey::of(tensor)) {
                     Some(target) => *target,
                     None => self.captured(tensor)?,
                 };
-                let subscripts = op
-                    .operands()
-                    .skip(1)
-                    .map(|s| self.term(s))
-                    .collect::<Result<_, _>>()?;
+                let subscripts = access.subscripts().into_iter().map(|s| self.term(s));
+                let subscripts = subscripts.collect::<Result<_, _>>()?;
                 let term = self.push(Term::Access { tensor, subscripts });
-                let key = ValueKey::of(op.result(0)?);
+                let key = ValueKey::of(ir::result(op)?);
                 self.terms.insert(key, term);
                 self.elements.push((key, term));
                 Ok(())
             }
             ops::scf::IF => {
-                let condition = self.term(op.operand(0)?)?;
+                let branch = If::cast(op).ok_or(ReadError::Malformed("no branch"))?;
+                let condition = self.term(branch.condition()?)?;
                 let mut ends = Vec::new();
                 for region in op.regions() {
                     if let Some(block) = block_of(region)? {
@@ -395,7 +395,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                     return self.define(op, value);
                 }
                 if let Some(same) = same_integer(op, &operands) {
-                    self.terms.insert(ValueKey::of(op.result(0)?), same);
+                    self.terms.insert(ValueKey::of(ir::result(op)?), same);
                     return Ok(());
                 }
                 match scalar_operation(op, &name) {
@@ -410,7 +410,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
                     }
                     None => {
                         if let Some(literal) = self.literal(op) {
-                            self.terms.insert(ValueKey::of(op.result(0)?), literal);
+                            self.terms.insert(ValueKey::of(ir::result(op)?), literal);
                             return Ok(());
                         }
                         let mut operands = operands;
@@ -430,10 +430,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
 
     /// The term of a constant; equal constants share one.
     fn literal(&mut self, op: OperationRef<'c, 'a>) -> Option<TermId> {
-        if operation_name(op) != ops::arith::CONSTANT {
-            return None;
-        }
-        let value = op.attribute("value").ok()?;
+        let value = Constant::cast(op)?.value().ok()?;
         if let Some((_, term)) = self.literals.iter().find(|(own, _)| *own == value) {
             return Some(*term);
         }
@@ -471,10 +468,10 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
 
     /// Narrow integers wrap: a term that depends on indices is affine only if its range fits the type.
     fn wrap(&mut self, op: OperationRef<'c, 'a>) -> Result<(), ReadError> {
-        let result = op.result(0)?;
+        let result = ir::result(op)?;
         let narrow = IntegerType::try_from(result.r#type()).ok();
         let narrow = narrow.filter(|own| (2..64).contains(&own.width()));
-        let term = self.find(result.into());
+        let term = self.find(result);
         if let (Some(narrow), Some(term)) = (narrow, term)
             && !self.nest.fits(term, narrow.width())
             && let Some(own) = self.nest.terms.get_mut(term)
@@ -487,7 +484,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
 
     fn define(&mut self, op: OperationRef<'c, 'a>, term: Term) -> Result<(), ReadError> {
         let term = self.push(term);
-        self.terms.insert(ValueKey::of(op.result(0)?), term);
+        self.terms.insert(ValueKey::of(ir::result(op)?), term);
         Ok(())
     }
 
@@ -579,7 +576,7 @@ pub(crate) fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> 
 /// An integer or bool constant.
 fn constant(op: OperationRef<'_, '_>) -> Option<Term> {
     let value = Constant::cast(op)?.integer()?;
-    let r#type = op.result(0).ok()?.r#type();
+    let r#type = ir::result(op).ok()?.r#type();
     match types::kind_of(r#type)? {
         ScalarKind::Bool => Some(Term::Bool(value != 0)),
         ScalarKind::Int => Some(Term::Int(value)),
@@ -596,8 +593,8 @@ fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId>
     let wide = |t: melior::ir::Type<'_>| {
         t.is_index() || melior::ir::r#type::IntegerType::try_from(t).is_ok_and(|t| t.width() == 64)
     };
-    let from = op.operand(0).ok()?.r#type();
-    let to = op.result(0).ok()?.r#type();
+    let from = ir::operand(op).ok()?.r#type();
+    let to = ir::result(op).ok()?.r#type();
     (wide(from) && wide(to)).then(|| operands.first().copied())?
 }
 
@@ -609,10 +606,10 @@ pub(crate) fn scalar_operation(
     if !name.starts_with("skript.") || op.result_count() != 1 {
         return None;
     }
-    let last = op.operand(op.operand_count().checked_sub(1)?).ok()?;
+    let last = op.operands().last()?;
     let kind = types::kind_of(last.r#type())?;
     if name == ops::skript::CAST {
-        let cast = match types::kind_of(op.result(0).ok()?.r#type())? {
+        let cast = match types::kind_of(ir::result(op).ok()?.r#type())? {
             ScalarKind::Bool => ScalarOp::ToBool,
             ScalarKind::Int => ScalarOp::ToInt,
             ScalarKind::Real => ScalarOp::ToReal,

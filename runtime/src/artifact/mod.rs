@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A compiled model: object code and its interface, and the two as a file.
 //!
-//! # File format, version 4
+//! # File format, version 5
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
 //! ```text
 //! 8  magic "SKRIPTM\n"
-//! 4  version (4)
+//! 4  version (5)
 //! 8  length of the body
 //! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
-//!          inputs, variables, outputs: lists of ports, updates: list of (u32 variable, u32 output),
+//!          prepared: u64, inputs, variables, outputs: lists of ports, updates: list of (u32 variable, u32 output),
 //!          checks: list of (code: string, message: string, trace: list of strings), object: u64 length and bytes
 //! 32 BLAKE3 of all the above
 //! ```
@@ -29,6 +29,9 @@ pub struct Artifact {
     /// Symbol of the entry, `int32_t (void *const *tensors, uint8_t *arena, struct skript_context *context)`.
     pub entry: String,
     pub arena: ArenaLayout,
+    /// Bytes of the array that `skript_prepare` fills, `void (void *const *tensors)`; 0 if nothing is prepared. Its pointer
+    /// is the last of the tensors.
+    pub prepared: u64,
     /// In the order of the graph; packs flattened.
     pub inputs: Vec<Port>,
     pub variables: Vec<Port>,
@@ -39,6 +42,21 @@ pub struct Artifact {
     /// Run-time checks; status n is check n − 1.
     pub checks: Vec<Check>,
     pub object: Vec<u8>,
+}
+
+impl Artifact {
+    /// Inputs, variables, outputs.
+    pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
+        let ports = self.inputs.iter().chain(&self.variables);
+        ports.chain(&self.outputs)
+    }
+
+    /// The number of pointers that the entry gets, without that of the prepared variables: one per tensor, and one to the
+    /// extents of each dynamic tensor.
+    pub(crate) fn pointer_count(&self) -> usize {
+        let dynamic = self.ports().filter(|port| port.is_dynamic());
+        self.ports().count() + dynamic.count()
+    }
 }
 
 /// What the code was compiled for, in LLVM's words.

@@ -192,6 +192,10 @@ impl<'a> Reader<'a> {
         if arena.size > LARGEST || !arena.alignment.is_power_of_two() || arena.alignment > 1 << 21 {
             return Err(self.invalid("arena"));
         }
+        let prepared = self.u64("prepared size")?;
+        if prepared > LARGEST {
+            return Err(self.invalid("prepared size"));
+        }
         let inputs = self.list("inputs", Self::port)?;
         let variables = self.list("variables", Self::port)?;
         let outputs = self.list("outputs", Self::port)?;
@@ -217,6 +221,7 @@ impl<'a> Reader<'a> {
             target,
             entry,
             arena,
+            prepared,
             inputs,
             variables,
             outputs,
@@ -243,6 +248,7 @@ mod tests {
                 size: 128,
                 alignment: 64,
             },
+            prepared: 0,
             inputs: vec![Port {
                 name: "x".into(),
                 aliases: vec!["main.G.x".into()],

@@ -4,7 +4,7 @@
 use super::{Artifact, ELEMENTS, Port, PortExtent};
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 impl Artifact {
     /// The artifact as a file; the same artifact always makes the same bytes.
@@ -20,6 +20,7 @@ impl Artifact {
         }
         body.extend(self.arena.size.to_le_bytes());
         body.extend(self.arena.alignment.to_le_bytes());
+        body.extend(self.prepared.to_le_bytes());
         for ports in [&self.inputs, &self.variables, &self.outputs] {
             count(&mut body, ports.len());
             ports.iter().for_each(|p| port(&mut body, p));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lists and removes the entries of a cache.
 
-use super::Cache;
+use super::{CODE, Cache, PREPARED};
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// Hexadecimal digits of a key.
 const KEY_LENGTH: usize = 64;
 
-/// One compiled model in a cache.
+/// One file of a cache: a compiled model, or what it prepared of its variables.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub path: PathBuf,
@@ -83,7 +83,7 @@ impl Cache {
 fn is_key(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|s| s.to_str());
     let is_hexadecimal = |s: &str| s.bytes().all(|b| b.is_ascii_hexdigit());
-    path.extension().is_some_and(|e| e == "skm")
+    path.extension().is_some_and(|e| e == CODE || e == PREPARED)
         && stem.is_some_and(|s| s.len() == KEY_LENGTH && is_hexadecimal(s))
 }
 

@@ -2,7 +2,7 @@
 //! The mapping that loaded code lies in: the unsafe part of loading.
 
 use super::layout::Region;
-use super::{Entry, wrong};
+use super::{Entry, Prepare, wrong};
 use crate::error::LoadError;
 use std::io::Error;
 use std::ops::Range;
@@ -94,17 +94,29 @@ impl Memory {
         }
     }
 
-    /// The function at an offset.
-    pub fn function(&self, offset: u64) -> Result<Entry, LoadError> {
+    /// The entry at an offset.
+    pub fn entry(&self, offset: u64) -> Result<Entry, LoadError> {
+        let address = self.function(offset)?;
+        // SAFETY: that a function of this type is there is the contract of the artifact, whose code is trusted.
+        Ok(unsafe { std::mem::transmute::<*const u8, Entry>(address) })
+    }
+
+    /// The function at an offset that prepares variables.
+    pub fn prepare(&self, offset: u64) -> Result<Prepare, LoadError> {
+        let address = self.function(offset)?;
+        // SAFETY: as of the entry.
+        Ok(unsafe { std::mem::transmute::<*const u8, Prepare>(address) })
+    }
+
+    fn function(&self, offset: u64) -> Result<*const u8, LoadError> {
         let offset = usize::try_from(offset)
             .ok()
             .filter(|offset| *offset < self.size);
         let Some(offset) = offset else {
             return wrong("the entry lies outside of the memory");
         };
-        // SAFETY: the offset is inside of the mapping. That a function of this type is there is the contract of the
-        // artifact, whose code is trusted.
-        Ok(unsafe { std::mem::transmute::<*const u8, Entry>(self.start.as_ptr().add(offset)) })
+        // SAFETY: the offset is inside of the mapping.
+        Ok(unsafe { self.start.as_ptr().add(offset) })
     }
 }
 

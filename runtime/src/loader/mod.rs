@@ -29,9 +29,13 @@ use std::ffi::{c_int, c_void};
 /// The C entry of a compiled model.
 pub type Entry = unsafe extern "C" fn(*const *mut u8, *mut u8, *mut c_void) -> c_int;
 
+/// The C function of a compiled model that prepares variables.
+pub type Prepare = unsafe extern "C" fn(*const *mut u8);
+
 /// Object code in this process; unmapped when it is dropped.
 pub struct Linked {
     entry: Entry,
+    prepare: Option<Prepare>,
     _memory: Memory,
 }
 
@@ -70,12 +74,12 @@ impl Architecture {
 }
 
 impl Linked {
-    /// Loads `object` and finds the function `entry` in it.
+    /// Loads `object` and finds the function `entry` in it, and the function `prepare` if a name is given.
     ///
     /// # Errors
     /// [`LoadError::Symbols`] if the table of symbols lacks a function that the code calls, [`LoadError::Link`] for
     /// everything else: a file that is not such an object, relocations that are not supported, a system that refuses memory.
-    pub fn new(object: &[u8], entry: &str) -> Result<Linked, LoadError> {
+    pub fn new(object: &[u8], entry: &str, prepare: Option<&str>) -> Result<Linked, LoadError> {
         let object = Object::parse(object)?;
         if Some(object.architecture) != Architecture::HOST {
             return Err(LoadError::Link(format!(
@@ -86,6 +90,8 @@ impl Linked {
         }
         let layout = Layout::of(&object, memory::page_size())?;
         let entry = link::function(&object, &layout, entry)?;
+        let prepare = prepare.map(|name| link::function(&object, &layout, name));
+        let prepare = prepare.transpose()?;
         let mut memory = Memory::new(layout.size())?;
         let base = memory.address();
         link::link(&object, &layout, base, memory.bytes(), &symbols::address)?;
@@ -93,7 +99,8 @@ impl Linked {
             memory.protect(layout.range(region), region)?;
         }
         Ok(Linked {
-            entry: memory.function(entry)?,
+            entry: memory.entry(entry)?,
+            prepare: prepare.map(|offset| memory.prepare(offset)).transpose()?,
             _memory: memory,
         })
     }
@@ -101,6 +108,11 @@ impl Linked {
     /// The entry; valid while `self` lives.
     pub fn entry(&self) -> Entry {
         self.entry
+    }
+
+    /// The function that prepares variables; valid while `self` lives.
+    pub fn prepare(&self) -> Option<Prepare> {
+        self.prepare
     }
 }
 

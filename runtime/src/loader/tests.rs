@@ -61,11 +61,11 @@ int entry(void *tensors, void *arena, int *n) {
 
 #[test]
 fn every_kind_of_section_is_loaded() {
-    let linked = Linked::new(&c(ALL_SECTIONS), "entry").unwrap();
+    let linked = Linked::new(&c(ALL_SECTIONS), "entry", None).unwrap();
     let results: Vec<i32> = (0..7).map(|n| call(&linked, n)).collect();
     assert_eq!(results, [5, 7, 22, 42, 44, 1_000_000_007, -1]);
     // Each load has variables of its own.
-    let other = Linked::new(&c(ALL_SECTIONS), "entry").unwrap();
+    let other = Linked::new(&c(ALL_SECTIONS), "entry", None).unwrap();
     assert_eq!(call(&other, 3), 42);
 }
 
@@ -77,14 +77,17 @@ fn weak_symbols_may_be_missing() {
         int entry(void *tensors, void *arena, int *n) {
           return (nobody_has_this ? nobody_has_this(*n) : 10) + (skript_parallel ? 1 : 0);
         }";
-    assert_eq!(call(&Linked::new(&c(source), "entry").unwrap(), 0), 11);
+    assert_eq!(
+        call(&Linked::new(&c(source), "entry", None).unwrap(), 0),
+        11
+    );
 }
 
 #[test]
 fn missing_functions_are_named() {
     let source = "int system(const char *); int open(const char *, int);
         int entry(void *tensors, void *arena, int *n) { return system(0) + open(0, *n); }";
-    let error = Linked::new(&c(source), "entry").err().unwrap();
+    let error = Linked::new(&c(source), "entry", None).err().unwrap();
     assert!(
         matches!(&error, LoadError::Symbols(names) if names == &["open", "system"]),
         "{error}"
@@ -115,11 +118,14 @@ fn what_is_not_supported_is_named() {
         ),
     ];
     for (source, named) in wrong {
-        let error = Linked::new(&c(&source), "entry").err().unwrap().to_string();
+        let error = Linked::new(&c(&source), "entry", None)
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains(named), "{named}: {error}");
     }
     let absolute = ".globl entry\nentry: movl $nowhere, %eax\nret\n.data\nnowhere: .long 1\n";
-    let error = Linked::new(&compiled(absolute, "s", &[]), "entry")
+    let error = Linked::new(&compiled(absolute, "s", &[]), "entry", None)
         .err()
         .unwrap()
         .to_string();
@@ -127,14 +133,14 @@ fn what_is_not_supported_is_named() {
         error.contains("relocation 10 of X86_64 at `.text`+0x1"),
         "{error}"
     );
-    assert!(Linked::new(b"not an object", "entry").is_err());
+    assert!(Linked::new(b"not an object", "entry", None).is_err());
     let other = compiled(
         "int entry(void) { return 0; }",
         "c",
         &["-fPIC", "--target=aarch64-linux-gnu"],
     );
     assert!(
-        Linked::new(&other, "entry")
+        Linked::new(&other, "entry", None)
             .err()
             .unwrap()
             .to_string()
@@ -144,7 +150,7 @@ fn what_is_not_supported_is_named() {
 
 #[test]
 fn no_page_is_writable_and_executable() {
-    let linked = Linked::new(&c(ALL_SECTIONS), "entry").unwrap();
+    let linked = Linked::new(&c(ALL_SECTIONS), "entry", None).unwrap();
     let code = linked.entry() as usize;
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let mut found = None;

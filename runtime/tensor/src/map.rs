@@ -89,6 +89,14 @@ impl MappedFile {
         }
     }
 
+    /// The path and the version of the file that was opened; `None` for one that was unpacked.
+    pub fn version(&self) -> Option<(&Path, &Version)> {
+        match self.held.as_ref() {
+            Held::Mapped(mapping) => Some((&mapping.path, &mapping.version)),
+            Held::Unpacked(_) => None,
+        }
+    }
+
     /// An error if bytes that were read so far were no longer in the file. Costs one load of an atomic.
     ///
     /// # Errors

@@ -143,6 +143,14 @@ impl Tensor {
         matches!(self.data, Data::Mapped { .. })
     }
 
+    /// The mapped file that the elements lie in, and their offset in bytes; `None` for an owned tensor.
+    pub fn file(&self) -> Option<(&MappedFile, usize)> {
+        match &self.data {
+            Data::Owned(_) => None,
+            Data::Mapped { file, offset, .. } => Some((file, *offset)),
+        }
+    }
+
     /// An error if elements that were read so far were no longer in the mapped file; never one for an owned tensor.
     ///
     /// # Errors

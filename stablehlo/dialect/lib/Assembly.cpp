@@ -273,35 +273,44 @@ void printDotDimensions(OpAsmPrinter &printer, Operation *, DotDimensionNumbersA
   printPair(printer, dimensions.getLhsContractingDimensions(), dimensions.getRhsContractingDimensions());
 }
 
-ParseResult parsePrecisions(OpAsmParser &parser, ArrayAttr &precisions) {
-  if (failed(parser.parseOptionalComma()))
-    return success();
-  SmallVector<Attribute> list;
-  if (parser.parseKeyword("precision") || parser.parseEqual() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-        StringRef word;
-        SMLoc place = parser.getCurrentLocation();
-        if (parser.parseKeyword(&word))
-          return failure();
-        std::optional<Precision> precision = symbolizePrecision(word);
-        if (!precision)
-          return parser.emitError(place) << "expected DEFAULT, HIGH or HIGHEST";
-        list.push_back(PrecisionAttr::get(parser.getContext(), *precision));
-        return success();
-      }))
-    return failure();
-  if (!list.empty())
-    precisions = parser.getBuilder().getArrayAttr(list);
+ParseResult parsePrecision(OpAsmParser &parser, ArrayAttr &precisions, DotAlgorithmAttr &algorithm) {
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("algorithm"))) {
+      if (parser.parseEqual() || parser.parseCustomAttributeWithFallback(algorithm))
+        return failure();
+      continue;
+    }
+    SmallVector<Attribute> list;
+    if (parser.parseKeyword("precision") || parser.parseEqual() ||
+        parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+          StringRef word;
+          SMLoc place = parser.getCurrentLocation();
+          if (parser.parseKeyword(&word))
+            return failure();
+          std::optional<Precision> precision = symbolizePrecision(word);
+          if (!precision)
+            return parser.emitError(place) << "expected DEFAULT, HIGH or HIGHEST";
+          list.push_back(PrecisionAttr::get(parser.getContext(), *precision));
+          return success();
+        }))
+      return failure();
+    if (!list.empty())
+      precisions = parser.getBuilder().getArrayAttr(list);
+  }
   return success();
 }
 
-void printPrecisions(OpAsmPrinter &printer, Operation *, ArrayAttr precisions) {
-  if (!precisions || precisions.empty())
-    return;
-  printer << ", precision = [";
-  llvm::interleaveComma(precisions.getAsRange<PrecisionAttr>(), printer,
-                        [&](PrecisionAttr precision) { printer << stringifyPrecision(precision.getValue()); });
-  printer << ']';
+void printPrecision(OpAsmPrinter &printer, Operation *, ArrayAttr precisions, DotAlgorithmAttr algorithm) {
+  if (precisions && !precisions.empty()) {
+    printer << ", precision = [";
+    llvm::interleaveComma(precisions.getAsRange<PrecisionAttr>(), printer,
+                          [&](PrecisionAttr precision) { printer << stringifyPrecision(precision.getValue()); });
+    printer << ']';
+  }
+  if (algorithm) {
+    printer << ", algorithm = ";
+    printer.printStrippedAttrOrType(algorithm);
+  }
 }
 
 //===----------------------------------------------------------------------===//

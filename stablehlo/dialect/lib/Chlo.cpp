@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//===- Chlo.cpp - dialects that programs hold beside StableHLO --------------===//
+//===- Chlo.cpp - the CHLO subset, and its C face ---------------------------===//
 
 #include "skript-stablehlo/Chlo.h"
 #include "skript-stablehlo-c/Dialect.h"
@@ -69,7 +69,7 @@ LogicalResult skript_chlo::TopKOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// Dialects
+// Dialect
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -87,16 +87,6 @@ void skript_chlo::ChloDialect::initialize() {
   addInterfaces<Inliner>();
 }
 
-MLIR_DEFINE_EXPLICIT_TYPE_ID(skript_shardy::ShardyDialect)
-
-skript_shardy::ShardyDialect::ShardyDialect(MLIRContext *context)
-    : Dialect(getDialectNamespace(), context, TypeID::get<ShardyDialect>()) {}
-
-Attribute skript_shardy::ShardyDialect::parseAttribute(DialectAsmParser &parser, Type) const {
-  return StringAttr::get(getContext(), parser.getFullSymbolSpec());
-}
-
 extern "C" {
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(SkriptChlo, skript_chlo, skript_chlo::ChloDialect)
-MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(SkriptShardy, skript_shardy, skript_shardy::ShardyDialect)
 }

@@ -139,3 +139,22 @@ void ConvDimensionNumbersAttr::print(AsmPrinter &printer) const {
   printConvDimensions(printer, *this);
   printer << '>';
 }
+
+Attribute OutputOperandAliasAttr::parse(AsmParser &parser, Type) {
+  Fields fields;
+  const char *names[] = {"output_tuple_indices", "operand_tuple_indices"};
+  for (const char *name : names)
+    fields.list(name);
+  fields.numbers["operand_index"] = 0;
+  if (failed(fields.parse(parser)))
+    return {};
+  return get(parser.getContext(), fields.lists[names[0]], fields.numbers["operand_index"], fields.lists[names[1]]);
+}
+
+void OutputOperandAliasAttr::print(AsmPrinter &printer) const {
+  Fields fields;
+  fields.list("output_tuple_indices", getOutputTupleIndices());
+  fields.list("operand_tuple_indices", getOperandTupleIndices());
+  fields.numbers["operand_index"] = getOperandIndex();
+  fields.print(printer);
+}

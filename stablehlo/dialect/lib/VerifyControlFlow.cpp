@@ -3,6 +3,8 @@
 
 #include "Constraints.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
 using namespace mlir;
 using namespace skript_stablehlo;
 using namespace skript_stablehlo::constraints;
@@ -43,4 +45,14 @@ LogicalResult CaseOp::verify() {
   if (getBranches().empty())
     return violates(*this, 1) << "there is no branch";
   return areBranches(*this, 2, 3, 4);
+}
+
+LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getDecompositionAttr());
+  if (!function)
+    return emitOpError("names ") << getDecompositionAttr() << ", which is no function";
+  if (function.getArgumentTypes() == getOperandTypes() && function.getResultTypes() == getResultTypes())
+    return success();
+  return emitOpError("has the types (") << getOperandTypes() << ") -> (" << getResultTypes() << "), but "
+                                        << getDecompositionAttr() << " is " << function.getFunctionType();
 }

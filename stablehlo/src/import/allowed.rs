@@ -6,6 +6,7 @@
 
 use super::program::{Refusal, refusal_at};
 use super::to_linalg::Tensor;
+use crate::typed::BACKEND_CONFIG;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{
@@ -32,8 +33,11 @@ const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
 /// part of its operation's definition.
 pub(crate) fn strip(module: &Module) {
     for found in op::collect(&module.as_operation(), |_| true) {
+        let is_call = op::is(&found, ops::stablehlo::CUSTOM_CALL);
         for name in op::discardable_attributes(found) {
-            mutation::remove(found, &name);
+            if !(is_call && name == BACKEND_CONFIG) {
+                mutation::remove(found, &name);
+            }
         }
         if op::is(&found, ops::func::FUNC) || op::is(&found, ops::func::CALL) {
             for name in DROPPED {
@@ -86,7 +90,7 @@ fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> O
     let name = op::name(&operation);
     let is_here = match name.as_str() {
         ops::builtin::MODULE => level == Level::Program,
-        ops::func::FUNC => level == Level::Module,
+        ops::func::FUNC | ops::sdy::MESH => level == Level::Module,
         ops::func::RETURN => level == Level::Function,
         ops::stablehlo::RETURN => level == Level::Inside,
         name => matches!(level, Level::Function | Level::Inside) && is_taken(name),

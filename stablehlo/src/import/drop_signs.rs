@@ -37,11 +37,11 @@ pub(crate) const PASS: Pass = Pass {
         for cast in op::collect(&root, |op| {
             op::is(&op, ops::builtin::UNREALIZED_CONVERSION_CAST)
         }) {
-            let (Ok(from), Ok(to)) = (cast.operand(0), cast.result(0)) else {
+            let (Ok(from), Ok(to)) = (ir::operand(cast), ir::result(cast)) else {
                 continue;
             };
             if cast.operand_count() == 1 && from.r#type() == to.r#type() {
-                ir::replace_uses(to.into(), from);
+                ir::replace_uses(to, from);
                 ir::erase(cast);
             }
         }

@@ -10,6 +10,7 @@
 
 mod allowed;
 mod calls;
+mod decompose;
 pub(crate) mod drop_signs;
 mod element;
 mod ends;

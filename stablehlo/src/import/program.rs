@@ -8,7 +8,8 @@ use super::element::{Element, Float};
 use super::reading::normalized;
 use super::to_linalg::Tensor;
 use super::{
-    allowed, calls, ends, extents, factorization, limits, literals, resources, survey, unreadable,
+    allowed, calls, decompose, ends, extents, factorization, limits, literals, resources, survey,
+    unreadable,
 };
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -21,7 +22,7 @@ use skript_dialect::op;
 use skript_passes::codegen::{CodegenError, Interface};
 use skript_passes::compile::compile_tensors;
 use skript_passes::ir;
-use skript_passes::ir::func::symbol;
+use skript_passes::ir::func::{is_private, symbol};
 use skript_passes::ir::ops;
 use skript_passes::ir::types;
 use skript_passes::target::TargetDescription;
@@ -151,24 +152,12 @@ pub(super) fn read<'c>(
     if !foreign.is_empty() {
         return Err(foreign);
     }
-    let mut text = normalized(text);
-    if is_taken(ops::stablehlo::WHILE) {
-        text = factorization::spelled_out(&text);
-    }
+    let text = normalized(text);
     if let Some(refusal) = limits::refusal(&text) {
         return Err(vec![refusal]);
     }
-    let unknown = survey::without_code(&text, is_taken);
-    if let Some((_, places)) = unknown.first() {
-        return Err(vec![Refusal {
-            malformed: false,
-            message: format!(
-                "there is no code for {}{}",
-                survey::listed(&unknown),
-                survey::advice(&unknown)
-            ),
-            place: places.first().copied(),
-        }]);
+    if let Some(refusal) = survey::refusal(&survey::without_code(&text, is_taken)) {
+        return Err(vec![refusal]);
     }
     let stray = literals::stray(&text);
     if !stray.is_empty() {
@@ -182,14 +171,22 @@ pub(super) fn read<'c>(
     let module = module
         .ok_or_else(|| -> Vec<Refusal> { messages.iter().map(|m| malformed(m)).collect() })?;
     allowed::strip(&module);
-    let refused = allowed::refusals(&module, is_taken);
-    if !refused.is_empty() {
-        return Err(refused);
+    let foreign = allowed::refusals(&module, is_taken);
+    if !foreign.is_empty() {
+        return Err(foreign);
     }
     resources::inline(&module);
+    decompose::decompose(&module).map_err(|e| refused(&CodegenError::Module(e.to_string())))?;
+    let unknown = factorization::expand(&module).into_iter().map(|call| {
+        let name = format!("{} @{}", ops::stablehlo::CUSTOM_CALL, call.target());
+        (name, refusal_at(call.op(), "").place)
+    });
+    if let Some(refusal) = survey::refusal(&survey::grouped(unknown)) {
+        return Err(vec![refusal]);
+    }
     match calls::refusals(&module) {
-        refused if refused.is_empty() => Ok(module),
-        refused => Err(refused),
+        endless if endless.is_empty() => Ok(module),
+        endless => Err(endless),
     }
 }
 
@@ -298,9 +295,7 @@ pub(crate) fn entry_of<'c, 'a>(
     if let Some(main) = functions.iter().find(|f| op_name(**f) == "main") {
         return Some(*main);
     }
-    let visibility = |f: &OperationRef| f.attribute("sym_visibility").map(|v| v.to_string());
-    let private = |f: &OperationRef| visibility(f).is_ok_and(|v| v == "\"private\"");
-    let mut visible = functions.into_iter().filter(|f| !private(f));
+    let mut visible = functions.into_iter().filter(|f| !is_private(*f));
     visible.next().filter(|_| visible.next().is_none())
 }
 

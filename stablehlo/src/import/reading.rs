@@ -2,9 +2,7 @@
 //! The text of others in the spelling that our dialect parses; every line stays where it is.
 //!
 //! The draft's spelling becomes today's: `siN` is `iN`, `pred` is `i1`, `c64` and `c128` are `complex<f32>` and
-//! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions. Composites
-//! become calls of what they are composed of.
-//! Meshes and constraints of `sdy` say how to spread work, not what it is, and go.
+//! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions.
 
 use skript_passes::ir::ops;
 
@@ -30,17 +28,7 @@ pub(crate) const WORDS: [(&str, &str); 4] = [
 
 /// The text in today's spelling.
 pub(crate) fn normalized(text: &str) -> String {
-    let lines = text.split('\n').map(|line| match start(line) {
-        Some((_, ops::sdy::MESH)) => String::new(),
-        Some((_, ops::stablehlo::DOT_GENERAL)) => words(&without_algorithm(line)),
-        Some((at, ops::stablehlo::COMPOSITE)) => {
-            words(&decomposed(line, at).unwrap_or_else(|| line.to_owned()))
-        }
-        Some((at, ops::sdy::SHARDING_CONSTRAINT | ops::sdy::RESHARD)) => {
-            words(&unsharded(line, at).unwrap_or_else(|| line.to_owned()))
-        }
-        _ => words(line),
-    });
+    let lines = text.split('\n').map(words);
     lines.map(packed).collect::<Vec<_>>().join("\n")
 }
 
@@ -93,61 +81,6 @@ fn bits(digits: &str, behind: &str) -> Option<String> {
         bits.fold(0u8, |byte, (n, bit)| byte | u8::from(*bit) << n)
     });
     Some(packed.map(|byte| format!("{byte:02X}")).collect())
-}
-
-/// `stablehlo.composite "name" %a {decomposition = @f} : T`, or its generic form, as a call of the function that it names;
-/// `None` if it names none.
-fn decomposed(line: &str, at: usize) -> Option<String> {
-    let (before, rest) = line.split_at(at);
-    let (_, callee) = rest.split_once("decomposition = ")?;
-    let end = callee.find([',', '}', '>', ' '])?;
-    let callee = callee.get(..end)?;
-    let types = rest.split_once("} : ").or(rest.split_once("}> : "))?.1;
-    let arguments = rest.split(['{', '<']).next()?;
-    let mut operands = arguments.split([',', '(', ')', ' ']).map(str::trim);
-    let operands: Vec<&str> = operands.by_ref().filter(|o| o.starts_with('%')).collect();
-    let operands = operands.join(", ");
-    Some(format!("{before}func.call {callee}({operands}) : {types}"))
-}
-
-/// `sdy.sharding_constraint %a <…> : T` as an operation that changes nothing.
-fn unsharded(line: &str, at: usize) -> Option<String> {
-    let (before, rest) = line.split_at(at);
-    let (operand, types) = (rest.split_once('%')?.1, rest.rsplit_once("> : ")?.1);
-    let operand = operand.split([' ', ')', ',']).next()?;
-    let r#type = types.split(" loc(").next()?.trim();
-    Some(format!(
-        "{before}stablehlo.reshape %{operand} : ({type}) -> {types}"
-    ))
-}
-
-/// A product without the way of computing it that it asks for: no way here is less precise than any of them.
-fn without_algorithm(line: &str) -> String {
-    let Some((before, rest)) = line.split_once("algorithm = ") else {
-        return line.to_owned();
-    };
-    let Some((_, after)) = rest.split_once('>') else {
-        return line.to_owned();
-    };
-    match before.trim_end().strip_suffix(',') {
-        Some(before) => format!("{before}{after}"),
-        None => format!("{before}{}", after.trim_start_matches(", ")),
-    }
-}
-
-/// The operation that a line begins: where its name stands, quotes included, and the name without them. `None` for other
-/// lines.
-pub(super) fn start(line: &str) -> Option<(usize, &str)> {
-    let mut at = line.len() - line.trim_start().len();
-    if line[at..].starts_with('%') {
-        at += line[at..].find(" = ")? + 3;
-    }
-    let name = line[at..].trim_start_matches('"');
-    let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
-    let name = &name[..end.unwrap_or(name.len())];
-    let (dialect, _) = name.split_once('.')?;
-    let is_word = dialect.starts_with(|c: char| c.is_alphabetic());
-    is_word.then_some((at, name))
 }
 
 /// One line with the draft's words replaced, outside of strings and comments.
@@ -257,46 +190,5 @@ mod tests {
         assert_eq!(normalized(line), line);
         let line = "stablehlo.maximum %max, %c64";
         assert_eq!(normalized(line), line);
-    }
-
-    #[test]
-    fn composites_are_calls_of_their_parts() {
-        let line = "  %5:2 = stablehlo.composite \"chlo.top_k\" %arg0, %1 {composite_attributes = {k = 4 : i64}, decomposition = @chlo.top_k.impl, version = 1 : i32} : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xi32>) loc(#loc33)";
-        let call = "  %5:2 = func.call @chlo.top_k.impl(%arg0, %1) : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<4xi32>) loc(#loc33)";
-        assert_eq!(normalized(line), call);
-        let generic = "%0 = \"stablehlo.composite\"(%x) <{decomposition = @f, name = \"n\"}> : (tensor<4xf32>) -> tensor<4xf32>";
-        let call = "%0 = func.call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>";
-        assert_eq!(normalized(generic), call);
-    }
-
-    #[test]
-    fn constraints_on_places_change_nothing() {
-        let line = "%1 = sdy.sharding_constraint %0 <@mesh, [{\"d\"}]> : tensor<4xf32> loc(#loc18)";
-        let plain = "%1 = stablehlo.reshape %0 : (tensor<4xf32>) -> tensor<4xf32> loc(#loc18)";
-        assert_eq!(normalized(line), plain);
-        // A near miss: what runs on each device apart stays, for which there is no code.
-        let line = "%0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"d\"}]>] (%arg1: tensor<2xf32>) {";
-        assert_eq!(normalized(line), line);
-    }
-
-    #[test]
-    fn products_lose_their_algorithms() {
-        let pretty = "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = f32, allow_imprecise_accumulation = false> : (tensor<2x2xf32>) -> tensor<2x2xf32>";
-        let plain = "%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2x2xf32>) -> tensor<2x2xf32>";
-        assert_eq!(normalized(pretty), plain);
-        let generic = "%0 = \"stablehlo.dot_general\"(%a) <{algorithm = #stablehlo.dot_algorithm<lhs_component_count = 1>, k = 1}>";
-        assert_eq!(
-            normalized(generic),
-            "%0 = \"stablehlo.dot_general\"(%a) <{k = 1}>"
-        );
-        // A near miss.
-        assert_eq!(normalized(plain), plain);
-    }
-
-    #[test]
-    fn meshes_go() {
-        let text = "sdy.mesh @m = <[\"x\"=2]>\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
-        let read = "\n  %2 = chlo.erf %1 : tensor<4xf32> -> tensor<4xf32>";
-        assert_eq!(normalized(text), read);
     }
 }

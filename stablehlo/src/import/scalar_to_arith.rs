@@ -19,6 +19,7 @@ use melior::ir::{OperationRef, TypeLike, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, op};
+use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::replace_each;
 use skript_passes::ir::splice::{Lines, splice};
@@ -162,7 +163,7 @@ fn lower<'c: 'a, 'a>(
 ) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {
     let operands: Vec<_> = found.operands().collect();
     let first = operands.first().and_then(|v| Element::of(v.r#type()));
-    let to = Element::of(found.result(0)?.r#type());
+    let to = Element::of(ir::result(found)?.r#type());
     let (Some(from), Some(to)) = (first, to) else {
         return Ok(None);
     };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which operations of a text have no code: all are named at once, before MLIR stops at the first that it cannot parse.
 
+use super::factorization;
 use super::operations::{foreign_types, starts};
+use super::program::Refusal;
 use skript_passes::ir::ops;
 use std::collections::HashMap;
 
@@ -10,8 +12,10 @@ const TAKEN: &[&str] = &[
     "broadcast_in_dim",
     "case",
     "cholesky",
+    "composite",
     "concatenate",
     "convolution",
+    "custom_call",
     "dot_general",
     "dynamic_slice",
     "dynamic_update_slice",
@@ -134,7 +138,7 @@ pub(crate) fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places
     let mut found = operations(text, is_taken);
     let mut place = places(text);
     let types = foreign_types(text).into_iter();
-    let types = types.filter_map(|start| Some((start.name.to_owned(), place(start.at)?)));
+    let types = types.filter_map(|start| Some((start.name.to_owned(), Some(place(start.at)?))));
     found.extend(grouped(types));
     found
 }
@@ -155,26 +159,37 @@ fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
     let mut place = places(text);
     let named = starts(text).into_iter().filter_map(|start| {
         let at = place(start.at)?;
-        // The end of a region is taken or not as the operation is that has the region.
-        let counts = start.name != ops::stablehlo::RETURN && !is_taken(start.name);
         let rest = text.get(start.at..)?.lines().next()?;
-        counts.then(|| (described(start.name, rest), at))
+        let name = described(start.name, rest);
+        // The end of a region is taken or not as the operation is that has the region.
+        let counts = name != ops::stablehlo::RETURN && !is_taken(&name);
+        counts.then_some((name, Some(at)))
     });
     grouped(named)
 }
 
-/// Operations by name, in the order of their first lines, and on a line as they come.
-pub(crate) fn grouped(named: impl Iterator<Item = (String, (usize, usize))>) -> Vec<Places> {
+/// Operations by name, in the order of their first lines, and on a line as they come; those without a place have none.
+pub(crate) fn grouped(
+    named: impl Iterator<Item = (String, Option<(usize, usize)>)>,
+) -> Vec<Places> {
     let mut found: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
     for (name, place) in named {
         let places = found.entry(name).or_default();
-        if places.last().is_none_or(|last| last.0 != place.0) {
-            places.push(place);
-        }
+        places.extend(place.filter(|(line, _)| places.last().is_none_or(|last| last.0 != *line)));
     }
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by(|(a, x), (b, y)| (x.first(), a).cmp(&(y.first(), b)));
     found
+}
+
+/// That these operations have no code; `None` if there are none.
+pub(crate) fn refusal(found: &[Places]) -> Option<Refusal> {
+    let (_, places) = found.first()?;
+    Some(Refusal {
+        malformed: false,
+        message: format!("there is no code for {}{}", listed(found), advice(found)),
+        place: places.first().copied(),
+    })
 }
 
 /// The number of lines that a message lists for each operation.
@@ -196,7 +211,7 @@ pub(super) fn listed(found: &[Places]) -> String {
 }
 
 /// What to do about operations without code, where there is something.
-pub(crate) fn advice(found: &[Places]) -> &'static str {
+fn advice(found: &[Places]) -> &'static str {
     let is_any = |of: fn(&str) -> bool| found.iter().any(|(name, _)| of(name));
     let is_dynamic = |name: &str| {
         name.starts_with("stablehlo.")
@@ -238,7 +253,10 @@ fn described(name: &str, line: &str) -> String {
 /// Whether programs with this operation run.
 pub(super) fn runs(name: &str) -> bool {
     match name.split_once('.') {
-        Some(("stablehlo", name)) => TAKEN.contains(&name) || ELEMENTWISE.contains(&name),
+        Some(("stablehlo", name)) => match name.strip_prefix("custom_call @") {
+            Some(target) => factorization::is_known(target),
+            None => TAKEN.contains(&name) || ELEMENTWISE.contains(&name),
+        },
         other => is_around(other),
     }
 }
@@ -247,7 +265,8 @@ pub(super) fn runs(name: &str) -> bool {
 pub(crate) fn is_elementwise(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => {
-            ELEMENTWISE.contains(&name) || matches!(name, "broadcast_in_dim" | "reshape")
+            ELEMENTWISE.contains(&name)
+                || matches!(name, "broadcast_in_dim" | "composite" | "reshape")
         }
         other => is_around(other),
     }
@@ -257,6 +276,7 @@ pub(crate) fn is_elementwise(name: &str) -> bool {
 fn is_around(name: Option<(&str, &str)>) -> bool {
     match name {
         Some(("chlo", name)) => OF_CHLO.contains(&name),
+        Some(("sdy", name)) => matches!(name, "mesh" | "reshard" | "sharding_constraint"),
         Some(("func", name)) => matches!(name, "func" | "call" | "return"),
         Some(("builtin", name)) => name == "module",
         _ => false,
@@ -319,10 +339,10 @@ mod tests {
 
     #[test]
     fn calls_are_named_by_what_they_call() {
-        let text = "%0:2 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) {x = 1}\n%1 = stablehlo.custom_call @Sharding(%a)\n%2 = \"stablehlo.custom_call\"(%a) {call_target_name = \"foo.bar\"}";
+        let text = "%0:2 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {x = 1}\n%1 = stablehlo.custom_call @Sharding(%a)\n%2 = \"stablehlo.custom_call\"(%a) {call_target_name = \"foo.bar\"}";
         let names = without_code(text, runs).into_iter().map(|(n, _)| n);
         let names: Vec<String> = names.collect();
-        let called = ["@lapack_sgetrf_ffi", "@Sharding", "@foo.bar"]
+        let called = ["@lapack_sgehrd_ffi", "@Sharding", "@foo.bar"]
             .map(|c| format!("stablehlo.custom_call {c}"));
         assert_eq!(names, called);
     }

@@ -14,13 +14,16 @@ mod views;
 
 use super::to_linalg::Found;
 use super::{program, survey};
+use crate::typed::Constant;
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::pipeline::Message;
 use skript_dialect::{Dialect, Pass, PassError, op};
+use skript_passes::ir;
 use skript_passes::ir::attribute_names;
+use skript_passes::ir::func::callee_attribute;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 use skript_passes::ir::{Builder, attributes, context, mutation};
@@ -47,7 +50,7 @@ pub(crate) const PASS: Pass = Pass {
             }
         }
         if let Some(first) = refused.first() {
-            let names = refused.iter().map(|op| (op::name(op), place(*op)));
+            let names = refused.iter().map(|op| (op::name(op), Some(place(*op))));
             let names = survey::listed(&survey::grouped(names));
             let message = format!("has no form in the skript dialect; without one are {names}");
             return Err(PassError::at(*first, message));
@@ -119,11 +122,11 @@ impl Plan {
         match self {
             Plan::Text(lines, result) => Found::of(op)?.replace(&lines, &result),
             Plan::Constant => {
-                let r#type = op.result(0)?.r#type();
-                Ok(vec![at.dense(op.attribute("value")?, r#type)?])
+                let value = Constant::cast(op).ok_or("is no constant")?.value()?;
+                Ok(vec![at.dense(value, ir::result(op)?.r#type())?])
             }
             Plan::Invocation => {
-                let callee = FlatSymbolRefAttribute::try_from(op.attribute("callee")?)?;
+                let callee = FlatSymbolRefAttribute::try_from(callee_attribute(op)?)?;
                 let operands: Vec<Value> = op.operands().collect();
                 let results: Vec<_> = op.results().map(|r| r.r#type()).collect();
                 let name = attributes::string(at.context, callee.value());

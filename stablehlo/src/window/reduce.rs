@@ -11,6 +11,7 @@ use crate::write::{filler, identity};
 use melior::Error;
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
+use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::{attributes, types};
 use skript_passes::structure::Positions;
@@ -194,7 +195,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             vec![region],
         )?;
         let dimensions: Vec<i64> = alone.iter().map(|d| *d as i64).collect();
-        let value = at.reduce(op.result(0)?.into(), combiner, neutral, &dimensions)?;
+        let value = at.reduce(ir::result(op)?, combiner, neutral, &dimensions)?;
         labels.retain(|i| !alone_indices.contains(i));
         Field::labelled(value, &labels, at).map(Some)
     }

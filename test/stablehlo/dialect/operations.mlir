@@ -190,3 +190,15 @@ func.func @control(%n: tensor<i32>, %x: tensor<4xf32>, %p: tensor<i1>) {
   }) : (tensor<i32>) -> tensor<4xf32>
   return
 }
+
+// CHECK-LABEL: func.func @calls
+func.func @calls(%x: tensor<4x4xf32>) {
+  // CHECK: stablehlo.custom_call @lapack_spotrf_ffi(%{{.+}}) {mhlo.backend_config = {uplo = 76 : ui8}, output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0]>]} : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<i32>)
+  %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x) {mhlo.backend_config = {uplo = 76 : ui8}, output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]} : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<i32>)
+  // CHECK: stablehlo.composite "my.op" %{{.+}} {composite_attributes = {k = 4 : i64}, decomposition = @same, version = 1 : i32} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = stablehlo.composite "my.op" %x {composite_attributes = {k = 4 : i64}, decomposition = @same, version = 1 : i32} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: stablehlo.dot_general %{{.+}}, %{{.+}}, contracting_dims = [1] x [0], precision = [HIGH, HIGH], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> :
+  %2 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0], precision = [HIGH, HIGH], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+func.func private @same(tensor<4x4xf32>) -> tensor<4x4xf32>

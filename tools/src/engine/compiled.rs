@@ -44,6 +44,10 @@ impl Engine for Compiled {
         let variables: Vec<&Tensor> = job.variables.iter().map(Arc::as_ref).collect();
         let variables = captured(job.model, &variables);
         let artifact = program.artifact();
+        if let Some(cache) = Cache::of_user().filter(|_| self.cache && artifact.prepared > 0) {
+            let prepared = cache.prepare(&program, &variables, 0);
+            instance.set_prepared(prepared.map_err(|e| failed(&e, job.model, job.sources))?);
+        }
         let begun = Instant::now();
         let mut outputs = skript_runtime::run::compute(&mut instance, &inputs, &variables)
             .map_err(|e| failed(&e, job.model, job.sources))?;

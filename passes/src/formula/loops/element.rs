@@ -3,7 +3,9 @@
 
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
+use crate::ir;
 use crate::ir::ops;
+use crate::ir::skript::Access;
 use crate::ir::{Builder, Copier, ValueKey, maps, types};
 use crate::structure::{Affine, Pieces};
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -17,13 +19,14 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Refusal> {
-        let tensor = op.operand(0)?;
+        let access = Access::cast(op).ok_or(Refusal::Shape("reads no element"))?;
+        let tensor = access.tensor()?;
         let buffer = *self
             .buffers
             .get(&ValueKey::of(tensor))
             .ok_or(Refusal::Shape("reads an unknown tensor"))?;
         let places: Vec<_> = op.operands().skip(1).collect();
-        let element = op.result(0)?.r#type();
+        let element = ir::result(op)?.r#type();
         if self.loops == Loops::Affine {
             return self.affine_load(buffer, &self.pieces(&places)?, element, at);
         }

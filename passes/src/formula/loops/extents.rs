@@ -2,6 +2,7 @@
 //! Dynamic extents as dimensions of affine maps, beside the indices of the loops.
 
 use super::dialect::is_dimension;
+use crate::ir;
 use crate::ir::ValueKey;
 use crate::ir::arith::Constant;
 use crate::ir::builder::operations;
@@ -112,9 +113,9 @@ fn same<'c: 'a, 'a>(cast: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
         let r#type = value.r#type();
         r#type.is_index() || IntegerType::try_from(r#type).is_ok_and(|own| own.width() == 64)
     };
-    let (from, to) = (cast.operand(0).ok()?, cast.result(0).ok()?);
+    let (from, to) = (ir::operand(cast).ok()?, ir::result(cast).ok()?);
     let is_cast = operation_name(cast) == ops::arith::INDEX_CAST;
-    (is_cast && is_wide(from) && is_wide(to.into())).then_some(from)
+    (is_cast && is_wide(from) && is_wide(to)).then_some(from)
 }
 
 /// The interval of an index: an extent, or computed from extents.

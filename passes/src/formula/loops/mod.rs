@@ -10,6 +10,7 @@ mod dialect;
 mod element;
 mod extents;
 
+use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::ops;
 
@@ -288,7 +289,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let mut all = builder::operations(block);
         let end = all.pop().ok_or(Refusal::Shape("has no predicate"))?;
         self.copy(&all, at)?;
-        Ok(self.copier.get(end.operand(0)?))
+        Ok(self.copier.get(ir::operand(end)?))
     }
 
     /// The values of all targets; their subscripts are ready as well.
@@ -325,7 +326,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                     return Ok(false);
                 }
                 match self.read(copier, op, at) {
-                    Ok(value) => copier.set(op.result(0)?, value),
+                    Ok(value) => copier.set(ir::result(op)?, value),
                     Err(Refusal::Build(error)) => return Err(error),
                     Err(other) => {
                         refusal = Some(other);

@@ -6,10 +6,11 @@
 
 use super::{Lowering, element};
 use crate::extents::bounds;
+use crate::ir;
 use crate::ir::ops;
 use crate::ir::{attributes, types};
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::operation::OperationResult;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{PassError, melior, op};
@@ -27,14 +28,14 @@ pub(crate) fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c
         op::is(&op, name).then_some(op)
     };
     let shifted = of(
-        of(single, ops::arith::BITCAST)?.operand(0).ok()?,
+        ir::operand(of(single, ops::arith::BITCAST)?).ok()?,
         ops::arith::SHLI,
     )?;
-    let extended = of(shifted.operand(0).ok()?, ops::arith::EXTUI)?;
-    let brain = of(extended.operand(0).ok()?, ops::arith::BITCAST)?
-        .operand(0)
-        .ok()?;
-    let moves = bounds::constant(shifted.operand(1).ok()?) == Some(16);
+    let [extended, by] = ir::both_operands(shifted).ok()?;
+    let extended = of(extended, ops::arith::EXTUI)?;
+    let brain = of(ir::operand(extended).ok()?, ops::arith::BITCAST)?;
+    let brain = ir::operand(brain).ok()?;
+    let moves = bounds::constant(by) == Some(16);
     let is_brain = types::reals(brain.r#type()) == Some(RealType::BF16)
         && types::reals(single.r#type()) == Some(RealType::F32);
     (moves && is_brain).then_some(brain)

@@ -15,7 +15,7 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(SkriptStablehlo, skript_stablehlo);
 /* The CHLO subset. */
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(SkriptChlo, skript_chlo);
 
-/* Shardy's attributes, read as strings. Not for a context that writes them. */
+/* Shardy's meshes and constraints; attributes are read as strings. Not for a context that writes them. */
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(SkriptShardy, skript_shardy);
 
 /* A constant's elements that stand in the file's resources, as elements of the attribute itself; any other attribute as it

@@ -68,9 +68,10 @@ void printLeadingOperands(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir
 mlir::ParseResult parseDotDimensions(mlir::OpAsmParser &parser, DotDimensionNumbersAttr &dimensions);
 void printDotDimensions(mlir::OpAsmPrinter &printer, mlir::Operation *op, DotDimensionNumbersAttr dimensions);
 
-/// `, precision = [DEFAULT, HIGH]`, if there is any.
-mlir::ParseResult parsePrecisions(mlir::OpAsmParser &parser, mlir::ArrayAttr &precisions);
-void printPrecisions(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::ArrayAttr precisions);
+/// `, precision = [DEFAULT, HIGH], algorithm = <…>`, each if it is there.
+mlir::ParseResult parsePrecision(mlir::OpAsmParser &parser, mlir::ArrayAttr &precisions, DotAlgorithmAttr &algorithm);
+void printPrecision(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::ArrayAttr precisions,
+                    DotAlgorithmAttr algorithm);
 
 /// `[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]`
 mlir::ParseResult parseConvDimensions(mlir::OpAsmParser &parser, ConvDimensionNumbersAttr &dimensions);

@@ -140,4 +140,25 @@ def Stablehlo_ConvDimensionNumbers : Stablehlo_Dimensions<"ConvDimensionNumbers"
     ArrayRefParameter<"int64_t">:$outputSpatialDimensions);
 }
 
+//===----------------------------------------------------------------------===//
+// Advice to consumers
+//===----------------------------------------------------------------------===//
+
+def Stablehlo_OutputOperandAlias : Stablehlo_Dimensions<"OutputOperandAlias", "output_operand_alias"> {
+  let summary = "a result of a custom_call that may share the memory of an operand";
+  let parameters = (ins
+    ArrayRefParameter<"int64_t">:$outputTupleIndices, "int64_t":$operandIndex,
+    ArrayRefParameter<"int64_t">:$operandTupleIndices);
+}
+
+def Stablehlo_DotAlgorithm : AttrDef<Stablehlo_Dialect, "DotAlgorithm"> {
+  let mnemonic = "dot_algorithm";
+  let summary = "the precision that a dot_general needs at least";
+  let parameters = (ins
+    "::mlir::Type":$lhs_precision_type, "::mlir::Type":$rhs_precision_type, "::mlir::Type":$accumulation_type,
+    "int64_t":$lhs_component_count, "int64_t":$rhs_component_count, "int64_t":$num_primitive_operations,
+    "bool":$allow_imprecise_accumulation);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 #endif // SKRIPT_STABLEHLO_DIALECT_TD

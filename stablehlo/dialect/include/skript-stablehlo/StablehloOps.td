@@ -6,6 +6,7 @@
 
 include "skript-stablehlo/StablehloElementwise.td"
 include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 //===----------------------------------------------------------------------===//
 // Making and moving elements
@@ -163,11 +164,12 @@ def Stablehlo_DotGeneralOp : Stablehlo_Op<"dot_general", [Pure]> {
   let summary = "sum of products along paired dimensions";
   let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs,
     Stablehlo_DotDimensionNumbers:$dot_dimension_numbers,
-    OptionalAttr<TypedArrayAttrBase<Stablehlo_PrecisionAttr, "precisions">>:$precision_config);
+    OptionalAttr<TypedArrayAttrBase<Stablehlo_PrecisionAttr, "precisions">>:$precision_config,
+    OptionalAttr<Stablehlo_DotAlgorithm>:$algorithm);
   let results = (outs Stablehlo_Tensor:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers) `` custom<Precisions>($precision_config) attr-dict
-    `:` functional-type(operands, results)
+    $lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers) `` custom<Precision>($precision_config, $algorithm)
+    attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
@@ -248,6 +250,42 @@ def Stablehlo_RngBitGeneratorOp : Stablehlo_Op<"rng_bit_generator", [Pure]> {
     $initial_state `,` `algorithm` `=` custom<Word>($rng_algorithm) attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+def Stablehlo_CustomCallOp : Stablehlo_Op<"custom_call"> {
+  let summary = "a call of a function that the consumer knows by name";
+  let description = [{
+    ```mlir
+    %1:2 = stablehlo.custom_call @lapack_spotrf_ffi(%0) {mhlo.backend_config = {uplo = 76 : ui8}}
+        : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<i32>)
+    ```
+  }];
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, SymbolNameAttr:$call_target_name,
+    OptionalAttr<BoolAttr>:$has_side_effect, OptionalAttr<AnyAttr>:$backend_config,
+    OptionalAttr<I32Attr>:$api_version, OptionalAttr<FlatSymbolRefArrayAttr>:$called_computations,
+    OptionalAttr<ArrayAttr>:$operand_layouts, OptionalAttr<ArrayAttr>:$result_layouts,
+    OptionalAttr<TypedArrayAttrBase<Stablehlo_OutputOperandAlias, "aliases">>:$output_operand_aliases);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let assemblyFormat =
+    "$call_target_name `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_CompositeOp
+    : Stablehlo_Op<"composite", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "an operation that is composed of others, in a function";
+  let description = [{
+    ```mlir
+    %1 = stablehlo.composite "my.op" %0 {decomposition = @my.op.impl} : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, StrAttr:$name,
+    OptionalAttr<DictionaryAttr>:$composite_attributes, FlatSymbolRefAttr:$decomposition,
+    OptionalAttr<I32Attr>:$version);
+  let results = (outs Variadic<Stablehlo_Tensor>);
+  let assemblyFormat = "$name $inputs attr-dict `:` functional-type(operands, results)";
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,22 +10,6 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// A value of this type; `None`: its extents are not known, or it is no tensor.
-    pub(super) fn of(name: &str, r#type: &str) -> Option<Self> {
-        let mut element = r#type.strip_prefix("tensor<")?.strip_suffix('>')?;
-        let mut extents = Vec::new();
-        while element.starts_with(|c: char| c.is_ascii_digit() || c == '?') {
-            let (extent, rest) = element.split_once('x')?;
-            extents.push(extent.parse().ok()?);
-            element = rest;
-        }
-        Some(Array {
-            name: name.to_owned(),
-            extents,
-            element: element.to_owned(),
-        })
-    }
-
     pub(super) fn rank(&self) -> usize {
         self.extents.len()
     }

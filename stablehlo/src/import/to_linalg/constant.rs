@@ -4,6 +4,7 @@
 use super::generic::{Port, dims, empty, filled, generic};
 use super::operation::{Found, Tensor};
 use crate::import::element::{Element, Float};
+use crate::typed::Constant;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef, Type, Value};
 use skript_dialect::PassError;
@@ -17,7 +18,7 @@ const REPEATED: i64 = 1 << 10;
 
 /// A tensor; complex ones are put together from two.
 pub(crate) fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
-    let (value, tensor) = (found.op.attribute("value")?, found.result()?);
+    let (value, tensor) = (value_of(found.op)?, found.result()?);
     if tensor.volume() <= REPEATED || !dense::is_splat(value) {
         return values(value, tensor, found.op);
     }
@@ -42,9 +43,13 @@ pub(super) fn scalar<'c: 'a, 'a>(
         extents: Vec::new(),
         element,
     };
-    let whole = values(constant.attribute("value")?, &tensor, at)?;
+    let whole = values(value_of(constant)?, &tensor, at)?;
     let text = format!("%r = tensor.extract %0[] : {}", tensor.text());
     Ok(splice(at, &whole, &text, &[("%r".to_owned(), element.text())])?.values)
+}
+
+fn value_of<'c: 'a, 'a>(constant: OperationRef<'c, 'a>) -> Result<Attribute<'c>, PassError> {
+    Ok(Constant::cast(constant).ok_or("is no constant")?.value()?)
 }
 
 fn values<'c: 'a, 'a>(

@@ -5,6 +5,7 @@
 //! put around the first.
 
 use crate::import::scalar_to_arith::compare::direction;
+use crate::typed::{BroadcastInDim, Compare, Constant, Select};
 use melior::ir::attribute::{FloatAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Value, ValueLike};
@@ -78,12 +79,9 @@ pub(crate) fn is_in_range(real: Value, width: u32) -> bool {
 fn choice<'c: 'a, 'a>(
     value: Value<'c, 'a>,
 ) -> Option<(Value<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>)> {
-    let op = owner(value, ops::stablehlo::SELECT)?;
-    Some((
-        op.operand(0).ok()?,
-        op.operand(1).ok()?,
-        op.operand(2).ok()?,
-    ))
+    let select = Select::of(value)?;
+    let (then, otherwise) = (select.then().ok()?, select.otherwise().ok()?);
+    Some((select.predicate().ok()?, then, otherwise))
 }
 
 /// The operands of a tree of operations of one name; the value itself if it is none.
@@ -109,20 +107,20 @@ fn is_test<'c: 'a, 'a>(
 
 /// What `of` is compared with by this comparison.
 fn test<'c: 'a, 'a>(value: Value<'c, 'a>, word: &str, of: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let op = owner(value, ops::stablehlo::COMPARE)?;
-    let same = ValueKey::of(op.operand(0).ok()?) == ValueKey::of(of);
-    let word = direction(op).is_some_and(|d| !d.total && d.word == word);
-    (same && word).then(|| op.operand(1).ok()).flatten()
+    let compare = Compare::of(value)?;
+    let same = ValueKey::of(compare.lhs().ok()?) == ValueKey::of(of);
+    let word = direction(compare.op()).is_some_and(|d| !d.total && d.word == word);
+    (same && word).then(|| compare.rhs().ok()).flatten()
 }
 
 fn integer(value: Value) -> Option<i64> {
-    let element = splat::element(constant(value)?.attribute("value").ok()?)?;
+    let element = splat::element(constant(value)?.value().ok()?)?;
     Some(IntegerAttribute::try_from(element).ok()?.value())
 }
 
 /// A bound of a real; beyond the largest finite number lies nothing that could be cut off.
 fn number(value: Value) -> Option<f64> {
-    let element = splat::element(constant(value)?.attribute("value").ok()?)?;
+    let element = splat::element(constant(value)?.value().ok()?)?;
     let is_f16 = value.r#type().to_string().ends_with("f16>")
         && !value.r#type().to_string().ends_with("bf16>");
     let most = if is_f16 { 65504.0 } else { f64::MAX };
@@ -135,11 +133,11 @@ fn number(value: Value) -> Option<f64> {
 }
 
 /// The constant that a value is, spread or not.
-fn constant<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    match owner(value, ops::stablehlo::BROADCAST_IN_DIM) {
-        Some(spread) => owner(spread.operand(0).ok()?, ops::stablehlo::CONSTANT),
-        None => owner(value, ops::stablehlo::CONSTANT),
-    }
+fn constant<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Constant<'c, 'a>> {
+    Constant::of(match BroadcastInDim::of(value) {
+        Some(spread) => spread.operand().ok()?,
+        None => value,
+    })
 }
 
 fn owner<'c: 'a, 'a>(value: Value<'c, 'a>, name: &str) -> Option<OperationRef<'c, 'a>> {

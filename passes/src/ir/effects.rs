@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The memory that operations write.
+
+use super::func::callee;
+use super::memref::{is_view, root_of};
+use super::walk::{blocks, nested};
+use super::{ValueKey, name, ops, typed};
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{TypeLike, Value, ValueLike};
+use std::collections::{HashMap, HashSet};
+
+/// What operations of a module write.
+#[derive(Default)]
+pub(crate) struct Effects<'c, 'a> {
+    functions: HashMap<String, OperationRef<'c, 'a>>,
+    /// By function: the positions of the arguments that it writes.
+    written: HashMap<String, HashSet<usize>>,
+}
+
+impl<'c: 'a, 'a> Effects<'c, 'a> {
+    /// The effects of calls of these functions, by their symbols.
+    pub(crate) fn new(functions: HashMap<String, OperationRef<'c, 'a>>) -> Self {
+        Effects {
+            functions,
+            written: HashMap::new(),
+        }
+    }
+
+    /// The memrefs that an operation, or one below it, may write. An operation that is not known may write all of its
+    /// operands.
+    pub(crate) fn written(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let mut found = self.own(op);
+        for inner in nested(op) {
+            found.extend(self.own(inner));
+        }
+        found
+    }
+
+    /// As [`Effects::written`], without what is below the operation.
+    fn own(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let operands: Vec<Value> = op.operands().collect();
+        let at = |position: usize| operands.get(position).copied().into_iter().collect();
+        let name = name(op);
+        match name.as_str() {
+            ops::memref::STORE | ops::affine::STORE | ops::vector::STORE | ops::memref::COPY => {
+                at(1)
+            }
+            ops::vector::MASKEDSTORE | ops::vector::SCATTER => at(0),
+            ops::memref::LOAD
+            | ops::affine::LOAD
+            | ops::vector::LOAD
+            | ops::vector::MASKEDLOAD
+            | ops::vector::GATHER
+            | ops::memref::DIM
+            | ops::memref::DEALLOC => Vec::new(),
+            ops::func::CALL => self.by_call(op, operands),
+            _ if name.starts_with("linalg.") => {
+                // Destinations are the last operands; without segments, there are as many as inputs.
+                let inputs = typed::segments(op).first().copied();
+                let inputs = inputs.unwrap_or(operands.len() / 2);
+                arrays(operands.into_iter().skip(inputs))
+            }
+            // Of an operation with regions, those inside write.
+            _ if is_view(op) || op.region_count() != 0 => Vec::new(),
+            _ => arrays(operands),
+        }
+    }
+
+    fn by_call(
+        &mut self,
+        call: OperationRef<'c, 'a>,
+        operands: Vec<Value<'c, 'a>>,
+    ) -> Vec<Value<'c, 'a>> {
+        let Some(symbol) = callee(call).filter(|name| self.functions.contains_key(name)) else {
+            return arrays(operands);
+        };
+        let written = self.of_function(&symbol, operands.len());
+        let operands = operands.into_iter().enumerate();
+        let operands = operands.filter(|(position, _)| written.contains(position));
+        arrays(operands.map(|(_, operand)| operand))
+    }
+
+    /// The positions of the arguments that a function writes; all of them where it calls itself or has no body.
+    fn of_function(&mut self, symbol: &str, arguments: usize) -> HashSet<usize> {
+        if let Some(known) = self.written.get(symbol) {
+            return known.clone();
+        }
+        let Some(function) = self.functions.get(symbol).copied() else {
+            return HashSet::new();
+        };
+        let blocks = blocks(function);
+        let Some(block) = blocks.first() else {
+            return (0..arguments).collect();
+        };
+        let all = (0..arguments).collect();
+        self.written.insert(symbol.to_owned(), all);
+        let numbers: HashMap<ValueKey, usize> = (0..block.argument_count())
+            .filter_map(|n| Some((ValueKey::of(Value::from(block.argument(n).ok()?)), n)))
+            .collect();
+        let written = self.written(function).into_iter();
+        let found: HashSet<usize> = written
+            .filter_map(|value| numbers.get(&root_of(value)).copied())
+            .collect();
+        self.written.insert(symbol.to_owned(), found.clone());
+        found
+    }
+}
+
+fn arrays<'c: 'a, 'a>(values: impl IntoIterator<Item = Value<'c, 'a>>) -> Vec<Value<'c, 'a>> {
+    let values = values.into_iter();
+    values.filter(|value| value.r#type().is_mem_ref()).collect()
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The buffers of an entry whose content depends on nothing but variables that no call updates.
+
+use crate::ir::effects::Effects;
+use crate::ir::memref::{is_view, root_of};
+use crate::ir::outline::captured;
+use crate::ir::skript::{Check, Intrinsic};
+use crate::ir::{self, ValueKey, attribute_names, attributes, func, ops};
+use melior::ir::attribute::StringAttribute;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{TypeLike, Value, ValueLike};
+use std::collections::HashMap;
+
+/// Arguments and allocations whose content is the same in every call.
+#[derive(Default)]
+pub(crate) struct Constants<'c, 'a> {
+    /// Arguments that are variables without updates.
+    variables: HashMap<ValueKey, Value<'c, 'a>>,
+    /// Allocations of the entry's block, in order, that only [`Constants::writers`] write.
+    allocations: HashMap<ValueKey, OperationRef<'c, 'a>>,
+    /// The operations that write the allocations, in order, each with the roots of its memrefs.
+    writers: Vec<(OperationRef<'c, 'a>, Vec<ValueKey>)>,
+}
+
+impl<'c: 'a, 'a> Constants<'c, 'a> {
+    /// Those of a bufferized entry of one block; none of any other function.
+    pub(crate) fn of(entry: OperationRef<'c, 'a>, module: OperationRef<'c, 'a>) -> Self {
+        let Ok(body) = func::body(entry) else {
+            return Constants::default();
+        };
+        let variables = variables(entry);
+        if variables.is_empty() {
+            return Constants::default();
+        }
+        let operations = ir::operations(body);
+        let mut allocations = HashMap::new();
+        for op in &operations {
+            if ir::name(*op) == ops::memref::ALLOC
+                && op.operand_count() == 0
+                && let Ok(result) = op.result(0)
+            {
+                allocations.insert(ValueKey::of(result), *op);
+            }
+        }
+        let mut effects = Effects::new(func::functions(module));
+        let mut users = Vec::new();
+        for op in operations {
+            if is_view(op)
+                || matches!(
+                    ir::name(op).as_str(),
+                    ops::memref::ALLOC | ops::memref::DEALLOC
+                )
+            {
+                continue;
+            }
+            let user = User::of(op, &mut effects);
+            if !user.roots.is_empty() {
+                users.push(user);
+            }
+        }
+        let mut constants = Constants {
+            variables,
+            allocations,
+            writers: Vec::new(),
+        };
+        let mut last_written = HashMap::new();
+        for (number, user) in users.iter().enumerate() {
+            last_written.extend(user.written.iter().map(|root| (*root, number)));
+        }
+        // The largest set in which every writer reads members alone, and every other user follows the last writer.
+        loop {
+            let before = constants.allocations.len();
+            for (number, user) in users.iter().enumerate() {
+                if constants.is_constant_user(user) {
+                    continue;
+                }
+                for root in &user.roots {
+                    let changes = last_written.get(root).is_some_and(|last| *last >= number);
+                    if changes {
+                        constants.allocations.remove(root);
+                    }
+                }
+            }
+            if constants.allocations.len() == before {
+                break;
+            }
+        }
+        for user in users {
+            let is_writer = |root| constants.allocations.contains_key(root);
+            if user.written.iter().any(is_writer) {
+                constants.writers.push((user.op, user.roots));
+            }
+        }
+        constants
+    }
+
+    /// Whether the memref is a view of such a buffer.
+    pub(crate) fn is_constant(&self, memref: Value) -> bool {
+        self.contains(&root_of(memref))
+    }
+
+    /// Whether the buffer is a variable.
+    pub(crate) fn is_variable(&self, root: &ValueKey) -> bool {
+        self.variables.contains_key(root)
+    }
+
+    /// The variable.
+    pub(crate) fn variable(&self, root: &ValueKey) -> Option<Value<'c, 'a>> {
+        self.variables.get(root).copied()
+    }
+
+    /// The allocations.
+    pub(crate) fn allocations(&self) -> &HashMap<ValueKey, OperationRef<'c, 'a>> {
+        &self.allocations
+    }
+
+    /// The operations that write the allocations, in order, each with the roots of its memrefs.
+    pub(crate) fn writers(&self) -> &[(OperationRef<'c, 'a>, Vec<ValueKey>)] {
+        &self.writers
+    }
+
+    /// Whether an operation writes members, and nothing but members decides what.
+    fn is_constant_user(&self, user: &User) -> bool {
+        user.is_movable
+            && user.roots.iter().all(|root| self.contains(root))
+            && !user.written.iter().any(|root| self.is_variable(root))
+            && !user.written.is_empty()
+    }
+
+    fn contains(&self, root: &ValueKey) -> bool {
+        self.is_variable(root) || self.allocations.contains_key(root)
+    }
+}
+
+/// The arguments that are variables without updates.
+fn variables<'c: 'a, 'a>(entry: OperationRef<'c, 'a>) -> HashMap<ValueKey, Value<'c, 'a>> {
+    let Some(block) = ir::first_block(entry) else {
+        return HashMap::new();
+    };
+    let dictionaries = ir::argument_attributes(entry).into_iter().enumerate();
+    let variables = dictionaries.filter(|(_, own)| {
+        let role = attributes::entry(*own, attribute_names::ROLE);
+        let role = role.and_then(|role| StringAttribute::try_from(role).ok());
+        role.is_some_and(|role| role.value() == attribute_names::VARIABLE)
+            && attributes::entry(*own, attribute_names::UPDATED).is_none()
+    });
+    let arguments = variables.filter_map(|(n, _)| block.argument(n).ok());
+    let arguments = arguments.map(Value::from);
+    arguments
+        .map(|value| (ValueKey::of(value), value))
+        .collect()
+}
+
+/// An operation of the entry that uses buffers.
+struct User<'c, 'a> {
+    op: OperationRef<'c, 'a>,
+    /// The roots of all memrefs that it uses.
+    roots: Vec<ValueKey>,
+    /// The roots of those that it may write.
+    written: Vec<ValueKey>,
+    /// Whether it may be executed in another function: its other operands are constants, and it has no results.
+    is_movable: bool,
+}
+
+impl<'c: 'a, 'a> User<'c, 'a> {
+    fn of(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
+        let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
+        let (arrays, scalars): (Vec<_>, Vec<_>) = captured(op).into_iter().partition(is_array);
+        let mut roots: Vec<ValueKey> = arrays.iter().map(|array| root_of(*array)).collect();
+        roots.sort();
+        roots.dedup();
+        let makes_arrays = op.results().any(|result| result.r#type().is_mem_ref());
+        let written = match makes_arrays {
+            // Whoever writes a result writes an operand.
+            true => roots.clone(),
+            false => effects.written(op).into_iter().map(root_of).collect(),
+        };
+        let nested = ir::nested(op).into_iter().chain([op]);
+        let has_effects =
+            |op: OperationRef<'c, 'a>| Check::cast(op).is_some() || Intrinsic::cast(op).is_some();
+        let is_constant = |value: &Value<'c, 'a>| {
+            let definition = ir::definition(*value);
+            definition.is_some_and(|(op, _)| ir::name(op) == ops::arith::CONSTANT)
+        };
+        User {
+            op,
+            roots,
+            written,
+            is_movable: op.result_count() == 0
+                && !nested.into_iter().any(has_effects)
+                && scalars.iter().all(is_constant)
+                && ir::name(op) != ops::func::RETURN,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Prepared variables kept between runs.
+
+use super::{Cache, Key, LARGEST_ENTRY, PREPARED};
+use crate::error::RunError;
+use crate::prepared::Prepared;
+use crate::program::Program;
+use skript_tensor::Tensor;
+use skript_tensor::map::MappedFile;
+use std::time::Duration;
+
+/// Bytes before the prepared ones: a page, so that they are aligned.
+const HEADER: usize = 4096;
+
+const MAGIC: &[u8; 8] = b"SKRIPTP\n";
+
+/// A file that was changed less long ago may change again without another time of change.
+const SETTLED: Duration = Duration::from_secs(2);
+
+impl Cache {
+    /// What the program prepares of its variables: mapped from the cache, or prepared on `threads` threads and stored.
+    ///
+    /// It is stored if all variables without updates lie in mapped files that were not changed within the last two seconds. A
+    /// file of the cache has a page with a magic number and the key, then the bytes. The key holds the code, and path,
+    /// inode, length and time of change of each file. A cache that cannot be written costs time only.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::new`].
+    pub fn prepare(
+        &self,
+        program: &Program,
+        variables: &[&Tensor],
+        threads: usize,
+    ) -> Result<Prepared, RunError> {
+        let size = program.artifact().prepared;
+        let key = key(program, variables).filter(|_| (1..=LARGEST_ENTRY).contains(&size));
+        let Some(key) = key else {
+            return Prepared::new(program, variables, threads);
+        };
+        let path = self.folder.join(format!("{key}.{PREPARED}"));
+        let mut header = [MAGIC, key.as_bytes()].concat();
+        header.resize(HEADER, 0);
+        let stored = MappedFile::open(&path).ok();
+        let stored = stored.filter(|file| file.bytes().starts_with(&header));
+        let stored = stored.and_then(|file| Prepared::from_file(program, variables, file, HEADER));
+        if let Some(prepared) = stored {
+            return Ok(prepared);
+        }
+        let prepared = Prepared::new(program, variables, threads)?;
+        let unchanged = variables
+            .iter()
+            .all(|variable| variable.unchanged().is_ok());
+        if unchanged {
+            let _ = self.write(&path, &[&header, prepared.bytes()]);
+        }
+        Ok(prepared)
+    }
+}
+
+/// The key; `None` if a variable does not lie in a settled file.
+fn key(program: &Program, variables: &[&Tensor]) -> Option<String> {
+    let artifact = program.artifact();
+    let mut key = Key::new();
+    key.add("object", &artifact.object);
+    for (number, variable) in variables.iter().enumerate() {
+        let is_updated = |(v, _): &(u32, u32)| usize::try_from(*v) == Ok(number);
+        if artifact.updates.iter().any(is_updated) {
+            continue;
+        }
+        let (file, offset) = variable.file()?;
+        let (path, version) = file.version()?;
+        version.age().filter(|age| *age >= SETTLED)?;
+        let path = std::path::absolute(path).ok()?;
+        key.add("path", path.as_os_str().as_encoded_bytes());
+        key.add("version", format!("{version:?}").as_bytes());
+        key.add("offset", &offset.to_le_bytes());
+        key.add("length", &variable.bytes().len().to_le_bytes());
+    }
+    Some(key.finish())
+}

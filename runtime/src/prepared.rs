@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a program computes once from variables that no call updates: copies in the order of its kernels, and the like.
+
+use crate::arena::Arena;
+use crate::error::RunError;
+use crate::instance::{accept, count};
+use crate::program::Program;
+use crate::threads;
+use skript_tensor::Tensor;
+use skript_tensor::map::MappedFile;
+use std::sync::Arc;
+
+/// Prepared variables of a program, shared by its instances.
+#[derive(Clone)]
+pub struct Prepared {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    program: Program,
+    /// Where the variables lie that were read.
+    sources: Vec<*const u8>,
+    memory: Memory,
+}
+
+/// Bytes that are not written any more.
+enum Memory {
+    Arena(Arena),
+    /// A file, and where the bytes begin in it.
+    File(MappedFile, usize),
+}
+
+// SAFETY: the memory is only read after it was written, and the pointers to variables are only compared.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+impl Prepared {
+    /// Prepares the variables of a program on `threads` threads; 0: the default.
+    ///
+    /// # Errors
+    /// [`RunError::Memory`] if there is not enough, [`RunError::Changed`] if a mapped file was truncated meanwhile,
+    /// and what [`crate::Instance::call`] finds of variables that are not those of the interface.
+    pub fn new(
+        program: &Program,
+        variables: &[&Tensor],
+        threads: usize,
+    ) -> Result<Prepared, RunError> {
+        let artifact = program.artifact();
+        count("variables", artifact.variables.len(), variables.len())?;
+        for (port, variable) in artifact.variables.iter().zip(variables) {
+            accept("variable", port, variable)?;
+        }
+        let memory = |e: std::io::Error| {
+            let bytes = artifact.prepared;
+            RunError::Memory(format!("prepared variables of {bytes} bytes: {e}"))
+        };
+        let mut arena = Arena::new(artifact.prepared).map_err(memory)?;
+        let start = arena.pointer();
+        let sources = sources(program, variables);
+        if let Some(prepare) = program.prepare() {
+            let inputs = std::iter::repeat_n(std::ptr::null_mut(), artifact.inputs.len());
+            let mut pointers: Vec<*mut u8> = inputs.collect();
+            pointers.extend(variables.iter().map(|v| v.bytes().as_ptr().cast_mut()));
+            pointers.resize(artifact.pointer_count(), std::ptr::null_mut());
+            pointers.push(start);
+            // SAFETY: the function reads variables, whose tensors have the sizes of the interface, and writes the memory,
+            // which has the size that the artifact asks for; it uses no other pointer of the table.
+            threads::with_threads(threads, || unsafe { prepare(pointers.as_ptr()) });
+        }
+        for variable in variables {
+            let intact = variable.intact();
+            intact.map_err(|e| RunError::Changed(e.to_string()))?;
+        }
+        Ok(Prepared {
+            inner: Arc::new(Inner {
+                program: program.clone(),
+                sources,
+                memory: Memory::Arena(arena),
+            }),
+        })
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.inner.program.artifact().prepared
+    }
+
+    /// Whether it was prepared from these variables of this program.
+    pub(crate) fn is_of(&self, program: &Program, variables: &[&Tensor]) -> bool {
+        self.inner.program.is(program) && self.inner.sources == sources(program, variables)
+    }
+
+    pub(crate) fn pointer(&self) -> *const u8 {
+        match &self.inner.memory {
+            Memory::Arena(arena) => arena.start(),
+            Memory::File(file, offset) => file.bytes().as_ptr().wrapping_add(*offset),
+        }
+    }
+
+    /// What was prepared before from these variables, and lies in a file from `offset` on. `None` if the file is too short.
+    pub(crate) fn from_file(
+        program: &Program,
+        variables: &[&Tensor],
+        file: MappedFile,
+        offset: usize,
+    ) -> Option<Prepared> {
+        let size = usize::try_from(program.artifact().prepared).ok()?;
+        let is_whole = file.bytes().len() == offset.checked_add(size)?;
+        is_whole.then(|| Prepared {
+            inner: Arc::new(Inner {
+                program: program.clone(),
+                sources: sources(program, variables),
+                memory: Memory::File(file, offset),
+            }),
+        })
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match &self.inner.memory {
+            Memory::Arena(arena) => arena.bytes(),
+            Memory::File(file, offset) => file.bytes().get(*offset..).unwrap_or_default(),
+        }
+    }
+
+    /// An error if bytes that were read so far were no longer in their file.
+    ///
+    /// # Errors
+    /// [`RunError::Changed`].
+    pub(crate) fn intact(&self) -> Result<(), RunError> {
+        match &self.inner.memory {
+            Memory::Arena(_) => Ok(()),
+            Memory::File(file, _) => file.intact().map_err(|e| RunError::Changed(e.to_string())),
+        }
+    }
+}
+
+/// Where the variables lie that no call updates.
+fn sources(program: &Program, variables: &[&Tensor]) -> Vec<*const u8> {
+    let updates = &program.artifact().updates;
+    let is_updated = |n: usize| updates.iter().any(|(v, _)| usize::try_from(*v) == Ok(n));
+    let variables = variables.iter().enumerate();
+    let constant = variables.filter(|(n, _)| !is_updated(*n));
+    constant.map(|(_, v)| v.bytes().as_ptr()).collect()
+}

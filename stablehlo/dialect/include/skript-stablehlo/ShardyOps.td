@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//===- ShardyOps.td - what programs hold of Shardy's dialect ----------------===//
+//
+// Operations and attributes of `sdy` say how to spread work over devices, never what the work is. Here they are parsed, so
+// that the import can erase them; each attribute is the string of its text, whatever that holds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SKRIPT_SHARDY_OPS_TD
+#define SKRIPT_SHARDY_OPS_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Shardy_Dialect : Dialect {
+  let name = "sdy";
+  let cppNamespace = "::skript_shardy";
+  let summary = "Placement of tensors on devices: what this project reads of it";
+  let extraClassDeclaration = [{
+    ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser, ::mlir::Type type) const override;
+  }];
+}
+
+class Shardy_Op<string mnemonic, string what, list<Trait> traits = []> : Op<Shardy_Dialect, mnemonic, traits> {
+  let summary = what;
+}
+class Shardy_Constraint<string mnemonic, string what> : Shardy_Op<mnemonic, what, [Pure, SameOperandsAndResultType]> {
+  let arguments = (ins AnyRankedTensor:$input, StrAttr:$sharding);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input custom<Placement>($sharding) attr-dict `:` type($result)";
+}
+
+def Shardy_MeshOp : Shardy_Op<"mesh", "named axes of devices"> {
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$mesh);
+  let assemblyFormat = "$sym_name `=` custom<Placement>($mesh) attr-dict";
+}
+def Shardy_ShardingConstraintOp : Shardy_Constraint<"sharding_constraint", "a tensor that a partitioner places so">;
+def Shardy_ReshardOp : Shardy_Constraint<"reshard", "a tensor that moves to another placement">;
+
+#endif // SKRIPT_SHARDY_OPS_TD

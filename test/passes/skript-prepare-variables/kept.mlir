@@ -1,0 +1,70 @@
+// RUN: skript-opt %s --split-input-file --skript-prepare-variables | FileCheck %s
+
+// A variable that calls update.
+// CHECK-LABEL: func.func @updated
+// CHECK:         linalg.transpose
+// CHECK-NOT:   prepare_0
+func.func @updated(%w: memref<4x4xf32> {skript.role = "variable", skript.updated}, %y: memref<4xf32>) attributes {skript.entry} {
+  %t = memref.alloc() : memref<4x4xf32>
+  linalg.transpose ins(%w : memref<4x4xf32>) outs(%t : memref<4x4xf32>) permutation = [1, 0]
+  linalg.vecmat ins(%y, %t : memref<4xf32>, memref<4x4xf32>) outs(%y : memref<4xf32>)
+  return
+}
+
+// -----
+
+// Something else writes the buffer as well.
+// CHECK-LABEL: func.func @written
+// CHECK:         linalg.transpose
+// CHECK-NOT:   prepare_0
+func.func @written(%x: memref<4x4xf32>, %w: memref<4x4xf32> {skript.role = "variable"}, %y: memref<4xf32>) attributes {skript.entry} {
+  %t = memref.alloc() : memref<4x4xf32>
+  linalg.transpose ins(%w : memref<4x4xf32>) outs(%t : memref<4x4xf32>) permutation = [1, 0]
+  linalg.matmul ins(%x, %w : memref<4x4xf32>, memref<4x4xf32>) outs(%t : memref<4x4xf32>)
+  linalg.vecmat ins(%y, %t : memref<4xf32>, memref<4x4xf32>) outs(%y : memref<4xf32>)
+  return
+}
+
+// -----
+
+// The buffer is read before it is written again.
+// CHECK-LABEL: func.func @between
+// CHECK:         linalg.transpose
+// CHECK:         linalg.transpose
+// CHECK-NOT:   prepare_0
+func.func @between(%w: memref<4x4xf32> {skript.role = "variable"}, %v: memref<4x4xf32> {skript.role = "variable"}, %y: memref<4xf32>) attributes {skript.entry} {
+  %t = memref.alloc() : memref<4x4xf32>
+  linalg.transpose ins(%w : memref<4x4xf32>) outs(%t : memref<4x4xf32>) permutation = [1, 0]
+  linalg.vecmat ins(%y, %t : memref<4xf32>, memref<4x4xf32>) outs(%y : memref<4xf32>)
+  linalg.transpose ins(%v : memref<4x4xf32>) outs(%t : memref<4x4xf32>) permutation = [1, 0]
+  linalg.vecmat ins(%y, %t : memref<4xf32>, memref<4x4xf32>) outs(%y : memref<4xf32>)
+  return
+}
+
+// -----
+
+// Much larger than the variable: to read it takes longer than to compute it.
+// CHECK-LABEL: func.func @broadcast
+// CHECK:         linalg.broadcast
+// CHECK-NOT:   prepare_0
+func.func @broadcast(%b: memref<4xf32> {skript.role = "variable"}, %y: memref<64x4xf32>) attributes {skript.entry} {
+  %t = memref.alloc() : memref<64x4xf32>
+  linalg.broadcast ins(%b : memref<4xf32>) outs(%t : memref<64x4xf32>) dimensions = [0]
+  linalg.add ins(%t, %y : memref<64x4xf32>, memref<64x4xf32>) outs(%y : memref<64x4xf32>)
+  return
+}
+
+// -----
+
+// A view of the buffer that another operation makes may be written through.
+// CHECK-LABEL: func.func @selected
+// CHECK:         linalg.transpose
+// CHECK-NOT:   prepare_0
+func.func @selected(%w: memref<4x4xf32> {skript.role = "variable"}, %other: memref<4x4xf32>, %c: i1, %y: memref<4xf32>) attributes {skript.entry} {
+  %t = memref.alloc() : memref<4x4xf32>
+  linalg.transpose ins(%w : memref<4x4xf32>) outs(%t : memref<4x4xf32>) permutation = [1, 0]
+  %s = arith.select %c, %t, %other : memref<4x4xf32>
+  linalg.transpose ins(%other : memref<4x4xf32>) outs(%s : memref<4x4xf32>) permutation = [1, 0]
+  linalg.vecmat ins(%y, %t : memref<4xf32>, memref<4x4xf32>) outs(%y : memref<4xf32>)
+  return
+}
