@@ -6,13 +6,15 @@
 //! model that was compiled elsewhere runs here, if the processor has the features.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
-pub mod arena;
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
+
+mod arena;
 pub mod artifact;
 pub mod cache;
-pub mod error;
-pub mod instance;
+mod error;
+mod instance;
 mod loader;
-pub mod prepared;
+mod prepared;
 pub mod processor;
 pub mod program;
 pub mod run;
