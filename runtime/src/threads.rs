@@ -46,7 +46,7 @@ thread_local! {
 }
 
 /// The number of threads of loops, unless a call says otherwise: what [`set_default_threads`] set, else
-/// what [`VARIABLE`] says, else the CPUs that the affinity mask
+/// what `SKRIPT_NUM_THREADS` says, else the CPUs that the affinity mask
 /// and the quota of the control group leave to this process.
 pub fn default_threads() -> usize {
     static MACHINE: OnceLock<usize> = OnceLock::new();
