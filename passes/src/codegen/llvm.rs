@@ -136,7 +136,7 @@ pub fn version() -> String {
 }
 
 /// This processor as LLVM names it.
-pub fn host() -> Target {
+pub(crate) fn host() -> Target {
     // SAFETY: each call returns a C string of its own.
     unsafe {
         Target {
@@ -151,7 +151,7 @@ pub fn host() -> Target {
 ///
 /// # Errors
 /// [`CodegenError::Llvm`] if LLVM does not know the target.
-pub fn data_layout(triple: &str) -> Result<String, CodegenError> {
+pub(crate) fn data_layout(triple: &str) -> Result<String, CodegenError> {
     initialize();
     let target = Target {
         triple: triple.to_owned(),
