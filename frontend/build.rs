@@ -10,6 +10,10 @@ fn main() -> io::Result<()> {
     let mut code = String::new();
     for (table, folder) in [("MODULES", "stdlib"), ("KHRONOS", "stdlib/khronos")] {
         println!("cargo:rerun-if-changed={folder}");
+        let _ = writeln!(
+            code,
+            "/// The files of one folder of the library, by module."
+        );
         let _ = writeln!(code, "pub static {table}: &[Embedded] = &[");
         for name in names(&root.join(folder))? {
             println!("cargo:rerun-if-changed={folder}/{name}.sknd");

@@ -104,7 +104,7 @@ def worst(own, reference, x):
 
 if __name__ == "__main__":
     for name, coefficients in [("EXP", EXP), ("TANH", TANH), ("ERF", ERF), ("ERFC", ERFC), ("LOG", LOG)]:
-        print(name, ", ".join("%.9e" % np.float32(c) for c in coefficients))
+        print(name, ", ".join(np.format_float_scientific(np.float32(c), exp_digits=1) for c in coefficients))
     random = np.random.default_rng(1)
     many = 4_000_000
     for name, own, reference, low, high in [("exp", exp, np.exp, -103, 88.7), ("tanh", tanh, np.tanh, -10, 10), ("erf", erf, special.erf, -4.5, 4.5)]:

@@ -5,7 +5,7 @@ use crate::error::PassError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `f`; a panic becomes an error that says where it happened.
-pub fn guard<T>(f: impl FnOnce() -> Result<T, PassError>) -> Result<T, PassError> {
+pub(crate) fn guard<T>(f: impl FnOnce() -> Result<T, PassError>) -> Result<T, PassError> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let text = panic
             .downcast_ref::<String>()

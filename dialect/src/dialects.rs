@@ -26,31 +26,51 @@ macro_rules! dialects {
 }
 
 dialects! {
+    /// `affine`.
     Affine = mlir_sys::mlirGetDialectHandle__affine__,
+    /// `arith`.
     Arith = mlir_sys::mlirGetDialectHandle__arith__,
+    /// `bufferization`.
     Bufferization = mlir_sys::mlirGetDialectHandle__bufferization__,
     /// Our own definition of the CHLO subset; it goes with that of StableHLO.
     Chlo = ffi::mlirGetDialectHandle__skript_chlo__,
+    /// `complex`.
     Complex = mlir_sys::mlirGetDialectHandle__complex__,
+    /// `cf`.
     ControlFlow = mlir_sys::mlirGetDialectHandle__cf__,
+    /// `func`.
     Func = mlir_sys::mlirGetDialectHandle__func__,
+    /// `gpu`.
     Gpu = mlir_sys::mlirGetDialectHandle__gpu__,
+    /// `index`.
     Index = mlir_sys::mlirGetDialectHandle__index__,
+    /// `linalg`.
     Linalg = mlir_sys::mlirGetDialectHandle__linalg__,
+    /// `llvm`.
     Llvm = mlir_sys::mlirGetDialectHandle__llvm__,
+    /// `math`.
     Math = mlir_sys::mlirGetDialectHandle__math__,
+    /// `memref`.
     MemRef = mlir_sys::mlirGetDialectHandle__memref__,
+    /// `ml_program`.
     MlProgram = mlir_sys::mlirGetDialectHandle__ml_program__,
+    /// `nvvm`.
     Nvvm = mlir_sys::mlirGetDialectHandle__nvvm__,
+    /// `scf`.
     Scf = mlir_sys::mlirGetDialectHandle__scf__,
     /// Shardy's meshes and constraints, attributes read as strings: for programs that are read, never where they are written.
     Shardy = ffi::mlirGetDialectHandle__skript_shardy__,
+    /// `skript`.
     Skript = ffi::mlirGetDialectHandle__skript__,
     /// Our own definition of the StableHLO subset; [`register`] leaves it out, [`register_stablehlo`] does not.
     Stablehlo = ffi::mlirGetDialectHandle__skript_stablehlo__,
+    /// `tensor`.
     Tensor = mlir_sys::mlirGetDialectHandle__tensor__,
+    /// `transform`.
     Transform = mlir_sys::mlirGetDialectHandle__transform__,
+    /// `ub`.
     Ub = mlir_sys::mlirGetDialectHandle__ub__,
+    /// `vector`.
     Vector = mlir_sys::mlirGetDialectHandle__vector__,
 }
 
@@ -111,7 +131,7 @@ pub fn stray_element(text: &CStr) -> Option<(usize, String)> {
 }
 
 /// Makes all dialects and extensions of MLIR known to a registry.
-pub fn register_upstream(registry: &DialectRegistry) {
+pub(crate) fn register_upstream(registry: &DialectRegistry) {
     melior::utility::register_all_dialects(registry);
 }
 

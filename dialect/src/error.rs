@@ -18,7 +18,7 @@ impl PassError {
     }
 
     /// Reports at the operation, with notes at other places.
-    pub fn at_with_notes<'c: 'a, 'a>(
+    pub(crate) fn at_with_notes<'c: 'a, 'a>(
         op: impl OperationLike<'c, 'a>,
         message: impl AsRef<str>,
         notes: &[(Location<'c>, &str)],

@@ -9,31 +9,32 @@ use mlir_sys::{
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 #[repr(C)]
-pub struct SkriptPassOption {
+pub(crate) struct SkriptPassOption {
     pub name: MlirStringRef,
     pub summary: MlirStringRef,
     pub value: MlirStringRef,
 }
 
 #[repr(C)]
-pub struct SkriptPassTable {
+pub(crate) struct SkriptPassTable {
     pub flag: MlirStringRef,
     pub summary: MlirStringRef,
     pub anchor: MlirStringRef,
-    pub n_dialects: isize,
+    pub(crate) n_dialects: isize,
     pub dialects: *const MlirDialectHandle,
-    pub n_options: isize,
+    pub(crate) n_options: isize,
     pub options: *const SkriptPassOption,
     pub pass: *const c_void,
     pub run: unsafe extern "C" fn(*const c_void, MlirOperation, *const MlirStringRef) -> bool,
 }
 
-pub type SkriptRewrite = unsafe extern "C" fn(*mut c_void, MlirOperation, MlirRewriterBase) -> bool;
+pub(crate) type SkriptRewrite =
+    unsafe extern "C" fn(*mut c_void, MlirOperation, MlirRewriterBase) -> bool;
 
-pub type SkriptImport =
+pub(crate) type SkriptImport =
     unsafe extern "C" fn(*const c_void, MlirContext, MlirStringRef, MlirStringRef) -> MlirOperation;
 
-pub type SkriptExport = unsafe extern "C" fn(
+pub(crate) type SkriptExport = unsafe extern "C" fn(
     *const c_void,
     MlirOperation,
     unsafe extern "C" fn(MlirStringRef, *mut c_void),
@@ -41,30 +42,30 @@ pub type SkriptExport = unsafe extern "C" fn(
 ) -> bool;
 
 unsafe extern "C" {
-    pub fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
-    pub fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
-    pub fn mlirGetDialectHandle__skript_chlo__() -> MlirDialectHandle;
-    pub fn mlirGetDialectHandle__skript_shardy__() -> MlirDialectHandle;
-    pub fn skriptStablehloInlined(value: MlirAttribute) -> MlirAttribute;
-    pub fn skriptStablehloStrayElement(
+    pub(crate) fn mlirGetDialectHandle__skript__() -> MlirDialectHandle;
+    pub(crate) fn mlirGetDialectHandle__skript_stablehlo__() -> MlirDialectHandle;
+    pub(crate) fn mlirGetDialectHandle__skript_chlo__() -> MlirDialectHandle;
+    pub(crate) fn mlirGetDialectHandle__skript_shardy__() -> MlirDialectHandle;
+    pub(crate) fn skriptStablehloInlined(value: MlirAttribute) -> MlirAttribute;
+    pub(crate) fn skriptStablehloStrayElement(
         text: *const c_char,
         offset: *mut usize,
         callback: unsafe extern "C" fn(MlirStringRef, *mut c_void),
         data: *mut c_void,
     ) -> bool;
-    pub fn skriptRegisterTestDialect(registry: MlirDialectRegistry);
+    pub(crate) fn skriptRegisterTestDialect(registry: MlirDialectRegistry);
 
-    pub fn skriptOperationIsElementwise(op: MlirOperation) -> bool;
-    pub fn skriptOperationIsPure(op: MlirOperation) -> bool;
-    pub fn skriptOperationIsSpeculatable(op: MlirOperation) -> bool;
-    pub fn skriptOperationCloneWith(
+    pub(crate) fn skriptOperationIsElementwise(op: MlirOperation) -> bool;
+    pub(crate) fn skriptOperationIsPure(op: MlirOperation) -> bool;
+    pub(crate) fn skriptOperationIsSpeculatable(op: MlirOperation) -> bool;
+    pub(crate) fn skriptOperationCloneWith(
         op: MlirOperation,
         n_operands: isize,
         operands: *const MlirValue,
         n_results: isize,
         results: *const MlirType,
     ) -> MlirOperation;
-    pub fn skriptEmitOpError(
+    pub(crate) fn skriptEmitOpError(
         op: MlirOperation,
         message: MlirStringRef,
         n_notes: isize,
@@ -72,11 +73,15 @@ unsafe extern "C" {
         notes: *const MlirStringRef,
     );
 
-    pub fn skriptRegisterPass(table: *const SkriptPassTable);
-    pub fn skriptCreatePass(flag: MlirStringRef) -> MlirPass;
-    pub fn skriptRegisterPipeline(flag: MlirStringRef, summary: MlirStringRef, text: MlirStringRef);
+    pub(crate) fn skriptRegisterPass(table: *const SkriptPassTable);
+    pub(crate) fn skriptCreatePass(flag: MlirStringRef) -> MlirPass;
+    pub(crate) fn skriptRegisterPipeline(
+        flag: MlirStringRef,
+        summary: MlirStringRef,
+        text: MlirStringRef,
+    );
 
-    pub fn skriptPatternSetAdd(
+    pub(crate) fn skriptPatternSetAdd(
         set: MlirRewritePatternSet,
         root: MlirStringRef,
         benefit: c_uint,
@@ -84,9 +89,13 @@ unsafe extern "C" {
         pattern: *mut c_void,
     );
 
-    pub fn skriptFuseElementwise(root: MlirOperation, operations: c_uint, inputs: c_uint) -> bool;
-    pub fn skriptMergeDuplicates(root: MlirOperation);
-    pub fn skriptComputePart(
+    pub(crate) fn skriptFuseElementwise(
+        root: MlirOperation,
+        operations: c_uint,
+        inputs: c_uint,
+    ) -> bool;
+    pub(crate) fn skriptMergeDuplicates(root: MlirOperation);
+    pub(crate) fn skriptComputePart(
         formula: MlirOperation,
         destinations: *const MlirValue,
         offsets: *const i64,
@@ -95,30 +104,30 @@ unsafe extern "C" {
         results: *mut MlirValue,
     ) -> bool;
 
-    pub fn skriptOptMain(
+    pub(crate) fn skriptOptMain(
         argc: c_int,
         argv: *mut *mut c_char,
         registry: MlirDialectRegistry,
         help: MlirStringRef,
     ) -> c_int;
-    pub fn skriptTranslateMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
-    pub fn skriptLspServerMain(
+    pub(crate) fn skriptTranslateMain(argc: c_int, argv: *mut *mut c_char) -> c_int;
+    pub(crate) fn skriptLspServerMain(
         argc: c_int,
         argv: *mut *mut c_char,
         registry: MlirDialectRegistry,
     ) -> c_int;
-    pub fn skriptReduceMain(
+    pub(crate) fn skriptReduceMain(
         argc: c_int,
         argv: *mut *mut c_char,
         registry: MlirDialectRegistry,
     ) -> c_int;
-    pub fn skriptRegisterImport(
+    pub(crate) fn skriptRegisterImport(
         flag: MlirStringRef,
         summary: MlirStringRef,
         import: SkriptImport,
         translation: *const c_void,
     );
-    pub fn skriptRegisterExport(
+    pub(crate) fn skriptRegisterExport(
         flag: MlirStringRef,
         summary: MlirStringRef,
         export: SkriptExport,
@@ -127,13 +136,13 @@ unsafe extern "C" {
 }
 
 /// A callback for text: `into` is a `String`, handed in with it.
-pub unsafe extern "C" fn append(piece: MlirStringRef, into: *mut c_void) {
+pub(crate) unsafe extern "C" fn append(piece: MlirStringRef, into: *mut c_void) {
     // SAFETY: whoever hands in the callback hands in a string with it.
     unsafe { (*into.cast::<String>()).push_str(&text(piece)) }
 }
 
 /// A string for C; valid as long as `text` is.
-pub fn string_ref(text: &str) -> MlirStringRef {
+pub(crate) fn string_ref(text: &str) -> MlirStringRef {
     MlirStringRef {
         data: text.as_ptr().cast(),
         length: text.len(),
@@ -144,7 +153,7 @@ pub fn string_ref(text: &str) -> MlirStringRef {
 ///
 /// # Safety
 /// `text` points to `length` bytes that outlive `'a`.
-pub unsafe fn text<'a>(text: MlirStringRef) -> std::borrow::Cow<'a, str> {
+pub(crate) unsafe fn text<'a>(text: MlirStringRef) -> std::borrow::Cow<'a, str> {
     if text.length == 0 {
         return "".into();
     }

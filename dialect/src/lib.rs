@@ -3,6 +3,9 @@
 //!
 //! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, generated from the same `.td`.
 //! [`pass`] describes how to write a pass, with a complete example. All `unsafe` towards MLIR is in this crate.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 
 mod boundary;
 mod dialects;
@@ -10,19 +13,20 @@ mod ffi;
 mod registered;
 mod stack;
 
-pub mod error;
+mod error;
 pub mod op;
 pub mod pass;
-pub mod pattern;
+mod pattern;
 pub mod pipeline;
 pub mod place;
-pub mod rewriter;
+mod rewriter;
 pub mod tools;
 
 pub use dialects::{
     Dialect, add_all, context, inlined_elements, register, register_programs, register_stablehlo,
-    register_upstream, stray_element,
+    stray_element,
 };
+
 pub use error::PassError;
 pub use melior;
 pub use pass::{Options, Pass, PassOption, register_passes};

@@ -76,7 +76,9 @@ pub struct Pass {
     pub anchor: Option<&'static str>,
     /// Dialects that it creates operations, types or attributes of and that its input may not have.
     pub dependent_dialects: &'static [Dialect],
+    /// The options that `flag{name=value}` may set.
     pub options: &'static [PassOption],
+    /// The function that runs on one root operation.
     pub run: Run,
 }
 
@@ -95,9 +97,11 @@ impl Pass {
 /// An option of a pass, `flag{name=value}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassOption {
+    /// The name before `=`.
     pub name: &'static str,
     /// One line for `--help`.
     pub summary: &'static str,
+    /// The value where the text of the pipeline has none.
     pub default: &'static str,
 }
 

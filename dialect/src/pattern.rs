@@ -51,6 +51,7 @@ pub struct Patterns<'c, 'p> {
 }
 
 impl<'c, 'p> Patterns<'c, 'p> {
+    /// An empty set.
     pub fn new() -> Self {
         Patterns {
             entries: Vec::new(),
@@ -64,14 +65,6 @@ impl<'c, 'p> Patterns<'c, 'p> {
         F: for<'a, 'r> Fn(OperationRef<'c, 'a>, &'r Rewriter<'c>) -> Result<bool, PassError> + 'p,
     {
         self.add(root, 1, rewrite);
-    }
-
-    /// A pattern that is tried on every operation.
-    pub fn on_any<F>(&mut self, rewrite: F)
-    where
-        F: for<'a, 'r> Fn(OperationRef<'c, 'a>, &'r Rewriter<'c>) -> Result<bool, PassError> + 'p,
-    {
-        self.add("", 1, rewrite);
     }
 
     /// A pattern with a benefit: higher ones are tried first. An empty `root` is any operation.
@@ -105,31 +98,6 @@ impl<'c, 'p> Patterns<'c, 'p> {
             mlir_sys::mlirFrozenRewritePatternSetDestroy(set);
         }
         self.outcome()
-    }
-
-    /// Applies the patterns and folders below `op` until nothing changes: for canonicalization.
-    ///
-    /// # Errors
-    /// What a pattern reported, or that the rewriting did not come to an end.
-    pub fn apply_greedily<'a>(&self, op: &impl OperationLike<'c, 'a>) -> Result<(), PassError>
-    where
-        'c: 'a,
-    {
-        let set = self.freeze(op);
-        // SAFETY: the set's patterns live in `self`; the configuration is destroyed once.
-        let result = unsafe {
-            let configuration = mlir_sys::mlirGreedyRewriteDriverConfigCreate();
-            let result =
-                mlir_sys::mlirApplyPatternsAndFoldGreedilyWithOp(op.to_raw(), set, configuration);
-            mlir_sys::mlirGreedyRewriteDriverConfigDestroy(configuration);
-            mlir_sys::mlirFrozenRewritePatternSetDestroy(set);
-            result
-        };
-        self.outcome()?;
-        if result.value == 0 {
-            return Err("rewriting did not come to an end".into());
-        }
-        Ok(())
     }
 
     fn freeze<'a>(&self, op: &impl OperationLike<'c, 'a>) -> mlir_sys::MlirFrozenRewritePatternSet

@@ -24,6 +24,7 @@ pub struct Message {
     pub location: String,
     /// The places that the location names, the innermost first; each is called from the next.
     pub frames: Vec<Frame>,
+    /// The text of the diagnostic, without location.
     pub text: String,
 }
 

@@ -12,12 +12,15 @@ use std::ffi::c_void;
 pub struct Frame {
     /// The name around the place; empty if it has none.
     pub name: String,
+    /// The file, as MLIR writes it in `loc("file":1:2)`.
     pub path: String,
     /// From 1, as the end.
     pub line: usize,
+    /// The column, from 1.
     pub column: usize,
     /// Behind the last character.
     pub end_line: usize,
+    /// The column after the last character, from 1.
     pub end_column: usize,
 }
 

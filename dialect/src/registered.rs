@@ -8,7 +8,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Passes and pipelines by their flags.
 #[derive(Debug, Default)]
-pub struct Registered {
+pub(crate) struct Registered {
     passes: BTreeMap<String, Entry>,
     pipelines: BTreeMap<String, Entry>,
 }
@@ -20,14 +20,19 @@ struct Entry {
 }
 
 /// What was registered until now.
-pub fn registered() -> MutexGuard<'static, Registered> {
+pub(crate) fn registered() -> MutexGuard<'static, Registered> {
     static REGISTERED: LazyLock<Mutex<Registered>> = LazyLock::new(Mutex::default);
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Registered {
     /// Adds a pass; false if the flag was registered before.
-    pub fn add_pass(&mut self, flag: &str, summary: &str, options: &'static [PassOption]) -> bool {
+    pub(crate) fn add_pass(
+        &mut self,
+        flag: &str,
+        summary: &str,
+        options: &'static [PassOption],
+    ) -> bool {
         let summary = summary.to_owned();
         let is_new = !self.has(flag);
         if is_new {
@@ -38,7 +43,7 @@ impl Registered {
     }
 
     /// Adds a pipeline; false if the flag was registered before.
-    pub fn add_pipeline(&mut self, flag: &str, summary: &str) -> bool {
+    pub(crate) fn add_pipeline(&mut self, flag: &str, summary: &str) -> bool {
         let summary = summary.to_owned();
         let is_new = !self.has(flag);
         if is_new {
@@ -54,7 +59,7 @@ impl Registered {
     }
 
     /// The groups of `--help`: all passes and all pipelines, in the order of their flags.
-    pub fn help(&self) -> String {
+    pub(crate) fn help(&self) -> String {
         let groups = [
             ("Passes of SkriptND", &self.passes),
             ("Pipelines of SkriptND", &self.pipelines),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Changing IR.
 
-use melior::ir::{Operation, OperationRef, Value};
+use melior::ir::{Operation, OperationRef};
 use melior::{Context, ContextRef, RewriterBase};
 use mlir_sys::MlirRewriterBase;
 use std::ops::Deref;
@@ -62,17 +62,6 @@ impl<'c> Rewriter<'c> {
     {
         // SAFETY: the operation moves into the block and lives there.
         unsafe { OperationRef::from_raw(mlir_sys::mlirRewriterBaseInsert(self.raw, op.into_raw())) }
-    }
-
-    /// Inserts an operation and returns its first result, the one that most operations have.
-    ///
-    /// # Errors
-    /// The operation has no result.
-    pub fn create_value<'a>(&self, op: Operation<'c>) -> Result<Value<'c, 'a>, melior::Error>
-    where
-        'c: 'a,
-    {
-        Ok(self.create(op).result(0)?.into())
     }
 
     /// Sets the insertion point before an operation and returns `self`, to write what comes before it.

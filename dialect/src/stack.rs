@@ -12,7 +12,7 @@ use std::process::Command;
 const WANTED: libc::rlim_t = 1 << 30;
 
 /// Starts the program again, with the same arguments, if its stack limit is low and may be raised; else returns.
-pub fn ensure_large() {
+pub(crate) fn ensure_large() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,

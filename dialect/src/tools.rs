@@ -74,7 +74,7 @@ fn with_arguments(
 /// Reads a foreign text into a module: context, name of the file (`<stdin>`), text.
 ///
 /// Errors are reported where they are found or returned; both fail the tool.
-pub type Import = for<'c> fn(&'c Context, &str, &str) -> Result<Module<'c>, PassError>;
+pub(crate) type Import = for<'c> fn(&'c Context, &str, &str) -> Result<Module<'c>, PassError>;
 
 /// Adds `--flag` to [`translate_main`].
 pub fn register_import(flag: &str, summary: &str, import: Import) {

@@ -4,6 +4,9 @@
 //! Stages, in order; none imports a later one: [`source`] reads files, [`syntax`] builds the [`ast`], [`check`] proves
 //! definitions well formed without any invocation, [`compose`] instantiates a graph with [`eval`]'s compile-time
 //! values and normalizes its formulas. All of them report to [`diagnostics`].
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 pub mod ast;
 pub mod check;
 pub mod compose;

@@ -17,6 +17,7 @@ pub struct Embedded {
     pub name: &'static str,
     /// As shown in messages: `<stdlib>/nn.sknd`.
     pub path: &'static str,
+    /// The contents of the file.
     pub text: &'static str,
 }
 
@@ -59,7 +60,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Modules of the library that have an operator of a name.
-pub fn homes(operator: &str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn homes(operator: &str) -> impl Iterator<Item = &'static str> {
     let defines = move |line: &str| {
         let line = line.strip_prefix("public ").unwrap_or(line);
         let name = line.strip_prefix("operator ");

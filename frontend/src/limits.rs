@@ -8,6 +8,7 @@ pub struct Limit {
     pub name: &'static str,
     /// What is counted.
     pub summary: &'static str,
+    /// The value without `--limit`.
     pub default: u64,
     /// The largest value that may be asked for: what the program itself stands.
     pub most: u64,
@@ -15,6 +16,7 @@ pub struct Limit {
 
 /// Why a bound was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum LimitError {
     #[error("there is no limit `{0}`")]
     Unknown(String),

@@ -12,7 +12,9 @@ use crate::source::SourceMap;
 /// Which language a module means (`draft6` is the draft with its errata, `khronos` the reference implementation's of 2026).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edition {
+    /// The draft that this compiler implements by default.
     Draft6,
+    /// The published revisions of Khronos.
     Khronos,
 }
 
@@ -38,13 +40,16 @@ pub enum Origin {
 /// What the loader knows of a module beside its syntax tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleInfo {
+    /// The edition that gives the module its meaning.
     pub edition: Edition,
+    /// Where the module comes from.
     pub origin: Origin,
 }
 
 /// All modules that a model needs, parsed (2.15).
 #[derive(Debug, Default)]
 pub struct Program {
+    /// The texts of all modules.
     pub sources: SourceMap,
     /// By key, in order of loading. The key is the dotted name, but a library module that a model's file hides, or an
     /// edition's variant of a library module, has a key of its own: look modules up with [`Program::resolve`].
@@ -60,6 +65,7 @@ pub struct Program {
 }
 
 impl Program {
+    /// The module with the model's graphs; `None` if it could not be loaded.
     pub fn main_module(&self) -> Option<&Module> {
         self.modules.get(&self.main)
     }
@@ -77,6 +83,7 @@ impl Program {
         self.info.get(key).map_or(Edition::Draft6, |i| i.edition)
     }
 
+    /// Where a module comes from; the model for keys that do not exist.
     pub fn origin(&self, key: &str) -> Origin {
         self.info.get(key).map_or(Origin::Model, |i| i.origin)
     }

@@ -21,6 +21,7 @@ impl FileId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(into = "String")]
 pub struct Span {
+    /// The file in the source map.
     pub file: FileId,
     /// Byte offset of the first character.
     pub start: u32,
@@ -35,6 +36,7 @@ impl From<Span> for String {
 }
 
 impl Span {
+    /// The bytes `start..end` of a file.
     pub fn new(file: FileId, start: u32, end: u32) -> Self {
         Span { file, start, end }
     }
@@ -62,6 +64,7 @@ impl Span {
 pub struct SourceFile {
     /// As shown in messages: the path given by the user, or `<stdlib>/nn.sknd` for embedded modules.
     pub path: PathBuf,
+    /// The contents.
     pub text: Arc<str>,
     line_starts: Vec<u32>,
 }
@@ -131,6 +134,7 @@ impl SourceMap {
         id
     }
 
+    /// A file; `None` for an id of another map.
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
         self.files
             .get(file.0 as usize)
@@ -144,6 +148,7 @@ impl SourceMap {
             .unwrap_or("")
     }
 
+    /// All files with their ids, in order of loading.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.files
             .iter()

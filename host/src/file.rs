@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 
 /// Why a file is not read.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum FileError {
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -54,6 +55,7 @@ struct Inode(u64, u64);
 /// What became of a version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
+    /// It has the version that it was opened with.
     Unchanged,
     /// The file is shorter or longer, or was written to.
     Changed,
@@ -104,6 +106,7 @@ impl RegularFile {
         self.metadata.len()
     }
 
+    /// What changes when somebody writes to the file or replaces it.
     pub fn version(&self) -> Version {
         Version::of(&self.metadata)
     }

@@ -3,6 +3,9 @@
 //!
 //! Both are untrusted: a path may name a pipe or a device, a file may have any size, and its text may contain control
 //! characters of a terminal.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 pub mod file;
 mod printable;
 

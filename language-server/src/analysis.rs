@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-pub struct Analysis {
+pub(crate) struct Analysis {
     main: PathBuf,
-    pub program: Program,
+    pub(crate) program: Program,
     pub diagnostics: Vec<Diagnostic>,
     /// Where lines begin, of the files that were asked about.
     lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
@@ -30,7 +30,7 @@ pub struct Analysis {
 
 impl Analysis {
     /// Loads, checks and, where every attribute has a default, composes what can be composed.
-    pub fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
+    pub(crate) fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
         let (limits, mut sink) = (Limits::default(), Sink::default());
         let open = |path: &Path| open(path).map(String::into_bytes);
         let mut program = load_program_with(main, None, &limits, &mut sink, &open);
@@ -70,12 +70,12 @@ impl Analysis {
     }
 
     /// The file that the model begins with.
-    pub fn main(&self) -> &Path {
+    pub(crate) fn main(&self) -> &Path {
         &self.main
     }
 
     /// The module in a file, with its key.
-    pub fn module_of(&self, path: &Path) -> Option<(&str, &Module)> {
+    pub(crate) fn module_of(&self, path: &Path) -> Option<(&str, &Module)> {
         let mut files = self.program.sources.files();
         let (file, _) = files.find(|(_, file)| file.path == path)?;
         let mut modules = self.program.modules.iter();
@@ -84,12 +84,12 @@ impl Analysis {
     }
 
     /// The text that a module was read from.
-    pub fn text(&self, file: FileId) -> &str {
+    pub(crate) fn text(&self, file: FileId) -> &str {
         self.program.sources.get(file).map_or("", |f| &f.text)
     }
 
     /// The lines of a file, found once.
-    pub fn lines(&self, file: FileId) -> Rc<Lines> {
+    pub(crate) fn lines(&self, file: FileId) -> Rc<Lines> {
         let mut known = self.lines.borrow_mut();
         let lines = known
             .entry(file)
@@ -98,20 +98,20 @@ impl Analysis {
     }
 
     /// A span as the protocol has it.
-    pub fn range(&self, span: Span) -> Range {
+    pub(crate) fn range(&self, span: Span) -> Range {
         let text = self.text(span.file);
         self.lines(span.file)
             .range(text, span.start as usize, span.end as usize)
     }
 
     /// The file that a span is in and its text; files of the library are called `<stdlib>/…`.
-    pub fn place(&self, span: Span) -> Option<(&Path, &str)> {
+    pub(crate) fn place(&self, span: Span) -> Option<(&Path, &str)> {
         let file = self.program.sources.get(span.file)?;
         Some((&file.path, &file.text))
     }
 
     /// The composed type of a tensor of the model's graph, `real[1,64,54,54]`; run-time extents by their bound, `~|10`.
-    pub fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
+    pub(crate) fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
         let graph = first_graph(&self.program)?;
         if definition.kind != DefinitionKind::Graph || graph.name != definition.name {
             return None;

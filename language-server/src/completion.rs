@@ -31,7 +31,12 @@ enum Context<'t> {
     Anything,
 }
 
-pub fn at(analysis: &Analysis, key: &str, module: &Module, offset: usize) -> Vec<CompletionItem> {
+pub(crate) fn at(
+    analysis: &Analysis,
+    key: &str,
+    module: &Module,
+    offset: usize,
+) -> Vec<CompletionItem> {
     let text = analysis.text(module.file);
     let before = text.get(..offset).unwrap_or(text);
     match Context::of(before) {

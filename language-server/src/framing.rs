@@ -19,7 +19,7 @@ const WAITING: usize = 64;
 
 /// What stands in the stream where a message should.
 #[derive(Debug)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     code: ErrorCode,
     text: String,
     /// Of the request, where it can be read.
@@ -43,7 +43,7 @@ impl Refusal {
 
 /// Why nothing more can be read.
 #[derive(Debug, thiserror::Error)]
-pub enum FramingError {
+pub(crate) enum FramingError {
     #[error("the editor's messages cannot be read: {0}")]
     System(#[from] std::io::Error),
     #[error("the header of a message has more than {MOST_HEADER_BYTES} bytes")]
@@ -55,7 +55,7 @@ pub enum FramingError {
 }
 
 /// Reads messages.
-pub struct Frames<R> {
+pub(crate) struct Frames<R> {
     input: R,
     most: u64,
     /// Bytes of a message that was refused.
@@ -63,7 +63,7 @@ pub struct Frames<R> {
 }
 
 impl<R: BufRead> Frames<R> {
-    pub fn new(input: R, most: u64) -> Frames<R> {
+    pub(crate) fn new(input: R, most: u64) -> Frames<R> {
         Frames {
             input,
             most,
@@ -75,7 +75,7 @@ impl<R: BufRead> Frames<R> {
     ///
     /// # Errors
     /// [`FramingError`] if nothing states where the next message begins.
-    pub fn next(&mut self) -> Result<Option<Result<Message, Refusal>>, FramingError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Result<Message, Refusal>>, FramingError> {
         let skipped = std::mem::take(&mut self.skipped);
         std::io::copy(&mut self.input.by_ref().take(skipped), &mut std::io::sink())?;
         let Some(length) = self.length()? else {
@@ -173,7 +173,7 @@ fn send<W: Write>(output: &Mutex<W>, message: &impl Serialize) -> std::io::Resul
 ///
 /// # Errors
 /// [`FramingError`], or what `serve` returns.
-pub fn connected<I, O>(
+pub(crate) fn connected<I, O>(
     input: I,
     output: O,
     serve: impl FnOnce(&Connection) -> anyhow::Result<()>,

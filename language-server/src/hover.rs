@@ -7,7 +7,7 @@ use skript_frontend::ast::{Declaration, Definition, DefinitionKind, Module};
 use skript_frontend::source::Span;
 
 /// Markdown: the declaration, the composed shape of a tensor, the comment above a definition.
-pub fn text(analysis: &Analysis, found: &Found) -> String {
+pub(crate) fn text(analysis: &Analysis, found: &Found) -> String {
     match found {
         Found::Declared {
             definition,
@@ -44,7 +44,7 @@ pub fn text(analysis: &Analysis, found: &Found) -> String {
 }
 
 /// `operator nn.linear` with types, attributes, inputs and outputs, one a line.
-pub fn signature(analysis: &Analysis, module: &Module, definition: &Definition) -> String {
+pub(crate) fn signature(analysis: &Analysis, module: &Module, definition: &Definition) -> String {
     let kind = match definition.kind {
         DefinitionKind::Operator => "operator",
         DefinitionKind::Graph => "graph",
@@ -87,7 +87,7 @@ fn one_line(analysis: &Analysis, span: Span) -> String {
 }
 
 /// The comment lines directly above a definition, without their marks.
-pub fn comment_above(text: &str, span: Span) -> Option<String> {
+pub(crate) fn comment_above(text: &str, span: Span) -> Option<String> {
     let before = text.get(..span.start as usize)?;
     // The definition's own line, where it is indented or `public`.
     let above = before.rsplit_once('\n')?.0;

@@ -4,6 +4,9 @@
 //! [`serve`] answers an editor until it disconnects, [`serve_streams`] one on two streams of bytes (`framing`). `workspace`
 //! holds the open texts and finds the model of a file; `analysis` runs the frontend on them; `names` finds the name at a
 //! position.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 mod analysis;
 mod completion;
 mod diagnostics;
@@ -16,4 +19,4 @@ mod positions;
 mod server;
 mod workspace;
 
-pub use server::{serve, serve_streams};
+pub use server::serve_streams;

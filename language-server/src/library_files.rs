@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 /// A file with the library module's text, below the user's cache folder. `None` if it cannot be written.
-pub fn file_of(shown: &Path, text: &str) -> Option<PathBuf> {
+pub(crate) fn file_of(shown: &Path, text: &str) -> Option<PathBuf> {
     // `<stdlib>/nn.sknd`, `<stdlib/khronos>/nn.sknd`
     let name = shown
         .to_string_lossy()

@@ -11,12 +11,12 @@ use std::collections::HashSet;
 
 /// A name that a definition declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Declared {
+pub(crate) struct Declared {
     pub name: String,
     /// What it is: `input`, `attribute`, …
-    pub role: &'static str,
+    pub(crate) role: &'static str,
     /// The name where it is declared.
-    pub span: Span,
+    pub(crate) span: Span,
     /// All of the declaration.
     pub whole: Span,
 }
@@ -33,7 +33,7 @@ impl Declared {
 }
 
 /// What was found at a place.
-pub enum Found<'a> {
+pub(crate) enum Found<'a> {
     Declared {
         definition: &'a Definition,
         declared: Declared,
@@ -50,7 +50,7 @@ pub enum Found<'a> {
 }
 
 /// The dotted words that end with the one at an offset, and where that word ends.
-pub fn words_at(text: &str, offset: usize) -> Option<(Vec<&str>, usize)> {
+pub(crate) fn words_at(text: &str, offset: usize) -> Option<(Vec<&str>, usize)> {
     let is_word = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
     let bytes = text.as_bytes();
     let at = |n: usize| bytes.get(n).copied().unwrap_or(b' ');
@@ -80,13 +80,13 @@ fn holds(span: Span, offset: usize) -> bool {
 }
 
 /// The definition around an offset.
-pub fn definition_at(module: &Module, offset: usize) -> Option<&Definition> {
+pub(crate) fn definition_at(module: &Module, offset: usize) -> Option<&Definition> {
     module.definitions.iter().find(|d| holds(d.span, offset))
 }
 
 impl<'a> Found<'a> {
     /// What stands at an offset of a module's text.
-    pub fn at(
+    pub(crate) fn at(
         analysis: &'a Analysis,
         key: &str,
         module: &'a Module,
@@ -139,7 +139,7 @@ impl<'a> Found<'a> {
 }
 
 /// The operator that a dotted path names in a module.
-pub fn operator<'a>(
+pub(crate) fn operator<'a>(
     analysis: &'a Analysis,
     key: &str,
     module: &'a Module,
@@ -154,7 +154,7 @@ pub fn operator<'a>(
 }
 
 /// Every name that a definition declares, each once, in the order of its text.
-pub fn declared_in(definition: &Definition) -> Vec<Declared> {
+pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
     let mut found = Vec::new();
     let types = definition.dtypes.iter();
     found.extend(types.map(|t| Declared::new("type", &t.name, t.span)));

@@ -7,7 +7,7 @@ use lsp_types::{DocumentSymbol, Range, SymbolKind};
 use skript_frontend::ast::{DefinitionKind, Module};
 use skript_frontend::source::Span;
 
-pub fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
+pub(crate) fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
     let place = |span: Span| analysis.range(span);
     let definitions = module.definitions.iter().map(|definition| {
         let listed = [

@@ -6,7 +6,7 @@ use lsp_types::{Position, Range};
 /// Where the lines of a text begin, so that positions are found without reading the text from its beginning, or a long
 /// line from its own.
 #[derive(Debug)]
-pub struct Lines {
+pub(crate) struct Lines {
     /// Byte offsets.
     starts: Vec<usize>,
     /// Byte offsets, one every [`STEP`] bytes or a little more, with the UTF-16 units before them.
@@ -17,7 +17,7 @@ const STEP: usize = 512;
 
 impl Lines {
     /// Takes time with the length of the text.
-    pub fn of(text: &str) -> Lines {
+    pub(crate) fn of(text: &str) -> Lines {
         let mut lines = Lines {
             starts: vec![0],
             units: vec![(0, 0)],
@@ -37,7 +37,7 @@ impl Lines {
     }
 
     /// The position of a byte offset of this text; offsets inside a character count as its beginning.
-    pub fn position(&self, text: &str, offset: usize) -> Position {
+    pub(crate) fn position(&self, text: &str, offset: usize) -> Position {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
@@ -49,7 +49,7 @@ impl Lines {
         Position::new(number(line), number(column))
     }
 
-    pub fn range(&self, text: &str, start: usize, end: usize) -> Range {
+    pub(crate) fn range(&self, text: &str, start: usize, end: usize) -> Range {
         Range::new(
             self.position(text, start),
             self.position(text, end.max(start)),
@@ -67,7 +67,7 @@ impl Lines {
 }
 
 /// The byte offset of a position; what is behind the end of a line is its end.
-pub fn offset(text: &str, position: Position) -> usize {
+pub(crate) fn offset(text: &str, position: Position) -> usize {
     let mut start = 0;
     for _ in 0..position.line {
         match text.get(start..).and_then(|rest| rest.find('\n')) {

@@ -66,7 +66,7 @@ where
 ///
 /// # Errors
 /// The connection broke, or the editor does not keep to the protocol.
-pub fn serve(connection: &Connection) -> anyhow::Result<()> {
+pub(crate) fn serve(connection: &Connection) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let work = || converse(connection);
         let thread = std::thread::Builder::new()

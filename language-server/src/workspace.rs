@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Analyses of models, by their main files.
-pub type Analyses = BTreeMap<PathBuf, Rc<Analysis>>;
+pub(crate) type Analyses = BTreeMap<PathBuf, Rc<Analysis>>;
 
 /// Texts that the editor holds, by path.
 #[derive(Default)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     open: BTreeMap<PathBuf, String>,
 }
 
 /// The path of a `file:` address; other addresses are not ours to read.
-pub fn path_of(url: &Url) -> Option<PathBuf> {
+pub(crate) fn path_of(url: &Url) -> Option<PathBuf> {
     if url.scheme() == "file" {
         url.to_file_path().ok()
     } else {
@@ -25,31 +25,31 @@ pub fn path_of(url: &Url) -> Option<PathBuf> {
     }
 }
 
-pub fn url_of(path: &Path) -> Option<Url> {
+pub(crate) fn url_of(path: &Path) -> Option<Url> {
     Url::from_file_path(std::path::absolute(path).ok()?).ok()
 }
 
 impl Workspace {
-    pub fn set(&mut self, path: PathBuf, text: String) {
+    pub(crate) fn set(&mut self, path: PathBuf, text: String) {
         self.open.insert(path, text);
     }
 
-    pub fn close(&mut self, path: &Path) {
+    pub(crate) fn close(&mut self, path: &Path) {
         self.open.remove(path);
     }
 
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.open.keys().map(PathBuf::as_path)
     }
 
     /// What the frontend finds in the model that the file belongs to: that of the nearest `main.sknd` above it which reads
     /// the file, else the file by itself.
-    pub fn analyse(&self, path: &Path) -> Rc<Analysis> {
+    pub(crate) fn analyse(&self, path: &Path) -> Rc<Analysis> {
         self.analyse_among(path, &mut Analyses::default())
     }
 
     /// As [`Workspace::analyse`]; no model is analysed that is among those known, and others are added to them.
-    pub fn analyse_among(&self, path: &Path, known: &mut Analyses) -> Rc<Analysis> {
+    pub(crate) fn analyse_among(&self, path: &Path, known: &mut Analyses) -> Rc<Analysis> {
         let open = |file: &Path| self.open.get(file).cloned();
         let mut analysis = |main: &Path| match known.get(main) {
             Some(analysis) => Rc::clone(analysis),

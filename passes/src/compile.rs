@@ -19,6 +19,7 @@ use skript_runtime::artifact::Artifact;
 pub struct Options {
     /// How formulas are lowered: the named pipeline that ends on tensors or loops.
     pub pipeline: &'static str,
+    /// The processor that code is generated for.
     pub target: TargetDescription,
     /// For tests of `skript compare`: emits every op of the first name as one of the second (`skript.max`,
     /// `skript.min`), a deliberately broken lowering.
@@ -71,6 +72,7 @@ impl Stop {
 
 /// Why a model was not compiled.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum CompileError {
     #[error(transparent)]
     Emit(#[from] EmitError),

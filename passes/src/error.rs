@@ -6,6 +6,7 @@ use skript_dialect::pipeline::Message;
 
 /// A stage of code generation refused its input; diagnostics of MLIR and LLVM are collected in the message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum CodegenError {
     /// A pass failed; all errors, in order.
     #[error("{stage} failed: {}", listed(messages))]

@@ -2,21 +2,24 @@
 //! Compiles composed models to native code: the `skript` dialect, its lowerings, and code generation.
 //!
 //! No operator of a library is known by name: lowerings ask [`structure`] what a formula *is*.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 
-pub mod all;
+mod all;
 pub mod codegen;
 pub mod compile;
-pub mod duplicates;
-pub mod elementwise;
+mod duplicates;
+mod elementwise;
 pub mod emit;
-pub mod error;
+mod error;
 pub mod extents;
-pub mod formula;
-pub mod invoke;
+mod formula;
+mod invoke;
 pub mod ir;
-pub mod named;
+mod named;
 pub mod pipeline;
-pub mod prepare;
+pub(crate) mod prepare;
 pub mod schedule;
 pub mod structure;
 pub mod target;

@@ -193,6 +193,7 @@ fn run(
             let target = Target {
                 vector_bits,
                 vector_registers,
+                cache_bytes: 1 << 19,
             };
             vectorize(module_operation(&module), target).expect("kernels parse")
         }

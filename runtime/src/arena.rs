@@ -5,21 +5,21 @@ use memmap2::MmapMut;
 
 /// Zeroed memory that never moves.
 #[derive(Debug)]
-pub struct Arena {
+pub(crate) struct Arena {
     map: Option<MmapMut>,
     offset: usize,
     size: usize,
 }
 
 /// Bytes; one huge page of x86-64 and AArch64.
-pub const ALIGNMENT: usize = 2 << 20;
+pub(crate) const ALIGNMENT: usize = 2 << 20;
 
 impl Arena {
     /// Maps `size` bytes.
     ///
     /// # Errors
     /// The system's, if it has no such memory.
-    pub fn new(size: u64) -> std::io::Result<Arena> {
+    pub(crate) fn new(size: u64) -> std::io::Result<Arena> {
         let too_large = || std::io::Error::from(std::io::ErrorKind::OutOfMemory);
         let size = usize::try_from(size).map_err(|_| too_large())?;
         if size == 0 {
@@ -43,7 +43,7 @@ impl Arena {
     }
 
     /// Start of the arena, aligned to [`ALIGNMENT`]; not to be read or written if the arena is empty.
-    pub fn pointer(&mut self) -> *mut u8 {
+    pub(crate) fn pointer(&mut self) -> *mut u8 {
         match &mut self.map {
             Some(map) => map.as_mut_ptr().wrapping_add(self.offset),
             None => std::ptr::without_provenance_mut(ALIGNMENT),
@@ -51,7 +51,7 @@ impl Arena {
     }
 
     /// As [`Arena::pointer`], to read only.
-    pub fn start(&self) -> *const u8 {
+    pub(crate) fn start(&self) -> *const u8 {
         match &self.map {
             Some(map) => map.as_ptr().wrapping_add(self.offset),
             None => std::ptr::without_provenance(ALIGNMENT),
@@ -59,15 +59,10 @@ impl Arena {
     }
 
     /// The content.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         let map = self.map.as_deref().unwrap_or_default();
         let end = self.offset.saturating_add(self.size);
         map.get(self.offset..end).unwrap_or_default()
-    }
-
-    /// Bytes.
-    pub fn size(&self) -> usize {
-        self.size
     }
 }
 

@@ -4,13 +4,17 @@
 //! An [`Artifact`] is object code and its interface. A [`Program`] is an artifact linked into this process; an
 //! [`Instance`] is a program with its own arena and executes one call at a time. Neither LLVM, MLIR nor the frontend is needed: a
 //! model that was compiled elsewhere runs here, if the processor has the features.
-pub mod arena;
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
+
+mod arena;
 pub mod artifact;
 pub mod cache;
-pub mod error;
-pub mod instance;
+mod error;
+mod instance;
 mod loader;
-pub mod prepared;
+mod prepared;
 pub mod processor;
 pub mod program;
 pub mod run;

@@ -35,6 +35,7 @@ impl Program {
         })
     }
 
+    /// The compiled model.
     pub fn artifact(&self) -> &Artifact {
         &self.inner.artifact
     }

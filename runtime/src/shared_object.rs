@@ -26,12 +26,21 @@ const HEADER: &str = include_str!("../c/skript_model.h");
 /// Why an artifact has no C interface.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SharedObjectError {
+    /// A tensor has more dimensions than the C interface allows.
     #[error("`{name}` has rank {rank}, and tensors of the C interface have at most {MOST_EXTENTS}")]
-    Rank { name: String, rank: usize },
+    Rank {
+        /// The name in the graph.
+        name: String,
+        /// The number of dimensions.
+        rank: usize,
+    },
+    /// The library reads a variable from a file with its name, and this name is none.
     #[error("the name `{0}` of a variable is not a file name")]
     Name(String),
+    /// A tensor has more bytes than [`crate::artifact::LARGEST`].
     #[error("`{0}` is too large")]
     Size(String),
+    /// The new values of variables are not the last outputs.
     #[error("the artifact's updates do not follow its outputs")]
     Updates,
 }

@@ -45,7 +45,7 @@ mod halves {
     use super::c_void;
     functions! { __extendhfsf2 __truncdfhf2 __truncsfhf2 }
 
-    pub fn table() -> Vec<(&'static str, *const c_void)> {
+    pub(crate) fn table() -> Vec<(&'static str, *const c_void)> {
         functions()
     }
 }
@@ -54,7 +54,7 @@ mod halves {
 mod halves {
     use super::c_void;
 
-    pub fn table() -> Vec<(&'static str, *const c_void)> {
+    pub(crate) fn table() -> Vec<(&'static str, *const c_void)> {
         Vec::new()
     }
 }
@@ -75,7 +75,7 @@ fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
 }
 
 /// The address of a function that compiled code may call.
-pub fn address(name: &str) -> Option<u64> {
+pub(crate) fn address(name: &str) -> Option<u64> {
     static ADDRESSES: LazyLock<HashMap<&'static str, u64>> = LazyLock::new(|| {
         let addresses = table().map(|(name, address)| (name, address.expose_provenance() as u64));
         addresses.collect()

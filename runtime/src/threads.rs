@@ -20,16 +20,16 @@ use std::time::{Duration, Instant};
 
 /// A function of compiled code that computes the steps from the second argument up to the third. The first is the
 /// context that the loop was started with.
-pub type Task = unsafe extern "C" fn(*const c_void, i64, i64);
+pub(crate) type Task = unsafe extern "C" fn(*const c_void, i64, i64);
 
 /// The symbol that compiled code calls.
-pub const SYMBOL: &str = "skript_parallel";
+pub(crate) const SYMBOL: &str = "skript_parallel";
 
 /// Environment variable with the number of threads, where no call sets one.
-pub const VARIABLE: &str = "SKRIPT_NUM_THREADS";
+pub(crate) const VARIABLE: &str = "SKRIPT_NUM_THREADS";
 
 /// Maximum number of threads.
-pub const MOST_THREADS: usize = 256;
+pub(crate) const MOST_THREADS: usize = 256;
 
 /// Ranges of steps for each thread: threads that are late or disturbed take fewer.
 const RANGES_PER_THREAD: i64 = 4;
@@ -46,7 +46,7 @@ thread_local! {
 }
 
 /// The number of threads of loops, unless a call says otherwise: what [`set_default_threads`] set, else
-/// what [`VARIABLE`] says, else the CPUs that the affinity mask
+/// what `SKRIPT_NUM_THREADS` says, else the CPUs that the affinity mask
 /// and the quota of the control group leave to this process.
 pub fn default_threads() -> usize {
     static MACHINE: OnceLock<usize> = OnceLock::new();
@@ -72,7 +72,7 @@ pub fn set_default_threads(threads: usize) {
 }
 
 /// Runs `work` with loops that it starts on up to `threads` threads; 0 means [`default_threads`].
-pub fn with_threads<T>(threads: usize, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_threads<T>(threads: usize, work: impl FnOnce() -> T) -> T {
     struct Restore(usize);
     impl Drop for Restore {
         fn drop(&mut self) {

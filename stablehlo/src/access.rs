@@ -19,17 +19,21 @@ use skript_passes::structure::{Affine, Placement, Positions};
 
 /// One subscript: its value everywhere, and its form if it is affine, or all its values if one index decides them.
 #[derive(Clone)]
-pub struct Subscript<'c, 'a> {
-    pub field: Field<'c, 'a>,
+pub(crate) struct Subscript<'c, 'a> {
+    pub(crate) field: Field<'c, 'a>,
     pub form: Option<Affine>,
     pub known: Option<Positions>,
     /// Whether data decide it.
-    pub is_data: bool,
+    pub(crate) is_data: bool,
 }
 
 impl<'c, 'a> Subscript<'c, 'a> {
     /// The values of an affine form with linear terms.
-    pub fn affine<'s>(form: Affine, domain: &[i64], at: &'s Tensors<'c, 'a>) -> Result<Self, Error>
+    pub(crate) fn affine<'s>(
+        form: Affine,
+        domain: &[i64],
+        at: &'s Tensors<'c, 'a>,
+    ) -> Result<Self, Error>
     where
         'c: 'a,
     {
@@ -53,7 +57,7 @@ impl<'c, 'a> Subscript<'c, 'a> {
     }
 
     /// A subscript of which nothing is known.
-    pub fn data(field: Field<'c, 'a>) -> Self {
+    pub(crate) fn data(field: Field<'c, 'a>) -> Self {
         Subscript {
             field,
             form: None,
@@ -65,7 +69,7 @@ impl<'c, 'a> Subscript<'c, 'a> {
 
 /// How positions were gathered, if any were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Gathered {
+pub(crate) enum Gathered {
     #[default]
     Nothing,
     /// At subscripts that depend on indices alone.
@@ -75,7 +79,7 @@ pub enum Gathered {
 }
 
 /// How a dimension is read.
-pub struct Run {
+pub(crate) struct Run {
     /// Outermost first; empty for one position.
     pub indices: Vec<usize>,
     offset: i64,
@@ -101,19 +105,19 @@ impl Run {
     }
 
     /// Whether some position lies outside of a dimension of this extent.
-    pub fn leaves(&self, extent: i64) -> bool {
+    pub(crate) fn leaves(&self, extent: i64) -> bool {
         self.offset < 0 || self.last() >= extent
     }
 }
 
 /// The elements read, and whether any position was gathered.
-pub struct Read<'c, 'a> {
-    pub field: Field<'c, 'a>,
-    pub gathered: Gathered,
+pub(crate) struct Read<'c, 'a> {
+    pub(crate) field: Field<'c, 'a>,
+    pub(crate) gathered: Gathered,
 }
 
 /// The elements at the subscripts, at each point of a domain. Where a subscript leaves the tensor the element is any.
-pub fn read<'c: 'a, 'a>(
+pub(crate) fn read<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
     domain: &[i64],
@@ -217,7 +221,7 @@ fn runs(subscripts: &[Subscript<'_, '_>], domain: &[i64]) -> Vec<Option<Run>> {
 }
 
 /// The strided slice of a dimension that an affine subscript reads; `None` if its positions are not a slice.
-pub fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
+pub(crate) fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
     if let Some([(index, step @ i64::MIN..0)]) = form.as_linear().as_deref() {
         let count = *domain.get(*index)?;
         let step = step.checked_neg()?;
@@ -242,7 +246,7 @@ pub fn run(form: &Affine, domain: &[i64]) -> Option<Run> {
 }
 
 /// The slices of dimensions; the full dimension for those without.
-pub fn slice<'c: 'a, 'a>(
+pub(crate) fn slice<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     runs: &[Option<Run>],
     at: &Tensors<'c, 'a>,
@@ -333,7 +337,7 @@ fn gather<'c: 'a, 'a>(
 }
 
 /// Stacks fields over the same indices along a new last dimension.
-pub fn stack<'c: 'a, 'a>(
+pub(crate) fn stack<'c: 'a, 'a>(
     fields: &[&Field<'c, 'a>],
     indices: &[usize],
     domain: &[i64],

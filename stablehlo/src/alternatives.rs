@@ -21,7 +21,7 @@ use std::collections::HashSet;
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     /// The tensor with the selected elements along a dimension, and the subscript along these. `None` if the subscript
     /// selects nothing, or among too many, or if other dimensions use its index too.
-    pub fn selected(
+    pub(crate) fn selected(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,

@@ -25,7 +25,7 @@ use skript_passes::structure::arg_reduction::ArgReduction;
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 /// The rule for the position of the best element.
-pub fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+pub(crate) fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let reduction = ArgReduction::of(&formula.reading.nest);
     let results = reduction.map(|found| run(&found, &mut formula.evaluator()));
     results.transpose()

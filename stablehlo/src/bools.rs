@@ -18,7 +18,7 @@ use skript_passes::ir::{erase, replace_uses};
 const PRINTED: usize = 100;
 
 /// Makes bytes, and a conversion, of bools that would be printed in hexadecimal.
-pub fn widen(context: &Context, module: &Module) -> Result<(), Error> {
+pub(crate) fn widen(context: &Context, module: &Module) -> Result<(), Error> {
     let bit = IntegerType::new(context, 1).into();
     let root = module.as_operation();
     let constants = op::collect(&root, |op| {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Values by what they are in the source.
 #[derive(Clone, Copy)]
-pub struct Outside<'o, 'c, 'a> {
+pub(crate) struct Outside<'o, 'c, 'a> {
     /// The formula.
     pub op: OperationRef<'c, 'a>,
     pub values: &'o HashMap<ValueKey, Value<'c, 'a>>,
@@ -19,13 +19,13 @@ pub struct Outside<'o, 'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Outside<'_, 'c, 'a> {
-    pub fn get(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError> {
+    pub(crate) fn get(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, ExportError> {
         let known = self.values.get(&ValueKey::of(value)).copied();
         known.ok_or(ExportError::at(self.op, "uses a value that is not there"))
     }
 
     /// Whether a value of the program holds finite numbers in every run.
-    pub fn is_finite(&self, value: Value<'c, 'a>) -> bool {
+    pub(crate) fn is_finite(&self, value: Value<'c, 'a>) -> bool {
         finite::is_made_of(value, self.finite)
     }
 }

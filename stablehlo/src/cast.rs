@@ -10,7 +10,7 @@ use skript_passes::ir::types;
 use skript_semantics::Scalar;
 
 /// The tensor of integers, or of floats, with elements of this type of the same kind.
-pub fn width<'c: 'a, 'a>(
+pub(crate) fn width<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     element: Type<'c>,
     at: &Tensors<'c, 'a>,

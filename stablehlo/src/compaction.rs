@@ -18,7 +18,7 @@ use skript_passes::structure::{Compaction, TermId};
 use skript_semantics::Scalar;
 
 /// The rule for writes at counted positions, if the count begins at zero.
-pub fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+pub(crate) fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let begins = |target: usize| formula.outs.get(target).is_some_and(|out| is_zero(*out));
     let compaction = Compaction::of(&formula.reading.nest);
     let compaction = compaction.filter(|found| begins(found.counter));

@@ -10,7 +10,7 @@ use skript_passes::ir::types;
 
 /// `Σ lhs · rhs` over `reduced`, as a field of the other indices. `None` where nothing is gained: no reduced index is
 /// common to both factors, or each has all indices of the other.
-pub fn contract<'c: 'a, 'a>(
+pub(crate) fn contract<'c: 'a, 'a>(
     lhs: &Field<'c, 'a>,
     rhs: &Field<'c, 'a>,
     reduced: &[usize],

@@ -13,12 +13,12 @@ use std::collections::HashSet;
 
 /// Symbols of the functions that draw.
 #[derive(Clone, Debug, Default)]
-pub struct Drawing {
+pub(crate) struct Drawing {
     functions: HashSet<String>,
 }
 
 impl Drawing {
-    pub fn of(module: &Module<'_>) -> Self {
+    pub(crate) fn of(module: &Module<'_>) -> Self {
         let mut drawing = Drawing::default();
         // Callees may follow their callers: repeat until nothing changes.
         loop {
@@ -37,12 +37,12 @@ impl Drawing {
     }
 
     /// Whether a function of this name draws.
-    pub fn holds(&self, function: &str) -> bool {
+    pub(crate) fn holds(&self, function: &str) -> bool {
         self.functions.contains(function)
     }
 
     /// Whether an operation, its regions, or a function that it calls draws.
-    pub fn draws(&self, op: OperationRef<'_, '_>) -> bool {
+    pub(crate) fn draws(&self, op: OperationRef<'_, '_>) -> bool {
         let found = collect(&op, |op| {
             self.calls(op) || Intrinsic::cast(op).is_some_and(Intrinsic::is_random)
         });
@@ -50,7 +50,7 @@ impl Drawing {
     }
 
     /// Whether an operation invokes a function that draws.
-    pub fn calls(&self, op: OperationRef<'_, '_>) -> bool {
+    pub(crate) fn calls(&self, op: OperationRef<'_, '_>) -> bool {
         callee(op).is_some_and(|callee| self.holds(&callee))
     }
 }

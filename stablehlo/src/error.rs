@@ -13,6 +13,7 @@ use skript_passes::structure::ReadError;
 
 /// Why a module was not exported.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum ExportError {
     #[error("{}: {}", .0.location, .0.text)]
     Refused(Message),
@@ -33,6 +34,7 @@ pub enum ExportError {
 }
 
 impl ExportError {
+    /// An operation that has no form in StableHLO.
     pub fn at(op: OperationRef<'_, '_>, what: &str) -> Self {
         let name = skript_passes::ir::copy::operation_name(op);
         let mut message = Message::error(op, format!("'{name}' {what}"));

@@ -28,25 +28,25 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::collections::{HashMap, HashSet};
 
 /// Evaluates the regions of one formula.
-pub struct Evaluator<'r, 'c, 'a> {
+pub(crate) struct Evaluator<'r, 'c, 'a> {
     pub at: Tensors<'c, 'a>,
     pub reading: &'r StaticReading<'c, 'a>,
-    pub outside: Outside<'r, 'c, 'a>,
+    pub(crate) outside: Outside<'r, 'c, 'a>,
     /// The current destinations.
-    pub destinations: Vec<Value<'c, 'a>>,
+    pub(crate) destinations: Vec<Value<'c, 'a>>,
     /// The destination of one element that counts steps, and its value before each step.
-    pub counted: Option<(usize, Field<'c, 'a>)>,
+    pub(crate) counted: Option<(usize, Field<'c, 'a>)>,
     /// Integers that are linear forms of indices here, however they are computed.
     pub moved: HashSet<ValueKey>,
     /// Indices that are one number at a time.
-    pub sequential: HashMap<usize, Value<'c, 'a>>,
+    pub(crate) sequential: HashMap<usize, Value<'c, 'a>>,
     /// Whether any read was a gather.
-    pub gathered: Gathered,
+    pub(crate) gathered: Gathered,
     fields: HashMap<ValueKey, Field<'c, 'a>>,
 }
 
 impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
-    pub fn new(
+    pub(crate) fn new(
         at: Tensors<'c, 'a>,
         reading: &'r StaticReading<'c, 'a>,
         outside: Outside<'r, 'c, 'a>,
@@ -65,12 +65,12 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         }
     }
 
-    pub fn domain(&self) -> &'r [i64] {
+    pub(crate) fn domain(&self) -> &'r [i64] {
         &self.reading.domain
     }
 
     /// The predicate, if there is one.
-    pub fn predicate(&mut self) -> Result<Option<Field<'c, 'a>>, ExportError> {
+    pub(crate) fn predicate(&mut self) -> Result<Option<Field<'c, 'a>>, ExportError> {
         let Some(block) = self.reading.predicate else {
             return Ok(None);
         };
@@ -81,7 +81,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     /// The values whose conjunction the predicate is.
-    pub fn conjuncts(&self) -> Result<Vec<Value<'c, 'a>>, ExportError> {
+    pub(crate) fn conjuncts(&self) -> Result<Vec<Value<'c, 'a>>, ExportError> {
         let end = self
             .reading
             .predicate
@@ -114,14 +114,14 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     /// Evaluates the body; after it [`Self::field`] has its values.
-    pub fn body(&mut self) -> Result<(), ExportError> {
+    pub(crate) fn body(&mut self) -> Result<(), ExportError> {
         self.enter(self.reading.body)?;
         self.block(self.reading.body)?;
         Ok(())
     }
 
     /// The field of a value of the regions, or of a scalar from outside.
-    pub fn field(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
+    pub(crate) fn field(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         match self.fields.get(&ValueKey::of(value)) {
             Some(field) => Ok(field.clone()),
             None => Ok(Field::scalar(self.outside.get(value)?)),
@@ -157,7 +157,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     /// Whether an operation of the regions gives a value, or it is an index.
-    pub fn is_inside(&self, value: Value<'c, 'a>) -> bool {
+    pub(crate) fn is_inside(&self, value: Value<'c, 'a>) -> bool {
         self.fields.contains_key(&ValueKey::of(value))
     }
 
@@ -302,7 +302,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     /// The number of the destination that a region's argument is.
-    pub fn destination(&self, tensor: Value<'c, 'a>) -> Option<usize> {
+    pub(crate) fn destination(&self, tensor: Value<'c, 'a>) -> Option<usize> {
         let indices = self.reading.indices;
         self.reading
             .predicate
@@ -344,7 +344,10 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 
     /// Where all fields hold; `None`: there are none.
-    pub fn all(&self, fields: &[Field<'c, 'a>]) -> Result<Option<Field<'c, 'a>>, ExportError> {
+    pub(crate) fn all(
+        &self,
+        fields: &[Field<'c, 'a>],
+    ) -> Result<Option<Field<'c, 'a>>, ExportError> {
         let (values, indices) = join(fields, self.domain(), &self.at)?;
         let mut values = values.into_iter();
         let Some(mut value) = values.next() else {
@@ -370,7 +373,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
 }
 
 /// An elementwise operation of `skript` or `arith` on tensors of one shape; `None`: it is something else.
-pub fn elementwise<'c: 'a, 'a>(
+pub(crate) fn elementwise<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     name: &str,
     operands: &[Value<'c, 'a>],
@@ -436,7 +439,7 @@ fn predicate(name: &str, code: i64) -> Option<&'static str> {
 }
 
 /// The operand of a cast to a type that is not narrower: the value is the same before and after a read.
-pub fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
+pub(crate) fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let Ok(result) = OperationResult::try_from(value) else {
         return value;
     };
@@ -467,7 +470,7 @@ fn is_no_narrower<'c>(from: Type<'c>, to: Type<'c>) -> bool {
 }
 
 /// The element type for a scalar's or a tensor's type; `index` is i64.
-pub fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
+pub(crate) fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
     let element = types::element_of(r#type).unwrap_or(r#type);
     if melior::ir::TypeLike::is_index(&element) {
         return at.int();
@@ -476,7 +479,7 @@ pub fn element<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
 }
 
 /// A constant: scalars become tensors of rank 0.
-pub fn constant<'c: 'a, 'a>(
+pub(crate) fn constant<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     at: &Tensors<'c, 'a>,
 ) -> Result<Value<'c, 'a>, ExportError> {

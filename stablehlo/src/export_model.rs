@@ -9,6 +9,7 @@ use skript_passes::emit::emit;
 
 /// A model as StableHLO.
 pub struct Exported {
+    /// The module's text.
     pub text: String,
     /// Arguments and results of `@main`.
     pub ports: Ports,

@@ -8,14 +8,14 @@ use skript_dialect::melior;
 
 /// The tensor's dimensions are the indices `indices`, in ascending order.
 #[derive(Clone, Debug)]
-pub struct Field<'c, 'a> {
+pub(crate) struct Field<'c, 'a> {
     pub value: Value<'c, 'a>,
     pub indices: Vec<usize>,
 }
 
 impl<'c: 'a, 'a> Field<'c, 'a> {
     /// The same everywhere.
-    pub fn scalar(value: Value<'c, 'a>) -> Self {
+    pub(crate) fn scalar(value: Value<'c, 'a>) -> Self {
         Field {
             value,
             indices: Vec::new(),
@@ -23,7 +23,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
     }
 
     /// A tensor whose dimensions are `labels`, in any order.
-    pub fn labelled(
+    pub(crate) fn labelled(
         value: Value<'c, 'a>,
         labels: &[usize],
         at: &Tensors<'c, 'a>,
@@ -39,7 +39,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
     }
 
     /// An elementwise operation on fields of one type.
-    pub fn combined(
+    pub(crate) fn combined(
         name: &str,
         fields: &[Self],
         extents: &[i64],
@@ -51,7 +51,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
     }
 
     /// The tensor over `indices`, in this order; they hold all of the field's.
-    pub fn over(
+    pub(crate) fn over(
         &self,
         indices: &[usize],
         extents: &[i64],
@@ -76,7 +76,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
 }
 
 /// Every index that some field depends on, ascending.
-pub fn union<'f, 'c: 'a + 'f, 'a: 'f>(
+pub(crate) fn union<'f, 'c: 'a + 'f, 'a: 'f>(
     fields: impl IntoIterator<Item = &'f Field<'c, 'a>>,
 ) -> Vec<usize> {
     let mut all: Vec<usize> = fields
@@ -89,7 +89,7 @@ pub fn union<'f, 'c: 'a + 'f, 'a: 'f>(
 }
 
 /// Fields over the indices of all of them, as tensors of one shape; and those indices.
-pub fn join<'c: 'a, 'a>(
+pub(crate) fn join<'c: 'a, 'a>(
     fields: &[Field<'c, 'a>],
     extents: &[i64],
     at: &Tensors<'c, 'a>,

@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Arguments of functions that hold finite numbers.
 #[derive(Debug, Default)]
-pub struct Finite {
+pub(crate) struct Finite {
     arguments: HashMap<String, Vec<bool>>,
 }
 
@@ -44,7 +44,7 @@ struct Call {
 
 impl Finite {
     /// Of a module whose entry has constants for the arguments that are `held`, by their position.
-    pub fn of(module: &Module<'_>, held: &[Option<&Tensor>]) -> Result<Self, melior::Error> {
+    pub(crate) fn of(module: &Module<'_>, held: &[Option<&Tensor>]) -> Result<Self, melior::Error> {
         let mut finite = Finite::default();
         let mut calls = Vec::new();
         for function in operations(module.body()) {
@@ -76,7 +76,7 @@ impl Finite {
     }
 
     /// Whether the function gets finite numbers for an argument.
-    pub fn holds(&self, function: &str, argument: usize) -> bool {
+    pub(crate) fn holds(&self, function: &str, argument: usize) -> bool {
         let known = self.arguments.get(function);
         known.and_then(|k| k.get(argument)).copied() == Some(true)
     }
@@ -139,7 +139,7 @@ fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
 }
 
 /// Whether a value consists of finite numbers: those of `known`, constants, and operations that only move them.
-pub fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
+pub(crate) fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
     let (mut pending, mut seen) = (vec![value], HashSet::new());
     while let Some(value) = pending.pop() {
         let key = ValueKey::of(value);

@@ -18,7 +18,7 @@ use skript_passes::structure::{Placement, Reading, Slot, StaticReading};
 use skript_semantics::Scalar;
 
 /// The destinations after a formula, and the form of its export.
-pub fn export<'c: 'a, 'a>(
+pub(crate) fn export<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     outside: Outside<'_, 'c, 'a>,
     at: Tensors<'c, 'a>,
@@ -43,16 +43,16 @@ pub fn export<'c: 'a, 'a>(
 }
 
 /// A formula to export, as the rules see it.
-pub struct Formula<'f, 'c, 'a> {
+pub(crate) struct Formula<'f, 'c, 'a> {
     pub reading: &'f StaticReading<'c, 'a>,
-    pub outside: Outside<'f, 'c, 'a>,
+    pub(crate) outside: Outside<'f, 'c, 'a>,
     /// The destinations before the formula.
-    pub outs: Vec<Value<'c, 'a>>,
+    pub(crate) outs: Vec<Value<'c, 'a>>,
     pub at: Tensors<'c, 'a>,
 }
 
 impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
-    pub fn evaluator(&self) -> Evaluator<'f, 'c, 'a> {
+    pub(crate) fn evaluator(&self) -> Evaluator<'f, 'c, 'a> {
         Evaluator::new(self.at, self.reading, self.outside, self.outs.clone())
     }
 
@@ -100,13 +100,13 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
 }
 
 /// The rule for an empty domain: the destinations stay as they are.
-pub fn without_points<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+pub(crate) fn without_points<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let is_empty = formula.reading.domain.contains(&0);
     Ok(is_empty.then(|| formula.outs.clone()))
 }
 
 /// The rule for a destination without elements: it stays as it is.
-pub fn without_elements<'c, 'a>(
+pub(crate) fn without_elements<'c, 'a>(
     statement: &Statement<'_, '_, 'c, 'a>,
 ) -> Applied<Destination<'c, 'a>> {
     let out = statement.target.out;
@@ -115,12 +115,14 @@ pub fn without_elements<'c, 'a>(
 }
 
 /// The rule for a block of the output.
-pub fn block<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
+pub(crate) fn block<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
     statement.block()
 }
 
 /// The rule for the last of several writes.
-pub fn last_write<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
+pub(crate) fn last_write<'c, 'a>(
+    statement: &Statement<'_, '_, 'c, 'a>,
+) -> Applied<Destination<'c, 'a>> {
     if statement.target.kind != Accumulation::Replace {
         return Ok(None);
     }
@@ -132,7 +134,9 @@ pub fn last_write<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Dest
 }
 
 /// The rule for writes anywhere. Values for one element are combined before they are written.
-pub fn scatter<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destination<'c, 'a>> {
+pub(crate) fn scatter<'c, 'a>(
+    statement: &Statement<'_, '_, 'c, 'a>,
+) -> Applied<Destination<'c, 'a>> {
     let (value, field) = statement.value()?;
     let (subscripts, target) = (statement.subscripts()?, &statement.target);
     let reduced = statement.reduced(|i| subscripts.iter().any(|s| s.indices.contains(&i)));
@@ -157,7 +161,7 @@ pub fn scatter<'c, 'a>(statement: &Statement<'_, '_, 'c, 'a>) -> Applied<Destina
 
 /// One destination of a formula that is evaluated at every point.
 #[derive(Clone, Copy)]
-pub struct Statement<'s, 'r, 'c, 'a> {
+pub(crate) struct Statement<'s, 'r, 'c, 'a> {
     evaluator: &'s Evaluator<'r, 'c, 'a>,
     mask: Option<&'s Field<'c, 'a>>,
     target: Target<'s, 'c, 'a>,
@@ -341,17 +345,17 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
 }
 
 /// The combination of a destination's values over the indices that its elements do not depend on.
-pub struct Combination<'s, 'r, 'c, 'a> {
-    pub evaluator: &'s Evaluator<'r, 'c, 'a>,
+pub(crate) struct Combination<'s, 'r, 'c, 'a> {
+    pub(crate) evaluator: &'s Evaluator<'r, 'c, 'a>,
     pub target: &'s Target<'s, 'c, 'a>,
     /// Where there is a value.
-    pub mask: Option<&'s Field<'c, 'a>>,
+    pub(crate) mask: Option<&'s Field<'c, 'a>>,
     pub value: Value<'c, 'a>,
-    pub field: &'s Field<'c, 'a>,
+    pub(crate) field: &'s Field<'c, 'a>,
     pub guards: &'s Guards<'c, 'a>,
     /// The conjunction of the outer guards.
-    pub outer: Option<Field<'c, 'a>>,
-    pub reduced: &'s [usize],
+    pub(crate) outer: Option<Field<'c, 'a>>,
+    pub(crate) reduced: &'s [usize],
 }
 
 /// The content of a block of the output.

@@ -33,17 +33,17 @@ use std::collections::{HashMap, HashSet};
 const ENTRY: &str = "main";
 
 /// State that all functions of a program share.
-pub struct Program<'p, 'c, 'a> {
+pub(crate) struct Program<'p, 'c, 'a> {
     pub context: &'c Context,
     pub module: BlockRef<'c, 'a>,
-    pub drawing: &'p Drawing,
+    pub(crate) drawing: &'p Drawing,
     pub finite: &'p Finite,
 }
 
 /// Appends the StableHLO form of a function. A function that draws random numbers has a further last argument and
 /// result: the number of random operators executed so far; it is zero at the entry. The arguments `held`, by position,
 /// are constants.
-pub fn export<'c: 'a, 'a>(
+pub(crate) fn export<'c: 'a, 'a>(
     source: OperationRef<'c, 'a>,
     program: &Program<'_, 'c, 'a>,
     held: &[Option<&Tensor>],

@@ -92,7 +92,7 @@ const FARTHER: [&[f64]; 2] = [
     ],
 ];
 
-pub struct Functions<'s, 'c, 'a> {
+pub(crate) struct Functions<'s, 'c, 'a> {
     pub at: &'s Tensors<'c, 'a>,
 }
 
@@ -107,7 +107,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
     }
 
     /// The quotient rounded down (`signs` is `NE`) or up (`EQ`); divisor and dividend are such that it exists.
-    pub fn rounded_quotient(
+    pub(crate) fn rounded_quotient(
         &self,
         a: Value<'c, 'a>,
         b: Value<'c, 'a>,
@@ -130,7 +130,11 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
     }
 
     /// A function of one real; `None` if it is not known.
-    pub fn real(&self, name: &str, x: Value<'c, 'a>) -> Result<Option<Value<'c, 'a>>, Error> {
+    pub(crate) fn real(
+        &self,
+        name: &str,
+        x: Value<'c, 'a>,
+    ) -> Result<Option<Value<'c, 'a>>, Error> {
         let at = self.at;
         let number = |value| self.number(x, value);
         Ok(Some(match name {

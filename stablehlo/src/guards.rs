@@ -12,19 +12,22 @@ use skript_dialect::melior;
 
 /// One of the conditions of which all must hold.
 #[derive(Clone, Debug)]
-pub struct Conjunct<'c, 'a> {
+pub(crate) struct Conjunct<'c, 'a> {
     pub value: Value<'c, 'a>,
-    pub field: Field<'c, 'a>,
+    pub(crate) field: Field<'c, 'a>,
 }
 
 /// A predicate, split by what its conjuncts skip.
-pub struct Guards<'c, 'a> {
+pub(crate) struct Guards<'c, 'a> {
     pub inner: Vec<Conjunct<'c, 'a>>,
-    pub outer: Vec<Conjunct<'c, 'a>>,
+    pub(crate) outer: Vec<Conjunct<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Guards<'c, 'a> {
-    pub fn of(evaluator: &Evaluator<'_, 'c, 'a>, reduced: &[usize]) -> Result<Self, ExportError> {
+    pub(crate) fn of(
+        evaluator: &Evaluator<'_, 'c, 'a>,
+        reduced: &[usize],
+    ) -> Result<Self, ExportError> {
         let (mut inner, mut outer) = (Vec::new(), Vec::new());
         for value in evaluator.conjuncts()? {
             let field = evaluator.field(value)?;
@@ -37,7 +40,7 @@ impl<'c: 'a, 'a> Guards<'c, 'a> {
 }
 
 /// Where all conjuncts hold; `None`: there are none.
-pub fn all<'c: 'a, 'a>(
+pub(crate) fn all<'c: 'a, 'a>(
     conjuncts: &[Conjunct<'c, 'a>],
     evaluator: &Evaluator<'_, 'c, 'a>,
 ) -> Result<Option<Field<'c, 'a>>, ExportError> {
@@ -46,7 +49,7 @@ pub fn all<'c: 'a, 'a>(
 }
 
 /// The field of numbers with zeros where a condition on its indices does not hold; `None`: the condition has other indices.
-pub fn zeroed<'c: 'a, 'a>(
+pub(crate) fn zeroed<'c: 'a, 'a>(
     field: &Field<'c, 'a>,
     condition: &Field<'c, 'a>,
     domain: &[i64],

@@ -14,9 +14,11 @@ use skript_passes::ir::{attributes, types};
 /// One argument or result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
+    /// The name in the model.
     pub name: String,
     /// `input`, `variable`, `output`, or `extent`.
     pub role: String,
+    /// The extents, outermost first.
     pub shape: Vec<i64>,
     /// `f32`, `i64`, `i1`; `i32` for extents.
     pub dtype: String,
@@ -27,12 +29,17 @@ pub struct Port {
 /// Arguments and results, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
+    /// The arguments of `main`, in order: inputs, then variables.
     pub arguments: Vec<Port>,
+    /// The results of `main`, in order.
     pub results: Vec<Port>,
 }
 
 impl Interface {
     /// Reads the entry function.
+    ///
+    /// # Errors
+    /// [`ExportError`] if the operation is not a function whose arguments and results are named tensors.
     pub fn of(entry: OperationRef<'_, '_>) -> Result<Self, ExportError> {
         let function = function_type(entry)?;
         let arguments = (0..function.input_count())

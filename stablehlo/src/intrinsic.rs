@@ -50,7 +50,7 @@ struct Invocation<'c, 'a> {
 ///
 /// # Errors
 /// It has no form, or the operator does not support its attributes.
-pub fn export<'c: 'a, 'a>(
+pub(crate) fn export<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
     draws: &mut Option<Value<'c, 'a>>,

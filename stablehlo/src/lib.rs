@@ -7,6 +7,9 @@
 //! common indices are `dot_general` (`contraction`), windows are `convolution` or `reduce_window` (`window`),
 //! arg-reductions are reductions of pairs (`arg_reduce`), and compactions use a prefix sum (`compaction`). Only a formula
 //! that reads its output in another way is a loop (`sequence`).
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 
 mod access;
 mod alternatives;
@@ -33,7 +36,7 @@ mod periodic;
 mod product;
 mod rearrange;
 mod report;
-pub mod rules;
+mod rules;
 mod scalar;
 mod searches;
 mod sequence;
@@ -71,7 +74,7 @@ use skript_passes::ir::builder::operations;
 use skript_passes::ir::copy::operation_name;
 
 /// The passes of this crate: conversions of StableHLO programs.
-pub const PASSES: &[Pass] = &[
+pub(crate) const PASSES: &[Pass] = &[
     import::to_linalg::PASS,
     import::scalar_to_arith::PASS,
     import::to_skript::PASS,
@@ -94,8 +97,11 @@ pub fn register() {
 
 /// A module of StableHLO, its interface, and a report.
 pub struct Export<'c> {
+    /// The StableHLO module.
     pub module: Module<'c>,
+    /// The names and types of the arguments and results of `main`.
     pub interface: Interface,
+    /// The form that each operator instance got.
     pub report: Report,
 }
 

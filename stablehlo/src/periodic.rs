@@ -19,7 +19,7 @@ use skript_passes::structure::Affine;
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     /// The tensor with a dimension repeated periodically, and the subscript along it. `None` if the subscript is
     /// something else.
-    pub fn repeated(
+    pub(crate) fn repeated(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,

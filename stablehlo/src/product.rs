@@ -42,7 +42,9 @@ enum Raised<'c, 'a> {
 }
 
 /// The rule for sums of products in which one factor slides.
-pub fn convolution<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+pub(crate) fn convolution<'c, 'a>(
+    combination: &Combination<'_, '_, 'c, 'a>,
+) -> Applied<Combined<'c, 'a>> {
     let Some((product, owner)) = Product::of(combination)? else {
         return Ok(None);
     };
@@ -58,7 +60,9 @@ pub fn convolution<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied
 }
 
 /// The rule for sums of products whose factors share reduced indices.
-pub fn contraction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+pub(crate) fn contraction<'c, 'a>(
+    combination: &Combination<'_, '_, 'c, 'a>,
+) -> Applied<Combined<'c, 'a>> {
     let Some((product, owner)) = Product::of(combination)? else {
         return Ok(None);
     };

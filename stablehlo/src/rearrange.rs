@@ -7,7 +7,7 @@ use melior::ir::Value;
 use skript_dialect::melior;
 
 /// More pieces than these are better gathered.
-pub const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 /// How a row of positions is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ fn repeat<'c: 'a, 'a>(
 }
 
 /// The tensor with one dimension read at these positions, clamped to its bounds. `None` if it takes too many pieces.
-pub fn rearranged<'c: 'a, 'a>(
+pub(crate) fn rearranged<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
     places: &[i64],

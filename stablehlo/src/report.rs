@@ -49,7 +49,7 @@ pub enum Form {
 
 impl Form {
     /// Whether gathers replace the slices of the form.
-    pub fn reads_anywhere(self) -> bool {
+    pub(crate) fn reads_anywhere(self) -> bool {
         matches!(
             self,
             Form::Map | Form::Reduce | Form::DotGeneral | Form::MaskedDotGeneral
@@ -57,7 +57,7 @@ impl Form {
     }
 
     /// The condition on data that the form requires; other data take the second branch of an `if`.
-    pub fn condition(self) -> Option<&'static str> {
+    pub(crate) fn condition(self) -> Option<&'static str> {
         match self {
             // Zero times an infinity is NaN, where the formula has no product at all.
             Form::MaskedDotGeneral | Form::BorderedConvolution => Some("finite weights"),
@@ -94,12 +94,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// Counts one instance of an operator with this form.
     pub fn add(&mut self, function: &str, form: Form) {
         self.forms.push((function.to_owned(), form));
     }
 
     /// Learns which operators a function's invocations name.
-    pub fn note_operators(&mut self, function: OperationRef<'_, '_>) {
+    pub(crate) fn note_operators(&mut self, function: OperationRef<'_, '_>) {
         for region in function.regions() {
             let mut block = region.first_block();
             while let Some(current) = block {

@@ -12,19 +12,21 @@ use super::{access::Gathered, arg_reduce, compaction, product, sequence, window,
 use melior::ir::Value;
 use skript_dialect::melior;
 
-/// A form of the export, and when it is selected.
-pub struct Rule {
+/// A form of the export, and when it is selected. The tests run the example and write the table of the documentation.
+#[cfg_attr(not(test), allow(dead_code))]
+pub(crate) struct Rule {
     /// The form that the report names. A rewrite may return a variant with the same name.
     pub form: Form,
     /// What the rule applies to, as a phrase.
-    pub applies_to: &'static str,
-    pub rewrite: Rewrite,
+    pub(crate) applies_to: &'static str,
+    pub(crate) rewrite: Rewrite,
     /// A program whose report names the form because of this rule.
     pub example: Example,
 }
 
 /// A small program.
-pub enum Example {
+#[cfg_attr(not(test), allow(dead_code))]
+pub(crate) enum Example {
     /// An operator in SkriptND: its inputs, its outputs, and its formulas.
     Formula {
         inputs: &'static str,
@@ -36,16 +38,16 @@ pub enum Example {
 }
 
 /// What a rewrite returns: nothing where its rule does not apply.
-pub type Applied<T> = Result<Option<T>, ExportError>;
+pub(crate) type Applied<T> = Result<Option<T>, ExportError>;
 
 /// A destination after a formula, and the form.
-pub type Destination<'c, 'a> = (Value<'c, 'a>, Form);
+pub(crate) type Destination<'c, 'a> = (Value<'c, 'a>, Form);
 
 /// The result of a combination: the values, where they count (`None`: everywhere), and the form.
-pub type Combined<'c, 'a> = (Field<'c, 'a>, Option<Field<'c, 'a>>, Form);
+pub(crate) type Combined<'c, 'a> = (Field<'c, 'a>, Option<Field<'c, 'a>>, Form);
 
 /// The level at which a rule decides, and what it builds.
-pub enum Rewrite {
+pub(crate) enum Rewrite {
     /// All destinations of a formula, after it.
     Formula(for<'f, 'c, 'a> fn(&Formula<'f, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>>),
     /// One destination of a formula that is evaluated at every point.
@@ -59,7 +61,7 @@ pub enum Rewrite {
 }
 
 /// All rules. The order is the priority within a level.
-pub const RULES: &[Rule] = &[
+pub(crate) const RULES: &[Rule] = &[
     Rule {
         form: Form::Map,
         applies_to: "a formula without points",

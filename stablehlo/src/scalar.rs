@@ -15,7 +15,7 @@ use skript_semantics::{Recipe, Scalar, ScalarKind, ScalarOp, StableHlo, Step, Ty
 /// The operation on operands of one shape and, except for a condition, of one element type.
 ///
 /// `None` if it does not support such operands.
-pub fn apply<'c: 'a, 'a>(
+pub(crate) fn apply<'c: 'a, 'a>(
     op: ScalarOp,
     operands: &[Value<'c, 'a>],
     result: Type<'c>,
@@ -89,7 +89,7 @@ fn class(r#type: Type<'_>) -> Option<TypeClass> {
 /// An operation of `arith` or `math`, from a recipe or a program.
 ///
 /// `None` if it has no form here. `predicate` is the name of a comparison.
-pub fn arith<'c: 'a, 'a>(
+pub(crate) fn arith<'c: 'a, 'a>(
     name: &str,
     predicate: Option<&str>,
     operands: &[Value<'c, 'a>],

@@ -8,7 +8,7 @@ use skript_passes::ir::attribute_names::SEARCH;
 use skript_passes::ir::{erase, nested, users};
 
 /// Erases them below the module, with the checks of what they find.
-pub fn drop_searches(module: OperationRef) {
+pub(crate) fn drop_searches(module: OperationRef) {
     let mut found = Vec::new();
     for op in nested(module) {
         if op.has_attribute(SEARCH) {

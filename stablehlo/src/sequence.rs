@@ -21,13 +21,13 @@ use skript_passes::structure::{Extent, Nest, StaticReading, TermId};
 use std::collections::HashMap;
 
 /// The rule for a step that may write an element of a destination twice.
-pub fn repeated<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+pub(crate) fn repeated<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let is_repeated = !formula.reading.has_distinct_destinations();
     is_repeated.then(|| steps(formula)).transpose()
 }
 
 /// The rule for a formula that reads its output, or whose only element is assigned again and again.
-pub fn ordered<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
+pub(crate) fn ordered<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let nest = &formula.reading.nest;
     let only_element = nest.targets.iter().any(|t| t.extents.is_empty());
     let is_ordered = nest.reads_destination() || nest.kind == Accumulation::Replace && only_element;

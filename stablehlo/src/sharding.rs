@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 /// Named axes of devices, the outermost first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mesh {
+    /// The names and sizes of the axes, outermost first.
     pub axes: Vec<(String, i64)>,
 }
 
@@ -23,19 +24,24 @@ pub struct Mesh {
 /// not split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharding {
+    /// The name of an input, a variable or an output.
     pub tensor: String,
+    /// The axes that divide each dimension; empty for a dimension that is not divided.
     pub dimensions: Vec<Vec<String>>,
 }
 
 /// A mesh and the tensors that are split along it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
+    /// The devices.
     pub mesh: Mesh,
+    /// The tensors that are divided; all others are replicated.
     pub shardings: Vec<Sharding>,
 }
 
 /// Why tensors cannot lie on a mesh like that.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum PlacementError {
     #[error("there is no argument or result `{name}`")]
     Tensor { name: String, known: Vec<String> },
@@ -150,7 +156,7 @@ impl Placement {
 ///
 /// # Errors
 /// MLIR's, if it cannot build the attributes.
-pub fn annotate<'c>(
+pub(crate) fn annotate<'c>(
     module: &Module<'c>,
     context: &'c Context,
     placement: &Placement,

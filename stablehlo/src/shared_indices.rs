@@ -19,7 +19,7 @@ type Straight<'c, 'a> = (Value<'c, 'a>, Vec<Subscript<'c, 'a>>);
 
 /// The tensor with a dimension for each index of such subscripts. `None` if there are none, or if the tensor would be
 /// much larger than the elements that are read.
-pub fn straightened<'c: 'a, 'a>(
+pub(crate) fn straightened<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
     domain: &[i64],

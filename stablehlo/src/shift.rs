@@ -16,7 +16,7 @@ use skript_passes::structure::Affine;
 use skript_semantics::Scalar;
 
 /// Parts of a dimension, which may lie outside in part.
-pub struct Shift<'c, 'a> {
+pub(crate) struct Shift<'c, 'a> {
     dimension: usize,
     /// Where the part begins, or the first one.
     start: Value<'c, 'a>,
@@ -28,14 +28,14 @@ pub struct Shift<'c, 'a> {
 /// Slices of tensors that are written, and their offsets; `None` if everything is written, or if the rest has no
 /// effect.
 #[derive(Clone, Copy)]
-pub struct Written<'c, 'a> {
+pub(crate) struct Written<'c, 'a> {
     pub value: Value<'c, 'a>,
-    pub mask: Option<Value<'c, 'a>>,
+    pub(crate) mask: Option<Value<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Shift<'c, 'a> {
     /// The slices at a subscript, and the subscripts within them. `None` if the form has no range.
-    pub fn of(
+    pub(crate) fn of(
         dimension: usize,
         place: &Place<'c, 'a>,
         domain: &[i64],
@@ -73,7 +73,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
     }
 
     /// Where the part begins; `None`: there are several.
-    pub fn first(&self) -> Option<Value<'c, 'a>> {
+    pub(crate) fn first(&self) -> Option<Value<'c, 'a>> {
         self.rows.is_empty().then_some(self.start)
     }
 
@@ -84,12 +84,12 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
     }
 
     /// Whether the parts are so few that each is cut, and put, for itself.
-    pub fn is_few(&self) -> bool {
+    pub(crate) fn is_few(&self) -> bool {
         self.parts() <= MOST as i64
     }
 
     /// The extents of the parts side by side.
-    pub fn extents(&self, whole: &[i64]) -> Vec<i64> {
+    pub(crate) fn extents(&self, whole: &[i64]) -> Vec<i64> {
         let rows = self.rows.iter().map(|(extent, _)| *extent);
         let within: Vec<i64> = rows.chain([self.count]).collect();
         let mut extents = whole.to_vec();
@@ -149,7 +149,11 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
     }
 
     /// Extracts the slices; elements out of bounds are unspecified.
-    pub fn cut(&self, tensor: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn cut(
+        &self,
+        tensor: Value<'c, 'a>,
+        at: &Tensors<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
         let whole = at.extents(tensor)?;
         let extents = self.extents(&whole);
         if !self.is_few() {
@@ -230,7 +234,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
     }
 
     /// The tensor with its only slice replaced.
-    pub fn replaced(
+    pub(crate) fn replaced(
         &self,
         tensor: Value<'c, 'a>,
         part: Value<'c, 'a>,
@@ -242,7 +246,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
 
     /// Inserts the slices into a tensor of these extents that is `with` elsewhere; elements of several slices are
     /// combined, or the last one is written.
-    pub fn spread(
+    pub(crate) fn spread(
         &self,
         written: Written<'c, 'a>,
         whole: &[i64],

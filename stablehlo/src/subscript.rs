@@ -16,12 +16,12 @@ use skript_passes::structure::Affine;
 /// `f + s + g·t + h·u + …`: f an affine form of the indices; s, t and u numbers that are the same at all points; g and h
 /// other indices.
 #[derive(Clone, Debug)]
-pub struct Place<'c, 'a> {
+pub(crate) struct Place<'c, 'a> {
     pub form: Affine,
     /// `None`: nothing is added.
     pub by: Option<Value<'c, 'a>>,
     /// Each g with its t.
-    pub rows: Vec<(usize, Value<'c, 'a>)>,
+    pub(crate) rows: Vec<(usize, Value<'c, 'a>)>,
 }
 
 impl<'c: 'a, 'a> Place<'c, 'a> {
@@ -31,7 +31,7 @@ impl<'c: 'a, 'a> Place<'c, 'a> {
     }
 
     /// Whether the indices alone decide it.
-    pub fn is_affine(&self) -> bool {
+    pub(crate) fn is_affine(&self) -> bool {
         self.by.is_none() && self.rows.is_empty()
     }
 
@@ -82,7 +82,7 @@ impl<'c: 'a, 'a> Place<'c, 'a> {
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     /// An integer as a subscript; `None` if it is not such a sum.
-    pub fn place(&self, value: Value<'c, 'a>) -> Result<Option<Place<'c, 'a>>, ExportError> {
+    pub(crate) fn place(&self, value: Value<'c, 'a>) -> Result<Option<Place<'c, 'a>>, ExportError> {
         if let Some(form) = self.form(value) {
             return Ok(Some(Place::of(form, None)));
         }

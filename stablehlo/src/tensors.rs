@@ -15,22 +15,22 @@ use skript_semantics::Scalar;
 
 /// Creates operations at one insertion point.
 #[derive(Clone, Copy)]
-pub struct Tensors<'c, 'a> {
+pub(crate) struct Tensors<'c, 'a> {
     pub at: Builder<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Tensors<'c, 'a> {
-    pub fn bool(&self) -> Type<'c> {
+    pub(crate) fn bool(&self) -> Type<'c> {
         IntegerType::new(self.at.context, 1).into()
     }
 
     /// The type of indices and of the language's integers.
-    pub fn int(&self) -> Type<'c> {
+    pub(crate) fn int(&self) -> Type<'c> {
         IntegerType::new(self.at.context, 64).into()
     }
 
     /// An operation of `stablehlo` with one result.
-    pub fn op(
+    pub(crate) fn op(
         &self,
         name: &str,
         operands: &[Value<'c, 'a>],
@@ -42,12 +42,16 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// An operation whose result has the type of its last operand.
-    pub fn same(&self, name: &str, operands: &[Value<'c, 'a>]) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn same(
+        &self,
+        name: &str,
+        operands: &[Value<'c, 'a>],
+    ) -> Result<Value<'c, 'a>, Error> {
         let last = operands.last().ok_or(Error::OperationBuild)?;
         self.op(name, operands, &[], last.r#type())
     }
 
-    pub fn constant(
+    pub(crate) fn constant(
         &self,
         elements: Attribute<'c>,
         r#type: Type<'c>,
@@ -56,7 +60,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// A tensor of one value.
-    pub fn splat(
+    pub(crate) fn splat(
         &self,
         value: Scalar,
         extents: &[i64],
@@ -67,12 +71,12 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         self.constant(DenseElementsAttribute::splat(r#type, value).into(), r#type)
     }
 
-    pub fn integer(&self, value: i64) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn integer(&self, value: i64) -> Result<Value<'c, 'a>, Error> {
         self.splat(Scalar::Int(value), &[], self.int())
     }
 
     /// `0, 1, …` along a tensor of rank 1.
-    pub fn iota(&self, extent: i64) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn iota(&self, extent: i64) -> Result<Value<'c, 'a>, Error> {
         let dimension = attributes::i64(self.at.context, 0);
         self.op(
             "iota",
@@ -82,16 +86,16 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         )
     }
 
-    pub fn extents(&self, value: Value<'c, 'a>) -> Result<Vec<i64>, Error> {
+    pub(crate) fn extents(&self, value: Value<'c, 'a>) -> Result<Vec<i64>, Error> {
         types::extents(value.r#type()).ok_or(Error::OperationBuild)
     }
 
-    pub fn element(&self, value: Value<'c, 'a>) -> Result<Type<'c>, Error> {
+    pub(crate) fn element(&self, value: Value<'c, 'a>) -> Result<Type<'c>, Error> {
         types::element_of(value.r#type()).ok_or(Error::OperationBuild)
     }
 
     /// `dimensions` maps each dimension of the operand to one of the result.
-    pub fn broadcast(
+    pub(crate) fn broadcast(
         &self,
         value: Value<'c, 'a>,
         dimensions: &[i64],
@@ -116,7 +120,11 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         )
     }
 
-    pub fn reshape(&self, value: Value<'c, 'a>, extents: &[i64]) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn reshape(
+        &self,
+        value: Value<'c, 'a>,
+        extents: &[i64],
+    ) -> Result<Value<'c, 'a>, Error> {
         let result = types::tensor(extents, self.element(value)?);
         if result == value.r#type() {
             return Ok(value);
@@ -124,7 +132,11 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         self.op("reshape", &[value], &[], result)
     }
 
-    pub fn transpose(&self, value: Value<'c, 'a>, order: &[usize]) -> Result<Value<'c, 'a>, Error> {
+    pub(crate) fn transpose(
+        &self,
+        value: Value<'c, 'a>,
+        order: &[usize],
+    ) -> Result<Value<'c, 'a>, Error> {
         if order.iter().enumerate().all(|(at, from)| at == *from) {
             return Ok(value);
         }
@@ -139,7 +151,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         )
     }
 
-    pub fn reverse(
+    pub(crate) fn reverse(
         &self,
         value: Value<'c, 'a>,
         dimensions: &[i64],
@@ -157,7 +169,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// Positions `start, start + stride, …` below `limit` of each dimension.
-    pub fn slice(
+    pub(crate) fn slice(
         &self,
         value: Value<'c, 'a>,
         starts: &[i64],
@@ -188,7 +200,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// Borders of one value, and so many between neighbours; negative borders cut off.
-    pub fn pad(
+    pub(crate) fn pad(
         &self,
         value: Value<'c, 'a>,
         with: Scalar,
@@ -221,7 +233,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// Concatenates tensors of equal extents, except along `dimension`.
-    pub fn concatenate(
+    pub(crate) fn concatenate(
         &self,
         values: &[Value<'c, 'a>],
         dimension: usize,
@@ -248,7 +260,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// A block at positions that are scalars; they are clamped.
-    pub fn dynamic_slice(
+    pub(crate) fn dynamic_slice(
         &self,
         value: Value<'c, 'a>,
         starts: &[Value<'c, 'a>],
@@ -265,7 +277,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// The tensor with a block replaced, at positions that are scalars; they are clamped.
-    pub fn dynamic_update_slice(
+    pub(crate) fn dynamic_update_slice(
         &self,
         value: Value<'c, 'a>,
         update: Value<'c, 'a>,
@@ -276,7 +288,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         self.op("dynamic_update_slice", &operands, &[], value.r#type())
     }
 
-    pub fn compare(
+    pub(crate) fn compare(
         &self,
         direction: &str,
         kind: &str,
@@ -295,7 +307,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         )
     }
 
-    pub fn select(
+    pub(crate) fn select(
         &self,
         condition: Value<'c, 'a>,
         then: Value<'c, 'a>,
@@ -305,7 +317,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// The operation that a kind combines elements with.
-    pub fn combiner(kind: Accumulation) -> Option<&'static str> {
+    pub(crate) fn combiner(kind: Accumulation) -> Option<&'static str> {
         Some(match kind {
             Accumulation::Sum => "add",
             Accumulation::Product => "multiply",
@@ -318,7 +330,11 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// The region that combines two scalars.
-    pub fn combination(&self, combiner: &str, element: Type<'c>) -> Result<Region<'c>, Error> {
+    pub(crate) fn combination(
+        &self,
+        combiner: &str,
+        element: Type<'c>,
+    ) -> Result<Region<'c>, Error> {
         let scalar = types::tensor(&[], element);
         let (region, body, arguments) = self.at.region(&[scalar, scalar]);
         let combined = Tensors { at: body }.same(combiner, &arguments)?;
@@ -327,7 +343,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
     }
 
     /// A reduction along dimensions.
-    pub fn reduce(
+    pub(crate) fn reduce(
         &self,
         value: Value<'c, 'a>,
         combiner: &str,
@@ -359,7 +375,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
 
     /// Sorts tensors together along a dimension, stably. `precedes` compares two rows: its arguments are two elements
     /// of the first tensor, two of the second, ….
-    pub fn sort(
+    pub(crate) fn sort(
         &self,
         values: &[Value<'c, 'a>],
         dimension: usize,

@@ -10,7 +10,7 @@ use skript_passes::ir::typed::OperationLike;
 use skript_passes::typed;
 
 /// What a call passes to the function; older printers write it as an attribute of another dialect.
-pub const BACKEND_CONFIG: &str = "mhlo.backend_config";
+pub(crate) const BACKEND_CONFIG: &str = "mhlo.backend_config";
 
 typed! {
     /// `stablehlo.broadcast_in_dim`: repetition along new dimensions.
@@ -29,28 +29,28 @@ typed! {
 
 impl<'c: 'a, 'a> Composite<'c, 'a> {
     /// The symbol of the function.
-    pub fn decomposition(self) -> Result<Attribute<'c>, Error> {
+    pub(crate) fn decomposition(self) -> Result<Attribute<'c>, Error> {
         self.op().attribute("decomposition")
     }
 }
 
 impl<'c: 'a, 'a> Constant<'c, 'a> {
     /// The elements.
-    pub fn value(self) -> Result<Attribute<'c>, Error> {
+    pub(crate) fn value(self) -> Result<Attribute<'c>, Error> {
         self.op().attribute("value")
     }
 }
 
 impl<'c: 'a, 'a> CustomCall<'c, 'a> {
     /// The name of the function.
-    pub fn target(self) -> String {
+    pub(crate) fn target(self) -> String {
         let target = self.op().attribute("call_target_name");
         let target = target.and_then(StringAttribute::try_from);
         target.map_or(String::new(), |target| target.value().to_owned())
     }
 
     /// The dictionary that the call passes to the function.
-    pub fn configuration(self) -> Option<Attribute<'c>> {
+    pub(crate) fn configuration(self) -> Option<Attribute<'c>> {
         // Printers that write both leave a string in the operation's own.
         let foreign = self.op().attribute(BACKEND_CONFIG);
         foreign

@@ -35,7 +35,7 @@ pub fn element_type(name: &str) -> Option<ElementType> {
 }
 
 /// The constant that replaces an argument of this type.
-pub fn constant<'c: 'a, 'a>(
+pub(crate) fn constant<'c: 'a, 'a>(
     tensor: &Tensor,
     r#type: Type<'c>,
     at: &Tensors<'c, 'a>,

@@ -37,7 +37,9 @@ use skript_passes::structure::{Affine, Guard, Term, TermId};
 use skript_semantics::Scalar;
 
 /// The rule for reductions over windows.
-pub fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+pub(crate) fn reduction<'c, 'a>(
+    combination: &Combination<'_, '_, 'c, 'a>,
+) -> Applied<Combined<'c, 'a>> {
     let Combination {
         evaluator,
         target,
@@ -83,7 +85,7 @@ pub(super) struct Window {
 
 impl Window {
     /// A window of exactly the elements that it covers.
-    pub fn over(kept: usize, stride: i64, slid: usize, step: i64) -> Self {
+    pub(crate) fn over(kept: usize, stride: i64, slid: usize, step: i64) -> Self {
         Window {
             kept,
             reduced: Some(slid),
@@ -112,18 +114,18 @@ enum Dimension {
 }
 
 /// A tensor read by windows: sliced, and one dimension for each index and each window.
-pub struct Windowed<'c, 'a> {
+pub(crate) struct Windowed<'c, 'a> {
     pub value: Value<'c, 'a>,
     dimensions: Vec<Dimension>,
     /// By conjunct of the guard.
-    pub skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<Skipped>,
     /// A reduced index, and the runs of its values that count: the first one of each, and how many; all, if not given.
     runs: Option<(usize, Vec<(i64, i64)>)>,
 }
 
 /// How a conjunct of the guard is represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skipped {
+pub(crate) enum Skipped {
     /// It states that reads are in bounds, or hit elements: padding.
     ByBorder,
     /// It states which positions of a dimension count: the others hold the filler.
@@ -137,7 +139,7 @@ pub enum Skipped {
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
     /// `value` as an access with windows, or an expression of such; `None` if it is neither. Elements that the guard
     /// skips are `filler`.
-    pub fn of(
+    pub(crate) fn of(
         evaluator: &Evaluator<'_, 'c, 'a>,
         value: Value<'c, 'a>,
         reduced: &[usize],
@@ -276,7 +278,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     }
 
     /// Whether there is padding around or between the elements.
-    pub fn has_border(&self) -> bool {
+    pub(crate) fn has_border(&self) -> bool {
         self.windows()
             .any(|(_, w)| w.low > 0 || w.high > 0 || w.base > 1)
     }

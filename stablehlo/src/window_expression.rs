@@ -97,7 +97,7 @@ impl<'e, 'r, 'c: 'a, 'a> Parts<'e, 'r, 'c, 'a> {
 }
 
 /// `value` as a tensor under windows; `None` if it is not one. Elements that the guard skips are `filler`.
-pub fn windowed<'c: 'a, 'a>(
+pub(crate) fn windowed<'c: 'a, 'a>(
     evaluator: &Evaluator<'_, 'c, 'a>,
     value: Value<'c, 'a>,
     reduced: &[usize],

@@ -22,7 +22,7 @@ use skript_passes::structure::Slot;
 use skript_semantics::{Scalar, ScalarKind};
 
 /// The neutral element of a combination. That of a sum is −0: x + −0 is x even if x is −0.
-pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
+pub(crate) fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
     let scalar = types::kind_of(element).unwrap_or(ScalarKind::Real);
     let identity = match (kind, scalar) {
         (Accumulation::All, _) => Scalar::Bool(true),
@@ -41,13 +41,13 @@ pub fn identity(kind: Accumulation, element: Type<'_>) -> Scalar {
 }
 
 /// The value of elements that are not written.
-pub fn filler(element: Type<'_>) -> Scalar {
+pub(crate) fn filler(element: Type<'_>) -> Scalar {
     let kind = types::kind_of(element).unwrap_or(ScalarKind::Real);
     kind.default_value()
 }
 
 /// The value of all elements of a tensor, if its definition shows it.
-pub fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
+pub(crate) fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
     let owner = OperationResult::try_from(tensor).ok()?.owner();
     match operation_name(owner).as_str() {
         ops::stablehlo::BROADCAST_IN_DIM | ops::stablehlo::RESHAPE | ops::stablehlo::TRANSPOSE => {
@@ -59,20 +59,22 @@ pub fn constant<'c: 'a, 'a>(tensor: Value<'c, 'a>) -> Option<Attribute<'c>> {
 }
 
 /// Whether a value is a tensor of integers that are zero, by how it was made.
-pub fn is_zero(value: Value<'_, '_>) -> bool {
+pub(crate) fn is_zero(value: Value<'_, '_>) -> bool {
     let number = constant(value).and_then(|number| IntegerAttribute::try_from(number).ok());
     number.is_some_and(|number| number.value() == 0)
 }
 
 /// Indices of more than one value.
-pub fn changing(domain: &[i64]) -> Vec<usize> {
+pub(crate) fn changing(domain: &[i64]) -> Vec<usize> {
     (0..domain.len())
         .filter(|i| domain.get(*i) != Some(&1))
         .collect()
 }
 
 /// The rule for any other reduction: of the values at all points.
-pub fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<Combined<'c, 'a>> {
+pub(crate) fn reduction<'c, 'a>(
+    combination: &Combination<'_, '_, 'c, 'a>,
+) -> Applied<Combined<'c, 'a>> {
     let Combination {
         target,
         field,
@@ -86,17 +88,17 @@ pub fn reduction<'c, 'a>(combination: &Combination<'_, '_, 'c, 'a>) -> Applied<C
 
 /// One destination of a formula.
 #[derive(Clone, Copy)]
-pub struct Target<'t, 'c, 'a> {
+pub(crate) struct Target<'t, 'c, 'a> {
     pub kind: Accumulation,
     /// The output before the formula.
-    pub out: Value<'c, 'a>,
-    pub domain: &'t [i64],
+    pub(crate) out: Value<'c, 'a>,
+    pub(crate) domain: &'t [i64],
     pub at: Tensors<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
     /// Combines the values, reduced to the indices of `slots`, with the output; `mask` is true where there is a value.
-    pub fn block(
+    pub(crate) fn block(
         &self,
         value: &Field<'c, 'a>,
         mask: Option<&Field<'c, 'a>>,
@@ -152,7 +154,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
     ///
     /// # Errors
     /// The kind combines nothing.
-    pub fn combined(
+    pub(crate) fn combined(
         &self,
         field: &Field<'c, 'a>,
         mask: Option<&Field<'c, 'a>>,
@@ -225,7 +227,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
     }
 
     /// Each element's last value, in index order: first which point that is, then its value.
-    pub fn last(
+    pub(crate) fn last(
         &self,
         value: &Field<'c, 'a>,
         mask: Option<&Field<'c, 'a>>,
@@ -261,7 +263,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
     }
 
     /// Each point's value at its subscripts, where the mask holds.
-    pub fn scatter(
+    pub(crate) fn scatter(
         &self,
         value: &Field<'c, 'a>,
         mask: Option<&Field<'c, 'a>>,

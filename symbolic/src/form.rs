@@ -195,7 +195,7 @@ impl<T: Ord + Clone> Form<T> {
 
     /// The form with every term replaced by a form.
     #[must_use]
-    pub fn replaced_by<U: Ord + Clone>(
+    pub(crate) fn replaced_by<U: Ord + Clone>(
         &self,
         mut by: impl FnMut(&T) -> Option<Form<U>>,
     ) -> Option<Form<U>> {

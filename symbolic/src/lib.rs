@@ -17,7 +17,9 @@
 //! let subscript = subscript.add(&Affine::index(1)).unwrap().plus(-1).unwrap();
 //! assert_eq!(subscript.range(&[4, 3]), Some(Interval { low: -1, high: 7 }));
 //! ```
-#![warn(missing_docs)]
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 #![cfg_attr(
     not(test),
     deny(

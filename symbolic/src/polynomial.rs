@@ -47,7 +47,7 @@ impl Polynomial {
 
     /// `(coefficient, symbol, constant)` if the polynomial is a multiple of one symbol and a constant.
     #[must_use]
-    pub fn as_multiple(&self) -> Option<(i64, SymbolId, i64)> {
+    pub(crate) fn as_multiple(&self) -> Option<(i64, SymbolId, i64)> {
         match self.single_term()? {
             (coefficient, Monomial(factors)) if factors.len() == 1 => {
                 Some((coefficient, *factors.first()?, self.offset()))

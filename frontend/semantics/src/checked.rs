@@ -17,6 +17,9 @@ pub enum Undefined {
 
 impl ScalarOp {
     /// The result of a compile-time operation. Operands must have the kinds that the operation takes.
+    ///
+    /// # Errors
+    /// [`Undefined`] where the operation has no value, such as a division by zero or an integer overflow.
     pub fn checked_eval(self, operands: &[Scalar]) -> Result<Scalar, Undefined> {
         // Arity is at most three, so no allocation is needed for the kinds.
         let mut kinds = [ScalarKind::Bool; 3];

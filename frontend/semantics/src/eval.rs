@@ -110,7 +110,7 @@ fn evaluate(op: ScalarOp, operands: &[Scalar], single: bool) -> Scalar {
 }
 
 /// The truth of a comparison, given how the operands stand; `None` there means unordered (a NaN).
-pub fn comparison(op: ScalarOp) -> Option<fn(Option<std::cmp::Ordering>) -> bool> {
+pub(crate) fn comparison(op: ScalarOp) -> Option<fn(Option<std::cmp::Ordering>) -> bool> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     Some(match op {
         ScalarOp::Lt => |o| o == Some(Less),

@@ -90,7 +90,7 @@ pub fn pow(base: i64, exponent: i64) -> i64 {
 }
 
 /// Truncates toward zero, saturates; NaN gives 0 (errata 5).
-pub fn from_real(x: f64) -> i64 {
+pub(crate) fn from_real(x: f64) -> i64 {
     // Rust's float-to-int `as` is defined to do exactly this.
     x as i64
 }

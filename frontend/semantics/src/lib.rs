@@ -2,16 +2,19 @@
 //! The table of scalar operations: their meaning with corner cases, and their spelling in other dialects.
 //!
 //! The compile-time evaluator of the frontend, the reference evaluator, the lowerings and the docs read it.
-pub mod checked;
-pub mod eval;
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
+mod checked;
+mod eval;
 pub mod integer;
-pub mod numbers;
-pub mod op;
+mod numbers;
+mod op;
 pub mod real;
 pub mod recipe;
-pub mod scalar;
-pub mod stablehlo;
-pub mod table;
+mod scalar;
+mod stablehlo;
+mod table;
 
 pub use checked::Undefined;
 pub use numbers::{IntType, Numbers, RealType};

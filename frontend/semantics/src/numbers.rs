@@ -11,19 +11,27 @@ use std::fmt;
 /// What `real` is in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RealType {
+    /// IEEE 754 binary16.
     F16,
+    /// bfloat16: the upper half of binary32.
     BF16,
+    /// IEEE 754 binary32.
     #[default]
     F32,
+    /// IEEE 754 binary64.
     F64,
 }
 
 /// What `int` is in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IntType {
+    /// Two's complement, 8 bits.
     I8,
+    /// Two's complement, 16 bits.
     I16,
+    /// Two's complement, 32 bits.
     I32,
+    /// Two's complement, 64 bits.
     #[default]
     I64,
 }
@@ -31,7 +39,9 @@ pub enum IntType {
 /// The storage types of `real` and `int`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Numbers {
+    /// The storage type of `real`.
     pub real: RealType,
+    /// The storage type of `int`.
     pub int: IntType,
 }
 
@@ -168,6 +178,7 @@ impl IntType {
         }
     }
 
+    /// The width in bits.
     pub fn bits(self) -> u32 {
         match self {
             IntType::I8 => 8,
@@ -177,10 +188,12 @@ impl IntType {
         }
     }
 
+    /// The maximum of the type.
     pub fn largest(self) -> i64 {
         i64::MAX >> (64 - self.bits())
     }
 
+    /// The minimum of the type.
     pub fn smallest(self) -> i64 {
         i64::MIN >> (64 - self.bits())
     }

@@ -117,7 +117,7 @@ pub fn binary_of(op: ScalarOp, real: RealType) -> Option<fn(f64, f64) -> f64> {
 ///
 /// One f64 step rounded to f32 is the correctly rounded f32 result for `+ - * /` and square root; operations of
 /// several steps round in between.
-pub fn binary_f32(op: ScalarOp) -> Option<fn(f64, f64) -> f64> {
+pub(crate) fn binary_f32(op: ScalarOp) -> Option<fn(f64, f64) -> f64> {
     Some(match op {
         ScalarOp::Add => |a, b| narrow(a + b),
         ScalarOp::Sub => |a, b| narrow(a - b),

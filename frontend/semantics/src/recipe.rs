@@ -32,6 +32,7 @@ pub enum Input {
     Arg(usize),
     /// Result of an earlier step.
     Step(usize),
+    /// A constant.
     Bool(bool),
     /// A constant of this integer class.
     Int(TypeClass, i64),
@@ -61,14 +62,18 @@ pub struct Predicate {
 pub struct Step {
     /// Full name: `arith.addf`.
     pub op: &'static str,
+    /// The predicate of a comparison.
     pub predicate: Option<Predicate>,
+    /// The operands, in order.
     pub inputs: Vec<Input>,
+    /// The class of the result's type.
     pub result: TypeClass,
 }
 
 /// Steps in order, and which value is the result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
+    /// The steps, each of which reads results of earlier ones; the last result is the value.
     pub steps: Vec<Step>,
     /// Usually the last step; a cast that changes nothing has no step and yields its operand.
     pub result: Input,

@@ -9,8 +9,11 @@ use std::fmt;
 /// expression is a diagnostic); `Real` is an IEEE float, f64 at compile time. What tensors hold: [`crate::Numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarKind {
+    /// A truth value.
     Bool,
+    /// A signed integer; i64 in formulas.
     Int,
+    /// A floating-point number.
     Real,
 }
 
@@ -37,8 +40,11 @@ impl ScalarKind {
 /// One scalar value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
+    /// A truth value.
     Bool(bool),
+    /// An integer, before it is stored in the storage type.
     Int(i64),
+    /// A real, in f64 whatever the storage type is.
     Real(f64),
 }
 

@@ -37,17 +37,22 @@ impl Domain {
 pub enum ResultKind {
     /// That of the operands (for `Select`: of the two values).
     Operand,
+    /// The same kind for all operands.
     Fixed(ScalarKind),
 }
 
 /// Static facts of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
+    /// The operation.
     pub op: ScalarOp,
     /// Full name of the op in the dialect; the three casts share one.
     pub name: &'static str,
+    /// The number of operands.
     pub arity: usize,
+    /// The kinds of operands that are defined.
     pub domain: Domain,
+    /// The kind of the result.
     pub result: ResultKind,
 }
 

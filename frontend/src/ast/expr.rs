@@ -5,96 +5,134 @@ use super::Ident;
 use crate::source::Span;
 use serde::{Serialize, Serializer};
 
+/// An expression (2.4), at compile time or in a formula.
 #[derive(Clone, Debug, Serialize)]
 pub struct Expr {
+    /// The operation and its operands.
     pub kind: ExprKind,
     /// Parentheses around an expression belong to its span.
     pub span: Span,
 }
 
+/// What an expression is; documented by its spelling.
 #[derive(Clone, Debug, Serialize)]
 pub enum ExprKind {
     /// Digits that do not fit are reported by the parser.
     Int(i64),
     /// Also `inf` and `pi`.
     Real(#[serde(serialize_with = "finite_or_inf")] f64),
+    /// `true` or `false`.
     Bool(bool),
+    /// `'text'`, with values in `{ }`.
     Str(StringLiteral),
+    /// The use of a name.
     Name(Ident),
     /// `x.shape`, `x.rank`, `x.size`.
     Property {
+        /// The tensor or pack.
         base: Ident,
+        /// The property.
         property: Property,
     },
     /// `T()`.
     Default(Ident),
+    /// `[a, b.., i:j]`.
     List(Vec<Item>),
     /// `a[…]`: pack indexing or tensor access; which one is the checker's and composer's to tell.
     Index {
+        /// The pack or tensor.
         base: Box<Expr>,
+        /// What the brackets contain.
         subscripts: Vec<Subscript>,
         /// `a[i,]`.
         trailing_comma: bool,
     },
     /// `a[i] <- b`.
     Substitute {
+        /// The pack.
         base: Box<Expr>,
+        /// The item or the range that is replaced.
         subscript: Box<Subscript>,
+        /// The new value.
         value: Box<Expr>,
     },
+    /// `-a`, `!a`.
     Unary {
+        /// The operator.
         op: UnaryOp,
+        /// The operand.
         operand: Box<Expr>,
     },
+    /// `a + b`.
     Binary {
+        /// The operator.
         op: BinaryOp,
+        /// The left operand.
         left: Box<Expr>,
+        /// The right operand.
         right: Box<Expr>,
     },
     /// `c ? a : b`, `c ? a`.
     Select {
+        /// The bool `c`.
         condition: Box<Expr>,
+        /// The value where it holds.
         then: Box<Expr>,
+        /// The value where it does not; null if omitted.
         otherwise: Option<Box<Expr>>,
     },
     /// `a ?? b`.
     Coalesce {
+        /// The optional value `a`.
         value: Box<Expr>,
+        /// The value `b` where `a` is null.
         fallback: Box<Expr>,
     },
     /// `?a`.
     NullTest(Box<Expr>),
     /// `a is b`.
     Is {
+        /// The left operand.
         left: Box<Expr>,
+        /// The right operand, or a type.
         right: Box<Expr>,
     },
     /// `x in a`.
     In {
+        /// The value `x` that is sought.
         item: Box<Expr>,
+        /// The pack `a`.
         pack: Box<Expr>,
     },
     /// `x + ..`, `x + ...`.
     Fold {
+        /// The pack `x`.
         pack: Box<Expr>,
+        /// The operator between the items.
         op: FoldOp,
         /// `...`: all intermediate results.
         cumulative: bool,
     },
     /// `int(x)`, `T(x)`; `int(inf)` too.
     Cast {
+        /// The type `int` or a generic.
         target: Ident,
+        /// The operand.
         value: Box<Expr>,
     },
     /// `` `sqrt`(x) ``; edition khronos without back-ticks.
     Builtin {
+        /// The function.
         name: Ident,
+        /// Its only argument.
         argument: Box<Expr>,
     },
     /// `|i|`, `|i <> low : high|` where an expression may stand: items of list-valued locals (errata 17) and branches of
     /// a select inside a subscript. `|i|..` in a list is an [`Item::Expand`] of it.
     Guard {
+        /// The index that is limited to the extent.
         index: Box<Expr>,
+        /// `low` and `high` after `<>`: the values of indices below zero and past the end.
         remap: Option<Box<(Expr, Expr)>>,
     },
     /// A place where the parser gave up; already reported, never report on it again.
@@ -110,34 +148,49 @@ fn finite_or_inf<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
     }
 }
 
+/// What `.` reads of a tensor or pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Property {
+    /// `.shape`: the extents, a pack of ints.
     Shape,
+    /// `.rank`: the number of dimensions.
     Rank,
+    /// `.size`: the number of items of a pack.
     Size,
 }
 
 /// An item of a list expression; also what may stand between the parentheses of an invocation.
 #[derive(Clone, Debug, Serialize)]
 pub enum Item {
+    /// A single value.
     Expr(Expr),
     /// `b:e:s`.
     Range {
+        /// The first value `b`.
         begin: Expr,
+        /// The end `e`, exclusive.
         end: Expr,
+        /// The step `s`; 1 if omitted.
         stride: Option<Expr>,
+        /// The source text.
         span: Span,
     },
     /// `a..`, `a..(n)`.
     Expand {
+        /// The pack `a`, or a value to repeat.
         value: Expr,
+        /// The number of items `n`.
         count: Option<Expr>,
+        /// The source text.
         span: Span,
     },
     /// `(a, b)..`.
     Zip {
+        /// The packs, whose items alternate.
         packs: Vec<Expr>,
+        /// The number of items of each pack.
         count: Option<Expr>,
+        /// The source text.
         span: Span,
     },
 }
@@ -145,76 +198,121 @@ pub enum Item {
 /// What stands between `[` and `]` after a name.
 #[derive(Clone, Debug, Serialize)]
 pub enum Subscript {
+    /// A single index.
     Expr(Expr),
     /// `i:j:s`, each part may be missing; `:` alone is a full slice (edition khronos in tensor accesses).
     Range {
+        /// The first index `i`; 0 if omitted.
         begin: Option<Expr>,
+        /// The end `j`, exclusive; the length if omitted.
         end: Option<Expr>,
+        /// The step `s`; 1 if omitted.
         stride: Option<Expr>,
+        /// The source text.
         span: Span,
     },
     /// `i..`, `i..(n)`.
     Expand {
+        /// The pack of indices.
         value: Expr,
+        /// The number of indices `n`.
         count: Option<Expr>,
+        /// The source text.
         span: Span,
     },
     /// `|i|`, `|i <> low : high|`, with `..` behind it when `expand`.
     Guard {
+        /// The index that is limited to the extent.
         index: Expr,
+        /// `low` and `high` after `<>`: the values of indices below zero and past the end.
         remap: Option<(Expr, Expr)>,
+        /// Whether the index is a pack, `|i|..`.
         expand: bool,
+        /// The source text.
         span: Span,
     },
 }
 
+/// The unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum UnaryOp {
+    /// `+a`.
     Plus,
+    /// `-a`.
     Minus,
+    /// `!a`.
     Not,
 }
 
+/// The binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum BinaryOp {
+    /// `+`
     Add,
+    /// `-`
     Sub,
+    /// `*`
     Mul,
+    /// `/`
     Div,
     /// `\`
     CeilDiv,
+    /// `%`
     Mod,
+    /// `**`
     Pow,
     /// `<<`, `<?`
     Min,
     /// `>>`, `>?`
     Max,
+    /// `<`
     Lt,
+    /// `<=`
     Le,
+    /// `>`
     Gt,
+    /// `>=`
     Ge,
+    /// `==`
     Eq,
+    /// `!=`
     Ne,
+    /// `&&`
     And,
+    /// `||`
     Or,
+    /// `^`
     Xor,
     /// `=>`
     Implies,
 }
 
+/// The operators that fold a pack, `x + ..`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum FoldOp {
+    /// `+`: the sum.
     Add,
+    /// `*`: the product.
     Mul,
+    /// `&&`: whether all items hold.
     And,
+    /// `||`: whether any item holds.
     Or,
+    /// `<<`: the minimum.
     Min,
+    /// `>>`: the maximum.
     Max,
+    /// `<`: whether the items ascend strictly.
     Lt,
+    /// `<=`: whether the items ascend.
     Le,
+    /// `>`: whether the items descend strictly.
     Gt,
+    /// `>=`: whether the items descend.
     Ge,
+    /// `==`: whether all items are equal.
     Eq,
+    /// `!=`: whether neighbours differ.
     Ne,
     /// `:=`: the uniform value or null.
     Uniform,
@@ -223,13 +321,18 @@ pub enum FoldOp {
 /// Adjacent literals joined, escapes resolved, `{expr}` parsed.
 #[derive(Clone, Debug, Serialize)]
 pub struct StringLiteral {
+    /// Text and values, in order.
     pub pieces: Vec<StringPiece>,
+    /// The source text.
     pub span: Span,
 }
 
+/// A piece of a string literal.
 #[derive(Clone, Debug, Serialize)]
 pub enum StringPiece {
+    /// Text, with escapes resolved.
     Text(String),
+    /// `{expr}`: the value, printed.
     Format(Expr),
 }
 

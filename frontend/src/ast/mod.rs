@@ -16,14 +16,18 @@ use std::collections::BTreeSet;
 /// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Ident {
+    /// The characters of the name.
     pub name: String,
+    /// The source text.
     pub span: Span,
 }
 
 /// `a.b.c`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Path {
+    /// The names between the dots.
     pub parts: Vec<Ident>,
+    /// The source text.
     pub span: Span,
 }
 
@@ -38,40 +42,47 @@ impl Path {
 /// One file (2.15).
 #[derive(Clone, Debug, Serialize)]
 pub struct Module {
+    /// The file in the source map.
     #[serde(skip)]
     pub file: FileId,
     /// The dotted name in the model folder: `main`, `nn`, `mine.ops`.
     pub name: String,
+    /// All imports, also those after a definition.
     pub imports: Vec<Import>,
     /// Operators and graphs in textual order.
     pub definitions: Vec<Definition>,
     /// Whether a definition or an import could not be read (reported): names may be missing that were written.
     pub unread: bool,
-    pub edition_marks: EditionMarks,
+    pub(crate) edition_marks: EditionMarks,
 }
 
 /// The first token of a module that only one edition has, with its text. They select the edition of a module
 /// that does not state it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct EditionMarks {
-    pub draft_only: Option<(Span, String)>,
-    pub khronos_only: Option<(Span, String)>,
+pub(crate) struct EditionMarks {
+    pub(crate) draft_only: Option<(Span, String)>,
+    pub(crate) khronos_only: Option<(Span, String)>,
     /// What the draft has no way to say, so that its modules may have it as well.
-    pub khronos_first: Option<(Span, String)>,
+    pub(crate) khronos_first: Option<(Span, String)>,
 }
 
 /// `import a.b;`, one entry per imported module.
 #[derive(Clone, Debug, Serialize)]
 pub struct Import {
+    /// The dotted name as written.
     pub path: Path,
     /// Whether it follows a definition (an error found by the checker).
-    pub misplaced: bool,
+    pub(crate) misplaced: bool,
+    /// The source text.
     pub span: Span,
 }
 
+/// The two kinds of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum DefinitionKind {
+    /// `operator`.
     Operator,
+    /// `graph`.
     Graph,
 }
 
@@ -79,20 +90,34 @@ pub enum DefinitionKind {
 /// `duplicate_blocks`' order of appearance and their items appended, so that one error does not hide others.
 #[derive(Clone, Debug, Serialize)]
 pub struct Definition {
+    /// The keyword.
     pub kind: DefinitionKind,
+    /// Written with `public` in front.
     pub public: bool,
+    /// The definition's name.
     pub name: Ident,
+    /// `@dtype`.
     pub dtypes: Vec<TypeParameter>,
+    /// `@attrib`.
     pub attributes: Vec<Declaration>,
+    /// `@input`.
     pub inputs: Vec<Declaration>,
+    /// `@using`.
     pub usings: Vec<Using>,
+    /// `@constant`.
     pub constants: Vec<Declaration>,
+    /// `@variable`.
     pub variables: Vec<Declaration>,
+    /// `@output`.
     pub outputs: Vec<Declaration>,
-    pub asserts: Vec<Assertion>,
+    pub(crate) asserts: Vec<Assertion>,
+    /// `@lower`.
     pub lowers: Vec<Lowering>,
+    /// `@compose`.
     pub composes: Vec<Component>,
+    /// `@update`.
     pub updates: Vec<Component>,
+    /// `@quantize`.
     pub quantizations: Vec<Quantization>,
     /// Every block that was written, in order.
     pub blocks: Vec<BlockHead>,
@@ -101,27 +126,27 @@ pub struct Definition {
     pub unread: Vec<BlockKind>,
     /// The words of what could not be read; whatever they declare or use is not known. `None`: any word may be among them.
     #[serde(skip)]
-    pub unread_words: Option<BTreeSet<String>>,
+    pub(crate) unread_words: Option<BTreeSet<String>>,
     /// Statements that were read with a token more or less than is written (reported): what else seems wrong with them may
     /// come of that.
     #[serde(skip)]
-    pub repaired: Vec<Span>,
+    pub(crate) repaired: Vec<Span>,
     /// Whether `is` stands anywhere in it (2.4).
     #[serde(skip)]
-    pub tests_identity: bool,
+    pub(crate) tests_identity: bool,
     /// From the keyword to the closing brace.
     pub span: Span,
 }
 
 impl Definition {
     /// Whether a name may have been declared or used where nothing could be read.
-    pub fn may_have_lost(&self, name: &str) -> bool {
+    pub(crate) fn may_have_lost(&self, name: &str) -> bool {
         let words = self.unread_words.as_ref();
         words.is_none_or(|words| words.contains(name))
     }
 
     /// The statement or declaration that a place lies in.
-    pub fn statement_around(&self, span: Span) -> Option<Span> {
+    pub(crate) fn statement_around(&self, span: Span) -> Option<Span> {
         let declared = [
             &self.attributes,
             &self.inputs,

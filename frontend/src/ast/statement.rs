@@ -8,8 +8,11 @@ use serde::Serialize;
 /// `targets = value;` of `@compose`, `@update` or a block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Component {
+    /// The left-hand sides: one per result.
     pub targets: Vec<Target>,
+    /// The right-hand side.
     pub value: ComponentValue,
+    /// The source text.
     pub span: Span,
 }
 
@@ -20,14 +23,18 @@ pub struct Component {
 )]
 #[derive(Clone, Debug, Serialize)]
 pub enum Target {
+    /// A single name or zipped packs.
     Item(TargetItem),
     /// `[b, c..(k)]`.
     List {
+        /// The items in brackets.
         items: Vec<TargetItem>,
+        /// The source text.
         span: Span,
     },
 }
 
+/// One name, or one item of a list, of a left-hand side.
 #[allow(
     clippy::large_enum_variant,
     reason = "few per file; boxes would only be in the way"
@@ -36,15 +43,22 @@ pub enum Target {
 pub enum TargetItem {
     /// `a`, `a..(n)`, `a: real[n]`.
     Name {
+        /// The name that is defined.
         name: Ident,
+        /// The declared type, after `:`.
         type_spec: Option<TypeSpec>,
+        /// Written with `..`: the rest of a pack.
         pack: Option<PackSpec>,
+        /// The source text.
         span: Span,
     },
     /// `(e, f)..`.
     Zip {
+        /// The names in parentheses, one per pack.
         names: Vec<Ident>,
+        /// The length of the packs.
         pack: Option<PackSpec>,
+        /// The source text.
         span: Span,
     },
     /// `~`.
@@ -54,11 +68,15 @@ pub enum TargetItem {
 /// A right-hand side, a branch, a loop body or a condition.
 #[derive(Clone, Debug, Serialize)]
 pub enum ComponentValue {
+    /// An invocation of an operator.
     Invocation(Invocation),
     /// A compile-time expression that gives tensors: `x`, `c ? x : y`, `[x, y..]`.
     Expr(Expr),
+    /// Components in braces.
     Block(Block),
+    /// A branch on a condition.
     If(Branching),
+    /// A loop.
     Loop(Box<Loop>),
     /// Already reported.
     Error(Span),
@@ -67,16 +85,24 @@ pub enum ComponentValue {
 /// `label: module.op<T>{a=1}(x, ~, [y, z])`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Invocation {
+    /// The label in front of `:`.
     pub label: Option<Ident>,
+    /// The operator, with its module.
     pub operator: Path,
+    /// Generic types in `< >`.
     pub types: Vec<Ident>,
+    /// Attributes in `{ }`.
     pub attributes: Vec<AttributeAssignment>,
+    /// Inputs in `( )`.
     pub arguments: Vec<Argument>,
+    /// The source text.
     pub span: Span,
 }
 
+/// An argument of an invocation.
 #[derive(Clone, Debug, Serialize)]
 pub enum Argument {
+    /// A tensor, or a list that becomes a pack.
     Expr(Expr),
     /// `~`.
     Omitted(Span),
@@ -85,11 +111,14 @@ pub enum Argument {
 /// `label: { components… yield a, b; }`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Block {
+    /// The label in front of `:`.
     pub label: Option<Ident>,
+    /// The statements before `yield`.
     pub components: Vec<Component>,
     /// Empty when `yield` is missing (reported by the parser).
     pub yields: Vec<Expr>,
-    pub yield_span: Option<Span>,
+    pub(crate) yield_span: Option<Span>,
+    /// The source text.
     pub span: Span,
 }
 
@@ -98,47 +127,65 @@ pub struct Block {
 pub struct Branching {
     /// Condition and consequent, at least one.
     pub arms: Vec<(ComponentValue, ComponentValue)>,
+    /// The value after `else`.
     pub otherwise: Box<ComponentValue>,
+    /// The source text.
     pub span: Span,
 }
 
 /// `with … for … while … do..(i -> n) body while …`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Loop {
+    /// `with`: loop-carried tensors.
     pub carried: Vec<Carried>,
+    /// `for`: packs whose items the iterations read.
     pub scans: Vec<Scan>,
     /// Tested before the body.
     pub before: Option<ComponentValue>,
+    /// Written with `unroll`.
     pub unroll: bool,
+    /// `..(n)` after `do`.
     pub count: Option<IterationCount>,
+    /// The component after `do`.
     pub body: ComponentValue,
     /// Tested after the body.
     pub after: Option<ComponentValue>,
+    /// The source text.
     pub span: Span,
 }
 
 /// `v: real[n] = init`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Carried {
+    /// The name in the body.
     pub name: Ident,
+    /// The declared type.
     pub type_spec: Option<TypeSpec>,
+    /// The value before the first iteration.
     pub init: Expr,
+    /// The source text.
     pub span: Span,
 }
 
 /// `x : xs`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scan {
+    /// The name of the item in the body.
     pub item: Ident,
+    /// The pack.
     pub pack: Expr,
+    /// The source text.
     pub span: Span,
 }
 
 /// `..(n)`, `..(i -> n)`, `..(i ->)`.
 #[derive(Clone, Debug, Serialize)]
 pub struct IterationCount {
+    /// The name `i` of the iteration's number.
     pub index: Option<Ident>,
+    /// The number `n` of iterations.
     pub count: Option<Expr>,
+    /// The source text.
     pub span: Span,
 }
 
@@ -151,25 +198,34 @@ pub struct Lowering {
     pub locals: Vec<(Ident, Expr)>,
     /// The written left-hand side: `y`, `y[k][i,j..]`.
     pub target: AccessTarget,
+    /// The assignment operator.
     pub op: LoweringOp,
-    pub op_span: Span,
+    pub(crate) op_span: Span,
+    /// The expression on the right.
     pub value: Expr,
+    /// The indices and their extents.
     pub bounds: Vec<LoopBound>,
+    /// The condition under which an element is written.
     pub condition: Option<Expr>,
+    /// The source text.
     pub span: Span,
 }
 
 /// `y[i,]`, `ys[k][i,j]`, `idx[]`.
 #[derive(Clone, Debug, Serialize)]
 pub struct AccessTarget {
+    /// The output or local tensor.
     pub name: Ident,
     /// `[k]` of a pack.
     pub item: Option<Expr>,
+    /// What the brackets contain.
     pub subscripts: Vec<Subscript>,
-    pub trailing_comma: bool,
+    pub(crate) trailing_comma: bool,
+    /// The source text.
     pub span: Span,
 }
 
+/// The assignment operators of formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum LoweringOp {
     /// `=`

@@ -32,13 +32,13 @@ const OUTERMOST_NOTES: usize = 3;
 
 /// The failure of an invocation or a declaration has been reported; values that depend on it are poison.
 #[derive(Debug)]
-pub struct Reported;
+pub(crate) struct Reported;
 
-pub type Composed<T> = Result<T, Reported>;
+pub(super) type Composed<T> = Result<T, Reported>;
 
 /// An operator with its module.
 #[derive(Clone, Copy)]
-pub struct Definitions<'p> {
+pub(crate) struct Definitions<'p> {
     pub definition: &'p Definition,
     pub module: &'p str,
 }
@@ -53,7 +53,7 @@ struct Frame {
 
 /// A variable of an instance, seen from outside.
 #[derive(Clone, Debug)]
-pub struct CaptureName {
+pub(crate) struct CaptureName {
     /// Whether `path` starts with the module (variables below an invoked graph).
     pub absolute: bool,
     /// `label.w`.
@@ -68,31 +68,31 @@ pub struct CaptureName {
 
 /// Information for callers of an instance, in addition to the function.
 #[derive(Clone, Debug, Default)]
-pub struct InstanceInfo {
+pub(crate) struct InstanceInfo {
     pub captures: Vec<CaptureName>,
     /// Tensors beside the captures that have names outside (2.10), with labels: all of what is public, else constants.
     pub tensors: FxHashSet<String>,
     /// Whether `@compose` defines the operator.
-    pub is_composite: bool,
+    pub(crate) is_composite: bool,
     /// Invocations below, those of shared instances as often as they are reached.
     pub invocations: usize,
     /// `@quantize` entries, names relative to the instance.
     pub quantization: Vec<Quantization>,
 }
 
-pub struct Composer<'p, 's> {
+pub(crate) struct Composer<'p, 's> {
     pub program: &'p Program,
     pub limits: &'p Limits,
     pub(super) sink: &'s mut Sink,
     pub functions: Vec<Function>,
-    pub infos: Vec<InstanceInfo>,
+    pub(crate) infos: Vec<InstanceInfo>,
     pub instances: FxHashMap<String, FunctionId>,
     pub invocations: usize,
-    pub total_size: TotalSize,
+    pub(crate) total_size: TotalSize,
     definitions: FxHashMap<(&'p str, &'p str), &'p Definition>,
     frames: Vec<Frame>,
     /// Quantizers for the next instance.
-    pub passed_quantizers: Vec<Quantizer<'p>>,
+    pub(crate) passed_quantizers: Vec<Quantizer<'p>>,
     simulate_quantization: bool,
     pub numbers: Numbers,
     /// See [`ComposeOptions::pack_lengths`].
@@ -106,8 +106,8 @@ pub struct Composer<'p, 's> {
     /// See [`ComposeOptions::input_shapes`].
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
     /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
-    pub shapes_decide: bool,
-    pub invocation_counts: InvocationCounts<'p>,
+    pub(crate) shapes_decide: bool,
+    pub(crate) invocation_counts: InvocationCounts<'p>,
     /// The types of the graph's tensors, if not all of it can be composed.
     pub known: Option<&'s mut Vec<model::Value>>,
     /// Definitions by module and name, and whether they test the identity of tensors.
@@ -115,7 +115,7 @@ pub struct Composer<'p, 's> {
 }
 
 impl<'p, 's> Composer<'p, 's> {
-    pub fn new(program: &'p Program, limits: &'p Limits, sink: &'s mut Sink) -> Self {
+    pub(super) fn new(program: &'p Program, limits: &'p Limits, sink: &'s mut Sink) -> Self {
         let mut definitions = FxHashMap::default();
         for (key, module) in &program.modules {
             for definition in &module.definitions {
@@ -151,7 +151,7 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// The operator that `path` names inside the module with key `from`.
-    pub fn lookup(&self, from: &str, path: &Path) -> Option<Definitions<'p>> {
+    pub(super) fn lookup(&self, from: &str, path: &Path) -> Option<Definitions<'p>> {
         let (last, qualifiers) = path.parts.split_last()?;
         let module = if qualifiers.is_empty() {
             self.program.modules.get_key_value(from)?.0.as_str()
@@ -169,7 +169,7 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// `nn.conv`, with the module's dotted name.
-    pub fn qualified(&self, found: &Definitions) -> String {
+    pub(super) fn qualified(&self, found: &Definitions) -> String {
         let module = self
             .program
             .modules
@@ -178,11 +178,11 @@ impl<'p, 's> Composer<'p, 's> {
         format!("{module}.{}", found.definition.name.name)
     }
 
-    pub fn simulates_quantization(&self) -> bool {
+    pub(crate) fn simulates_quantization(&self) -> bool {
         self.simulate_quantization
     }
 
-    pub fn graph(mut self, options: &ComposeOptions) -> Option<Model> {
+    pub(super) fn graph(mut self, options: &ComposeOptions) -> Option<Model> {
         self.simulate_quantization = options.simulate_quantization;
         self.numbers = options.numbers;
         self.absent_inputs.clone_from(&options.absent_inputs);
@@ -320,7 +320,7 @@ impl<'p, 's> Composer<'p, 's> {
         Some(model)
     }
 
-    pub fn role(found: &Definitions) -> FunctionRole {
+    pub(super) fn role(found: &Definitions) -> FunctionRole {
         match found.definition.kind {
             DefinitionKind::Graph => FunctionRole::Graph,
             DefinitionKind::Operator => FunctionRole::Operator,
@@ -328,7 +328,7 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// Opens an invocation; refuses to nest them without end.
-    pub fn enter(&mut self, found: &Definitions, call: Option<Span>) -> Composed<()> {
+    pub(super) fn enter(&mut self, found: &Definitions, call: Option<Span>) -> Composed<()> {
         if self.frames.len() >= self.limits.call_depth {
             let name = self.qualified(found);
             let span = call.unwrap_or(found.definition.name.span);
@@ -357,7 +357,7 @@ impl<'p, 's> Composer<'p, 's> {
         Ok(())
     }
 
-    pub fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.frames.pop();
     }
 
@@ -392,7 +392,7 @@ impl<'p, 's> Composer<'p, 's> {
 
     /// Reports with the operator call stack.
     /// Equal diagnostics of several instances of an operator are reported once.
-    pub fn report(&mut self, mut diagnostic: Diagnostic) -> Reported {
+    pub(super) fn report(&mut self, mut diagnostic: Diagnostic) -> Reported {
         let is_same = |other: &Diagnostic| {
             other.span == diagnostic.span
                 && other.code == diagnostic.code
@@ -408,7 +408,7 @@ impl<'p, 's> Composer<'p, 's> {
         Reported
     }
 
-    pub fn error(
+    pub(super) fn error(
         &mut self,
         code: &'static Code,
         span: Span,
@@ -418,7 +418,7 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// Turns a failed evaluation into a report.
-    pub fn failed(&mut self, stop: Stop) -> Reported {
+    pub(super) fn failed(&mut self, stop: Stop) -> Reported {
         match stop {
             Stop::Error(error) => {
                 let EvalError {
@@ -438,18 +438,18 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// The text of a span, for labels of printed values.
-    pub fn source_text(&self, span: Span) -> String {
+    pub(crate) fn source_text(&self, span: Span) -> String {
         let text = self.program.sources.text(span);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    pub fn error_count(&self) -> usize {
+    pub(super) fn error_count(&self) -> usize {
         self.sink.error_count()
     }
 }
 
 /// Identifies an instance: everything that its function may depend on.
-pub fn instance_key(found: &Definitions, list: &ArgumentList) -> String {
+pub(crate) fn instance_key(found: &Definitions, list: &ArgumentList) -> String {
     use std::fmt::Write as _;
     let mut key = format!("{:p}", found.definition);
     for (name, ty) in &list.types {

@@ -25,7 +25,7 @@ mod tests;
 use indexmap::IndexMap;
 use skript_semantics::{Numbers, ScalarKind};
 
-pub use formulas::write_counter::write_counter;
+pub(crate) use formulas::write_counter::write_counter;
 pub use inferred_tensors::inferred_tensors;
 pub use quantization::constant_results::misfits as constant_result_misfits;
 pub use quantization::narrow_ints::too_narrow;

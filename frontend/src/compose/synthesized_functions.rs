@@ -22,7 +22,11 @@ use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// An expression among tensors; items of packs of run-time length become tensors of their own.
-    pub fn tensors(&mut self, builder: &mut Builder<'p>, expr: &ast::Expr) -> Composed<Value> {
+    pub(super) fn tensors(
+        &mut self,
+        builder: &mut Builder<'p>,
+        expr: &ast::Expr,
+    ) -> Composed<Value> {
         let value = self.value(builder, expr)?;
         let made = |atom: &Atom| matches!(atom, Atom::Item(_) | Atom::DynamicPack(_));
         if !value.atoms().iter().any(made) {
@@ -43,7 +47,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `xs[-1]` of a pack of dynamic length. Every run tests that it is there.
-    pub fn item_of(
+    pub(crate) fn item_of(
         &mut self,
         builder: &mut Builder<'p>,
         stack: &TensorRef,
@@ -91,7 +95,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The items of a pack of dynamic length, as tensors of their own. Every run tests that there are so many.
-    pub fn items_of(
+    pub(crate) fn items_of(
         &mut self,
         builder: &mut Builder<'p>,
         stack: &TensorRef,
@@ -220,7 +224,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A check of extents among the operations of a block: what an invocation demands of its inputs.
-    pub fn check_here(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
+    pub(crate) fn check_here(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
         let mut canonical = Canonical::default();
         let span = check.span;
         let check = renamed_check(&mut canonical, check)?;
@@ -244,7 +248,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A scalar over run-time extents as a tensor of rank 0.
-    pub fn scalar_of(
+    pub(crate) fn scalar_of(
         &mut self,
         builder: &mut Builder<'p>,
         expr: &Expr,
@@ -258,7 +262,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A tensor whose elements all are an expression over run-time extents.
-    pub fn filled(
+    pub(super) fn filled(
         &mut self,
         builder: &mut Builder<'p>,
         expr: &Expr,
@@ -270,7 +274,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Numbers that only the run counts, `[0:n]`, as a pack of tensors of `kind`; other values are left as they are.
-    pub fn given_tensors(
+    pub(crate) fn given_tensors(
         &mut self,
         builder: &mut Builder<'p>,
         value: Value,
@@ -299,7 +303,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// An int over run-time extents as a number of steps.
-    pub fn count_of(
+    pub(crate) fn count_of(
         &mut self,
         builder: &mut Builder<'p>,
         expr: &Expr,
@@ -366,7 +370,7 @@ impl<'p> Composer<'p, '_> {
         Ok(result)
     }
 
-    pub fn synthesized(&mut self, function: Function) -> Composed<FunctionId> {
+    pub(crate) fn synthesized(&mut self, function: Function) -> Composed<FunctionId> {
         if self.functions.len() >= self.limits.instances {
             let message = format!(
                 "the model has more than {} functions (limit `instances`)",
@@ -382,14 +386,14 @@ impl<'p> Composer<'p, '_> {
 }
 
 /// An expression over run-time extents in the terms of a callee.
-pub fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
+pub(super) fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
     let renamed = canonical.attribute(&Value::Atom(Atom::from_expr(expr)));
     let single = renamed.atoms().first();
     single.and_then(Atom::to_expr).ok_or(Reported)
 }
 
 /// A check in the terms of a callee.
-pub fn renamed_check(canonical: &mut Canonical, check: Check) -> Composed<Check> {
+pub(crate) fn renamed_check(canonical: &mut Canonical, check: Check) -> Composed<Check> {
     let message = renamed_message(canonical, check.message)?;
     Ok(Check {
         condition: renamed(canonical, check.condition)?,
@@ -420,7 +424,7 @@ fn renamed_message(
     parts.collect()
 }
 
-pub fn empty_function(name: &str, span: Span) -> Function {
+pub(crate) fn empty_function(name: &str, span: Span) -> Function {
     Function {
         name: name.into(),
         role: FunctionRole::Operator,
@@ -443,7 +447,7 @@ pub fn empty_function(name: &str, span: Span) -> Function {
 }
 
 /// A scalar over run-time extents in another kind: int where real is declared (errata 15).
-pub fn as_kind(expr: &Expr, kind: ScalarKind) -> Option<Expr> {
+pub(crate) fn as_kind(expr: &Expr, kind: ScalarKind) -> Option<Expr> {
     match (expr.kind, kind) {
         (from, to) if from == to => Some(expr.clone()),
         (ScalarKind::Int, ScalarKind::Real) => {

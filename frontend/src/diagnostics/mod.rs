@@ -16,6 +16,7 @@ use crate::source::Span;
 /// 80 `.mlir` and passes, 90 model folders and weights, 91 command line, 92 run-time checks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
+    /// The id that users see and that `skript explain` accepts, `SK0651`.
     pub id: &'static str,
     /// One line, lower case, no full stop.
     pub title: &'static str,
@@ -23,30 +24,39 @@ pub struct Code {
     pub explanation: &'static str,
 }
 
+/// How serious a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
+    /// The model cannot be used.
     Error,
+    /// The model can be used.
     Warning,
 }
 
 /// A secondary span with its label.
 #[derive(Clone, Debug)]
 pub struct Label {
+    /// The source text that is underlined.
     pub span: Span,
+    /// The text beside it.
     pub text: String,
 }
 
 /// A note on its own line, often one frame of the operator call stack.
 #[derive(Clone, Debug)]
 pub struct Note {
+    /// The source text, if the note is about one.
     pub span: Option<Span>,
+    /// The text of the note.
     pub text: String,
 }
 
 /// One message.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
+    /// The diagnostic's identity.
     pub code: &'static Code,
+    /// Whether it is an error or a warning.
     pub severity: Severity,
     /// The specific message, with names and values.
     pub message: String,
@@ -54,7 +64,9 @@ pub struct Diagnostic {
     pub span: Option<Span>,
     /// Text under the caret of the primary span; may be empty.
     pub label: String,
+    /// Secondary locations.
     pub labels: Vec<Label>,
+    /// Notes, in order of printing.
     pub notes: Vec<Note>,
     /// What to do.
     pub help: Option<String>,
@@ -63,6 +75,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// An error at a location.
     pub fn error(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -77,6 +90,7 @@ impl Diagnostic {
         }
     }
 
+    /// A warning at a location.
     pub fn warning(code: &'static Code, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
             severity: Severity::Warning,
@@ -99,11 +113,13 @@ impl Diagnostic {
         }
     }
 
+    /// Sets the text under the primary location.
     pub fn with_label(mut self, text: impl Into<String>) -> Self {
         self.label = text.into();
         self
     }
 
+    /// Adds a secondary location with its text.
     pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label {
             span,
@@ -113,7 +129,7 @@ impl Diagnostic {
     }
 
     /// Another location of the same error; the first ones are shown.
-    pub fn and_at(&mut self, span: Span) {
+    pub(crate) fn and_at(&mut self, span: Span) {
         const SHOWN: usize = 8;
         if self.labels.len() < SHOWN {
             self.labels.push(Label {
@@ -123,6 +139,7 @@ impl Diagnostic {
         }
     }
 
+    /// Adds a note.
     pub fn with_note(mut self, span: Option<Span>, text: impl Into<String>) -> Self {
         self.notes.push(Note {
             span,
@@ -153,6 +170,7 @@ impl Diagnostic {
         self
     }
 
+    /// Sets what to do.
     pub fn with_help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
@@ -166,12 +184,13 @@ pub struct Sink {
 }
 
 impl Sink {
+    /// Adds a diagnostic, unless it repeats one.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
     /// Adds a location to an equal message of this file; false if there is none.
-    pub fn add_place(&mut self, code: &Code, message: &str, span: Span) -> bool {
+    pub(crate) fn add_place(&mut self, code: &Code, message: &str, span: Span) -> bool {
         let mut said = self.diagnostics.iter_mut();
         let same = said.find(|d| {
             d.code == code && d.message == message && d.span.is_some_and(|s| s.file == span.file)
@@ -180,7 +199,7 @@ impl Sink {
     }
 
     /// Forgets all but the first `kept` messages.
-    pub fn take_back(&mut self, kept: usize) {
+    pub(crate) fn take_back(&mut self, kept: usize) {
         self.diagnostics.truncate(kept);
     }
 
@@ -193,12 +212,14 @@ impl Sink {
         }
     }
 
+    /// Whether an error was reported.
     pub fn has_errors(&self) -> bool {
         self.diagnostics
             .iter()
             .any(|d| d.severity == Severity::Error)
     }
 
+    /// The number of errors.
     pub fn error_count(&self) -> usize {
         self.diagnostics
             .iter()
@@ -213,6 +234,7 @@ impl Sink {
         self.diagnostics
     }
 
+    /// What was reported, in order.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }

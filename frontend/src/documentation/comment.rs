@@ -14,7 +14,7 @@ const EXAMPLE: &str = "Example: ";
 
 impl Comment {
     /// The comment that ends directly above the line of `offset`.
-    pub fn above(text: &str, offset: usize) -> Self {
+    pub(crate) fn above(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or("");
         // The definition's own line comes first, as far as it stands before `offset`.
         let lines = before.rsplit('\n').skip(1);
@@ -24,7 +24,7 @@ impl Comment {
     }
 
     /// What stands under the last heading `# --- activations ---` before `offset`, for all operators of the section.
-    pub fn of_section(text: &str, offset: usize) -> Self {
+    pub(crate) fn of_section(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or("");
         let heading = before.rfind("\n# --- ");
         let section = heading.and_then(|at| before.get(at + 1..)).unwrap_or("");

@@ -22,8 +22,11 @@ use crate::source::SourceMap;
 pub struct Entry {
     /// `nn.conv`.
     pub name: String,
+    /// The module's name, `nn`.
     pub module: String,
+    /// The declaration in one line.
     pub signature: String,
+    /// The comment above the operator.
     pub comment: Comment,
     /// What holds for all operators of its section.
     pub section: Comment,

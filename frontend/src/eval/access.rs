@@ -29,7 +29,7 @@ enum Index {
 }
 
 /// What stands for one dimension on the left side of a formula.
-pub enum TargetIndex {
+pub(crate) enum TargetIndex {
     One(Atom),
     /// A pack: its positions are written as one step.
     Each(Vec<Atom>),
@@ -41,7 +41,7 @@ pub enum TargetIndex {
 
 impl TargetIndex {
     /// Whether it stands for all positions of a dimension, in order.
-    pub fn covers(&self, extent: &Extent) -> bool {
+    pub(crate) fn covers(&self, extent: &Extent) -> bool {
         match (self, extent) {
             (TargetIndex::All, _) => true,
             (TargetIndex::Each(items), Extent::Fixed(n)) => {
@@ -227,7 +227,10 @@ impl Evaluator<'_> {
     }
 
     /// All indices of a target in order; a null index leaves its dimension out.
-    pub fn target_indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<TargetIndex>> {
+    pub(crate) fn target_indices(
+        &mut self,
+        subscripts: &[Subscript],
+    ) -> EvalResult<Vec<TargetIndex>> {
         let indices = self
             .indices(subscripts)?
             .into_iter()
@@ -292,7 +295,7 @@ impl Evaluator<'_> {
     }
 
     /// Subscripts for one tensor: guards become conditions, remaps become choices.
-    pub fn resolve(
+    pub(crate) fn resolve(
         &mut self,
         tensor: &TensorRef,
         indices: &[Atom],

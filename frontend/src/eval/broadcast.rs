@@ -10,7 +10,7 @@ use crate::source::Span;
 
 impl Evaluator<'_> {
     /// A pack of `length` items; a single value is repeated.
-    pub fn spread(&mut self, value: Value, length: usize, span: Span) -> EvalResult<Value> {
+    pub(crate) fn spread(&mut self, value: Value, length: usize, span: Span) -> EvalResult<Value> {
         match value {
             Value::Null => Ok(Value::Null),
             Value::Atom(atom) => self.repeat(atom, length, span),
@@ -19,7 +19,7 @@ impl Evaluator<'_> {
         }
     }
 
-    pub fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
+    pub(crate) fn repeat(&self, atom: Atom, length: usize, span: Span) -> EvalResult<Value> {
         if let Atom::Series(_) | Atom::Stack(_) | Atom::DynamicPack(_) = atom {
             return refused("it cannot replace a pack of static length", span);
         }
@@ -30,7 +30,7 @@ impl Evaluator<'_> {
         }))
     }
 
-    pub fn check_length(&self, length: usize, span: Span) -> EvalResult<()> {
+    pub(crate) fn check_length(&self, length: usize, span: Span) -> EvalResult<()> {
         if length > self.limits.pack_length {
             return stop(
                 &PACK_TOO_LONG,
@@ -45,7 +45,12 @@ impl Evaluator<'_> {
     }
 
     /// As many items as an int or a run-time extent says.
-    pub fn repeat_by(&self, atom: Atom, length: Value, span: Span) -> EvalResult<Option<Value>> {
+    pub(crate) fn repeat_by(
+        &self,
+        atom: Atom,
+        length: Value,
+        span: Span,
+    ) -> EvalResult<Option<Value>> {
         if let Value::Atom(Atom::Run(length)) = &length {
             let item = atom.to_expr();
             return Ok(item.map(|item| Series::uniform(item, (**length).clone()).into_value()));
@@ -112,7 +117,7 @@ impl Evaluator<'_> {
 
 /// Refuses a single value where items are needed. Well-formed documents have one there only in place of a pack of unknown
 /// length, `op ?? 1`.
-pub fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
+pub(crate) fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
     if let Atom::Poison = atom {
         return Err(Stop::Poison);
     }

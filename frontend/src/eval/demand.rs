@@ -16,7 +16,7 @@ use crate::source::Span;
 
 /// A condition over dynamic extents that must hold at run time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Demand {
+pub(crate) struct Demand {
     pub condition: Expr,
     pub message: Vec<MessagePart>,
     /// The error if the condition is false for all values.
@@ -26,14 +26,14 @@ pub struct Demand {
 
 /// The conditions of the expressions that have been evaluated.
 #[derive(Debug, Default)]
-pub struct Demands(RefCell<Vec<Demand>>);
+pub(crate) struct Demands(RefCell<Vec<Demand>>);
 
 /// An index of a pack that depends on the indices of a formula: it must be in range in each step.
 #[derive(Clone, Debug)]
-pub struct Position {
+pub(crate) struct Position {
     pub index: Expr,
     /// Whether it counts from the end where it is below zero.
-    pub from_end: bool,
+    pub(crate) from_end: bool,
     /// The number of valid positions: the length of the pack, or one more for ends of ranges.
     pub places: Expr,
     pub length: Expr,
@@ -45,7 +45,7 @@ pub struct Position {
 
 /// What an index of a pack is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub(crate) enum Subject {
     /// The item that it names.
     Item,
     /// It is the last item of a pack that is folded, which must have one.
@@ -61,14 +61,14 @@ pub(super) struct Mark {
 
 impl Demand {
     /// That `low` and `high` are positions among `length`.
-    pub fn within(low: &Expr, high: &Expr, length: &Expr) -> Expr {
+    pub(crate) fn within(low: &Expr, high: &Expr, length: &Expr) -> Expr {
         let above = runtime::compare(ScalarOp::Ge, low.clone(), Expr::int(0));
         let below = runtime::compare(ScalarOp::Lt, high.clone(), length.clone());
         runtime::and(above, below)
     }
 
     /// That `place` is one of `places` in a pack of `length` items; `what` names what is outside.
-    pub fn place(
+    pub(crate) fn place(
         what: Vec<MessagePart>,
         place: &Expr,
         places: &Expr,
@@ -88,7 +88,7 @@ impl Demand {
     }
 
     /// That `index`, which is written as it is, is an item's.
-    pub fn index(index: &Expr, place: &Expr, length: &Expr, span: Span) -> Self {
+    pub(crate) fn index(index: &Expr, place: &Expr, length: &Expr, span: Span) -> Self {
         let what = vec![
             MessagePart::Text("index ".to_string()),
             MessagePart::Value(index.clone()),
@@ -98,7 +98,7 @@ impl Demand {
     }
 
     /// The same, where one of the conditions does not hold.
-    pub fn unless(mut self, conditions: &[Expr]) -> Self {
+    pub(crate) fn unless(mut self, conditions: &[Expr]) -> Self {
         for condition in conditions {
             let operands = vec![condition.clone(), self.condition];
             self.condition = Expr::apply(ScalarKind::Bool, ScalarOp::Or, operands);
@@ -108,7 +108,7 @@ impl Demand {
 }
 
 impl Demands {
-    pub fn push(&self, demand: Demand) {
+    pub(crate) fn push(&self, demand: Demand) {
         let mut demands = self.0.borrow_mut();
         if !demands.contains(&demand) {
             demands.push(demand);
@@ -116,7 +116,7 @@ impl Demands {
     }
 
     /// All of them; none is left.
-    pub fn take(&self) -> Vec<Demand> {
+    pub(crate) fn take(&self) -> Vec<Demand> {
         self.0.take()
     }
 

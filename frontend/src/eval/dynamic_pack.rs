@@ -21,13 +21,13 @@ use crate::source::Span;
 
 /// Parts that stand one after another, and what every run must test of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DynamicPack {
+pub(crate) struct DynamicPack {
     pub parts: Vec<PackPart>,
-    pub demands: Vec<Demand>,
+    pub(crate) demands: Vec<Demand>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum PackPart {
+pub(crate) enum PackPart {
     /// A tensor, or an item of a pack of dynamic length.
     One(Atom),
     Pack(TensorRef, PackSlice),
@@ -35,14 +35,14 @@ pub enum PackPart {
 
 /// Positions of a pack of dynamic length: `from`, `from + step` and so on, so many.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PackSlice {
+pub(crate) struct PackSlice {
     pub from: Expr,
     pub step: i64,
     pub length: Expr,
 }
 
 impl PackSlice {
-    pub fn at(&self, index: &Expr) -> Option<Expr> {
+    pub(crate) fn at(&self, index: &Expr) -> Option<Expr> {
         let steps = binary(ScalarOp::Mul, Expr::int(self.step), index.clone())?;
         binary(ScalarOp::Add, self.from.clone(), steps)
     }
@@ -270,7 +270,7 @@ impl Evaluator<'_> {
             return refused("the bounds of a range must be ints", span);
         };
         let places = runtime::plus(length, 1);
-        let mut place = self.from_end(&index, length);
+        let mut place = self.index_from_end(&index, length);
         if start {
             let none = runtime::compare(ScalarOp::Eq, index.clone(), Expr::int(before));
             place = runtime::select(none, Expr::int(before), place);

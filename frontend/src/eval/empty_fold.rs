@@ -37,7 +37,7 @@ fn extremum(op: FoldOp) -> &'static str {
 
 impl Evaluator<'_> {
     /// Whether the minimum of an empty pack is an error rather than null.
-    pub fn refuses_empty_folds(&self) -> bool {
+    pub(crate) fn refuses_empty_folds(&self) -> bool {
         self.edition == Edition::Khronos
     }
 
@@ -45,7 +45,12 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// The pack is known to be empty.
-    pub fn require_items(&mut self, op: FoldOp, length: &Expr, span: Span) -> EvalResult<()> {
+    pub(crate) fn require_items(
+        &mut self,
+        op: FoldOp,
+        length: &Expr,
+        span: Span,
+    ) -> EvalResult<()> {
         let has_items = runtime::compare(ScalarOp::Gt, length.clone(), Expr::int(0));
         match decided(&has_items) {
             _ if !self.refuses_empty_folds() => return Ok(()),

@@ -7,11 +7,12 @@ use indexmap::IndexMap;
 use skript_semantics::{ScalarKind, ScalarOp};
 
 use super::demand::Demands;
-pub use super::formula_state::{Every, FormulaState};
+
+pub(crate) use super::formula_state::{Every, FormulaState};
 use super::runtime;
 use super::scalar::{Fault, apply};
 use super::scope::Scope;
-pub use super::spelling::{builtin, scalar_op};
+pub(crate) use super::spelling::{builtin, scalar_op};
 use super::value::{Atom, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Ident, Property, StringLiteral, StringPiece, UnaryOp};
 use crate::diagnostics::Code;
@@ -26,13 +27,13 @@ use crate::source::{FileId, Span};
 
 /// A type that an expression may name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TypeName {
+pub(crate) enum TypeName {
     Scalar(ScalarKind),
     Str,
 }
 
 impl TypeName {
-    pub fn concrete(name: &str) -> Option<TypeName> {
+    pub(crate) fn concrete(name: &str) -> Option<TypeName> {
         match name {
             "int" => Some(TypeName::Scalar(ScalarKind::Int)),
             "real" => Some(TypeName::Scalar(ScalarKind::Real)),
@@ -42,7 +43,7 @@ impl TypeName {
         }
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             TypeName::Scalar(kind) => kind.name(),
             TypeName::Str => "str",
@@ -52,7 +53,7 @@ impl TypeName {
 
 /// Why an evaluation ended without a value.
 #[derive(Debug)]
-pub enum Stop {
+pub(crate) enum Stop {
     Error(Box<EvalError>),
     /// The formula must be unrolled over this index variable first.
     Unroll(usize),
@@ -62,17 +63,21 @@ pub enum Stop {
 
 /// What was wrong, and where.
 #[derive(Debug)]
-pub struct EvalError {
+pub(crate) struct EvalError {
     pub code: &'static Code,
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
 }
 
-pub type EvalResult<T> = Result<T, Stop>;
+pub(crate) type EvalResult<T> = Result<T, Stop>;
 
 /// A failure at a place.
-pub fn stop<T>(code: &'static Code, span: Span, message: impl Into<String>) -> EvalResult<T> {
+pub(crate) fn stop<T>(
+    code: &'static Code,
+    span: Span,
+    message: impl Into<String>,
+) -> EvalResult<T> {
     Err(Stop::Error(Box::new(EvalError {
         code,
         span,
@@ -82,7 +87,7 @@ pub fn stop<T>(code: &'static Code, span: Span, message: impl Into<String>) -> E
 }
 
 /// A failure at a place, and what to do.
-pub fn stop_with_help<T>(
+pub(crate) fn stop_with_help<T>(
     code: &'static Code,
     span: Span,
     message: impl Into<String>,
@@ -97,7 +102,7 @@ pub fn stop_with_help<T>(
 }
 
 /// `2 * |i|`.
-pub fn computed_guard<T>(span: Span) -> EvalResult<T> {
+pub(crate) fn computed_guard<T>(span: Span) -> EvalResult<T> {
     stop(
         &GUARD_AS_VALUE,
         span,
@@ -106,7 +111,7 @@ pub fn computed_guard<T>(span: Span) -> EvalResult<T> {
 }
 
 /// Evaluates expressions in a scope.
-pub struct Evaluator<'a> {
+pub(crate) struct Evaluator<'a> {
     pub scope: &'a Scope,
     /// Generic types.
     pub types: &'a IndexMap<String, TypeName>,
@@ -114,11 +119,11 @@ pub struct Evaluator<'a> {
     pub limits: &'a Limits,
     pub formula: Option<FormulaState>,
     /// What the run must test of the expressions evaluated so far.
-    pub demands: &'a Demands,
+    pub(crate) demands: &'a Demands,
 }
 
 impl<'a> Evaluator<'a> {
-    pub fn new(
+    pub(crate) fn new(
         scope: &'a Scope,
         types: &'a IndexMap<String, TypeName>,
         edition: Edition,
@@ -135,7 +140,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    pub fn type_named(&self, name: &Ident) -> EvalResult<TypeName> {
+    pub(crate) fn type_named(&self, name: &Ident) -> EvalResult<TypeName> {
         match TypeName::concrete(&name.name).or_else(|| self.types.get(&name.name).copied()) {
             Some(t) => Ok(t),
             None => stop(
@@ -146,7 +151,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    pub fn eval(&mut self, expr: &Expr) -> EvalResult<Value> {
+    pub(crate) fn eval(&mut self, expr: &Expr) -> EvalResult<Value> {
         match &expr.kind {
             ExprKind::Int(value) => Ok(Value::int(*value)),
             ExprKind::Real(value) => Ok(Value::Atom(Atom::Real(*value))),
@@ -222,12 +227,12 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A single compile-time int; `None` for null.
-    pub fn int(&mut self, expr: &Expr) -> EvalResult<Option<i64>> {
+    pub(crate) fn int(&mut self, expr: &Expr) -> EvalResult<Option<i64>> {
         let value = self.eval(expr)?;
         Self::int_of(value, expr.span)
     }
 
-    pub fn int_of(value: Value, span: Span) -> EvalResult<Option<i64>> {
+    pub(crate) fn int_of(value: Value, span: Span) -> EvalResult<Option<i64>> {
         match value {
             Value::Null => Ok(None),
             Value::Atom(Atom::Int(value)) => Ok(Some(value)),
@@ -269,7 +274,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Adds a condition under which the present expression may be evaluated.
-    pub fn require(&mut self, guard: model::Expr) {
+    pub(crate) fn require(&mut self, guard: model::Expr) {
         if runtime::bool_literal(&guard) == Some(true) {
             return;
         }
@@ -282,7 +287,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Evaluates something whose guards must not reach the surrounding branch; gives them as one condition.
-    pub fn guarded<T>(
+    pub(crate) fn guarded<T>(
         &mut self,
         evaluate: impl FnOnce(&mut Self) -> EvalResult<T>,
     ) -> EvalResult<(T, Vec<model::Expr>)> {
@@ -364,7 +369,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// An extent as a value; a dynamic one is known at run time only.
-    pub fn extent_atom(&self, extent: &model::Extent, span: Span) -> EvalResult<Atom> {
+    pub(crate) fn extent_atom(&self, extent: &model::Extent, span: Span) -> EvalResult<Atom> {
         match extent {
             model::Extent::Fixed(n) => match i64::try_from(*n) {
                 Ok(n) => Ok(Atom::Int(n)),
@@ -521,7 +526,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A choice at run time.
-    pub fn choose(
+    pub(crate) fn choose(
         &mut self,
         condition: &model::Expr,
         a: &Atom,
@@ -563,7 +568,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Applies to every item; null stays null.
-    pub fn map(
+    pub(crate) fn map(
         &mut self,
         value: &Value,
         mut apply: impl FnMut(&mut Self, Atom) -> EvalResult<Atom>,
@@ -593,7 +598,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Applies to pairs of items; a single value goes with every item of a pack.
-    pub fn elementwise(
+    pub(crate) fn elementwise(
         &mut self,
         a: &Value,
         b: &Value,
@@ -639,7 +644,12 @@ impl<'a> Evaluator<'a> {
     }
 
     /// A scalar operation: computed if all operands are compile-time values, else an expression of the formula.
-    pub fn operation(&mut self, op: ScalarOp, operands: &[Atom], span: Span) -> EvalResult<Atom> {
+    pub(crate) fn operation(
+        &mut self,
+        op: ScalarOp,
+        operands: &[Atom],
+        span: Span,
+    ) -> EvalResult<Atom> {
         if let [Atom::Str(a), Atom::Str(b)] = operands {
             return self.strings(op, a, b, span);
         }
@@ -718,7 +728,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Converts one item.
-    pub fn cast(&mut self, target: TypeName, atom: Atom, span: Span) -> EvalResult<Atom> {
+    pub(crate) fn cast(&mut self, target: TypeName, atom: Atom, span: Span) -> EvalResult<Atom> {
         match (target, &atom) {
             (TypeName::Str, Atom::Str(_)) => Ok(atom),
             (TypeName::Scalar(ScalarKind::Bool), _) => {
@@ -750,16 +760,16 @@ impl<'a> Evaluator<'a> {
 }
 
 /// A number of items as an int.
-pub fn count(length: usize) -> i64 {
+pub(crate) fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-pub fn literal_bool(value: bool) -> model::Expr {
+pub(crate) fn literal_bool(value: bool) -> model::Expr {
     model::Expr::literal(skript_semantics::Scalar::Bool(value))
 }
 
 /// A value in words.
-pub fn describe(value: &Value) -> String {
+pub(crate) fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_string(),
         Value::Atom(atom) => match atom {

@@ -104,7 +104,7 @@ impl Evaluator<'_> {
     }
 
     /// The item of a pack of scalars that a packed assignment to a pack of dynamic length is at.
-    pub fn item_here(&mut self, series: &Series, span: Span) -> EvalResult<Atom> {
+    pub(crate) fn item_here(&mut self, series: &Series, span: Span) -> EvalResult<Atom> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         match every {
             Some(every)
@@ -124,7 +124,7 @@ impl Evaluator<'_> {
     ///
     /// # Errors
     /// The pack has another length than what is written.
-    pub fn item_of_pack_here(&mut self, pack: &Pack, span: Span) -> EvalResult<Atom> {
+    pub(crate) fn item_of_pack_here(&mut self, pack: &Pack, span: Span) -> EvalResult<Atom> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         match every.map(|every| (every.index, every.length.clone())) {
             Some((index, model::Extent::Fixed(n))) if u64::try_from(pack.len()) == Ok(n) => {
@@ -218,7 +218,7 @@ impl Evaluator<'_> {
     }
 
     /// The position of an item of a pack of dynamic length, in a formula.
-    pub fn place_in_stack(
+    pub(crate) fn place_in_stack(
         &mut self,
         index: &Atom,
         length: &model::Extent,
@@ -271,7 +271,12 @@ impl Evaluator<'_> {
     }
 
     /// An item of a pack chosen inside a formula.
-    pub fn run_time_item(&mut self, pack: &Pack, index: &Atom, span: Span) -> EvalResult<Atom> {
+    pub(crate) fn run_time_item(
+        &mut self,
+        pack: &Pack,
+        index: &Atom,
+        span: Span,
+    ) -> EvalResult<Atom> {
         let variable = index.to_expr().and_then(|index| free_index(&index));
         let in_turns = self.formula.as_ref().is_some_and(|f| f.in_turns);
         let tensors = || {
@@ -351,7 +356,7 @@ impl Evaluator<'_> {
     }
 
     /// One index into a pack of tensors in front of an access: `xs[k][…]`. `None`: known at run time only.
-    pub fn tensor_item(
+    pub(crate) fn tensor_item(
         &mut self,
         length: usize,
         item: &Expr,
@@ -610,7 +615,7 @@ fn progression(items: &[Scalar]) -> Option<(i64, i64)> {
 }
 
 /// An index variable on which an index rests; `None` if the index rests on tensor data.
-pub fn free_index(expr: &model::Expr) -> Option<usize> {
+pub(crate) fn free_index(expr: &model::Expr) -> Option<usize> {
     if runtime::reads(expr) {
         return None;
     }

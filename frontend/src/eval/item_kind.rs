@@ -9,7 +9,7 @@ use crate::ast::{BinaryOp, Expr, ExprKind, Item};
 
 impl Evaluator<'_> {
     /// An empty value with the type that its expression has.
-    pub fn typed(&self, value: Value, expr: &Expr) -> Value {
+    pub(crate) fn typed(&self, value: Value, expr: &Expr) -> Value {
         match value {
             Value::Pack(pack) if pack.is_empty() && pack.kind.is_none() => Value::Pack(Pack {
                 kind: self.item_kind(expr),

@@ -79,7 +79,12 @@ impl Evaluator<'_> {
     }
 
     /// `value..`, `value..(count)`.
-    pub fn expand(&mut self, value: &Text, count: Option<&Text>, span: Span) -> EvalResult<Value> {
+    pub(crate) fn expand(
+        &mut self,
+        value: &Text,
+        count: Option<&Text>,
+        span: Span,
+    ) -> EvalResult<Value> {
         let count = match count {
             Some(expr) => match self.eval(expr)? {
                 Value::Atom(Atom::Run(length)) => {
@@ -152,7 +157,7 @@ impl Evaluator<'_> {
     }
 
     /// A length from an int.
-    pub fn length(&self, value: i64, span: Span) -> EvalResult<usize> {
+    pub(crate) fn length(&self, value: i64, span: Span) -> EvalResult<usize> {
         let Ok(length) = usize::try_from(value) else {
             return stop(
                 &INDEX_OUT_OF_RANGE,

@@ -4,35 +4,35 @@
 //! The checker has proven types and names before; whatever is found inconsistent here all the same becomes a
 //! diagnostic.
 
-pub mod access;
-pub mod broadcast;
-pub mod demand;
+pub(crate) mod access;
+pub(crate) mod broadcast;
+pub(crate) mod demand;
 mod dynamic_pack;
 mod empty_fold;
-pub mod evaluator;
-pub mod fold;
+pub(crate) mod evaluator;
+pub(crate) mod fold;
 mod formula_state;
 mod guard;
-pub mod index;
+pub(crate) mod index;
 mod item_kind;
-pub mod list;
+pub(crate) mod list;
 mod logic;
 mod position;
-pub mod ranges;
-pub mod runtime;
-pub mod scalar;
-pub mod scope;
+pub(crate) mod ranges;
+pub(crate) mod runtime;
+pub(crate) mod scalar;
+pub(crate) mod scope;
 mod selection;
-pub mod series;
+pub(crate) mod series;
 pub mod spelling;
-pub mod sum;
-pub mod value;
+pub(crate) mod sum;
+pub(crate) mod value;
 
-pub use access::TargetIndex;
-pub use demand::{Demand, Demands, Position, Subject};
-pub use dynamic_pack::{DynamicPack, PackPart, PackSlice};
-pub use evaluator::{Evaluator, FormulaState, Stop, TypeName};
-pub use formula_state::Accessed;
-pub use scope::Scope;
-pub use series::Series;
-pub use value::{Atom, Guarded, Pack, Selected, TensorRef, Value};
+pub(crate) use access::TargetIndex;
+pub(crate) use demand::{Demand, Demands, Position, Subject};
+pub(crate) use dynamic_pack::{DynamicPack, PackPart, PackSlice};
+pub(crate) use evaluator::{Evaluator, FormulaState, Stop, TypeName};
+pub(crate) use formula_state::Accessed;
+pub(crate) use scope::Scope;
+pub(crate) use series::Series;
+pub(crate) use value::{Atom, Pack, Selected, TensorRef, Value};

@@ -26,7 +26,12 @@ pub(super) fn int_of(atom: &Atom) -> Option<Expr> {
 
 impl Evaluator<'_> {
     /// The position of an item; `None` if the index is no int.
-    pub fn item_position(&mut self, index: &Atom, length: &Expr, span: Span) -> Option<Expr> {
+    pub(crate) fn item_position(
+        &mut self,
+        index: &Atom,
+        length: &Expr,
+        span: Span,
+    ) -> Option<Expr> {
         let index = int_of(index)?;
         if is_shape_scalar(&index) {
             return Some(self.told_position(index, length, span));
@@ -34,12 +39,17 @@ impl Evaluator<'_> {
         if runtime::reads(&index) {
             return Some(self.nearest(index, length));
         }
-        let place = self.from_end(&index, length);
+        let place = self.index_from_end(&index, length);
         Some(self.place_of_step(index, place, length, length, span))
     }
 
     /// The place of a tensor: an access at an index that steps or data decide is a matter of the access.
-    pub fn tensor_position(&mut self, index: &Atom, length: &Expr, span: Span) -> Option<Expr> {
+    pub(crate) fn tensor_position(
+        &mut self,
+        index: &Atom,
+        length: &Expr,
+        span: Span,
+    ) -> Option<Expr> {
         let index = int_of(index)?;
         match is_shape_scalar(&index) {
             true => Some(self.told_position(index, length, span)),
@@ -49,7 +59,7 @@ impl Evaluator<'_> {
 
     /// A position that rests on extents.
     fn told_position(&mut self, index: Expr, length: &Expr, span: Span) -> Expr {
-        let place = self.from_end(&index, length);
+        let place = self.index_from_end(&index, length);
         self.demand(Demand::index(&index, &place, length, span));
         place
     }
@@ -80,7 +90,7 @@ impl Evaluator<'_> {
     }
 
     /// The index, counted from the end where it is below zero.
-    pub fn from_end(&self, index: &Expr, length: &Expr) -> Expr {
+    pub(crate) fn index_from_end(&self, index: &Expr, length: &Expr) -> Expr {
         let Interval { low, high } = self.with_known(|known| known.interval(index));
         let shifted = binary(ScalarOp::Add, index.clone(), length.clone());
         let Some(shifted) = shifted.filter(|_| low < 0) else {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ops::Sub as _;
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
-pub use skript_symbolic::Interval;
+pub(crate) use skript_symbolic::Interval;
 
 use crate::eval::evaluator::literal_bool;
 use crate::eval::sum::Sum;
@@ -13,7 +13,7 @@ use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
 
 /// What is known at one point of a formula.
 #[derive(Clone, Copy)]
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     pub indices: &'a [FormulaIndex],
     pub locals: &'a [FormulaLocal],
     /// Sums that are not negative here.
@@ -27,7 +27,7 @@ pub struct Known<'a> {
 
 /// What is left for one question. Locals that use each other twice make trees whose size doubles with each of them: beyond
 /// so many local values nothing is known.
-pub struct Work(Cell<usize>);
+pub(crate) struct Work(Cell<usize>);
 
 /// Local values that one question may look into.
 const STEPS: usize = 1 << 6;
@@ -40,7 +40,7 @@ impl Default for Work {
 
 impl Work {
     /// Whether the budget allows so many more steps.
-    pub fn spend(&self, steps: usize) -> bool {
+    pub(crate) fn spend(&self, steps: usize) -> bool {
         let left = self.0.get().checked_sub(steps);
         self.0.set(left.unwrap_or(0));
         left.is_some()
@@ -51,7 +51,7 @@ impl Work {
 const FACT_DEPTH: u8 = 2;
 
 /// The maximum of an int expression over dynamic extents, if it has one.
-pub fn upper_bound(expr: &Expr) -> Option<u64> {
+pub(crate) fn upper_bound(expr: &Expr) -> Option<u64> {
     let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
     let high = known.interval(expr).high;
@@ -59,7 +59,7 @@ pub fn upper_bound(expr: &Expr) -> Option<u64> {
 }
 
 /// Whether a condition over dynamic extents is always true or always false; `None` if neither.
-pub fn decided(condition: &Expr) -> Option<bool> {
+pub(crate) fn decided(condition: &Expr) -> Option<bool> {
     let work = Work::default();
     let known = Known::new((&[], &[]), &[], &work);
     let Node::Apply { op, operands } = &condition.node else {
@@ -113,7 +113,7 @@ fn signed(extent: u64) -> i64 {
 }
 
 /// An extent as an int expression.
-pub fn extent_expr(extent: &Extent) -> Expr {
+pub(crate) fn extent_expr(extent: &Extent) -> Expr {
     match extent {
         Extent::Fixed(n) => Expr::int(signed(*n)),
         Extent::Dynamic { .. } => Expr {
@@ -125,7 +125,7 @@ pub fn extent_expr(extent: &Extent) -> Expr {
 
 impl<'a> Known<'a> {
     /// A new question about a formula with these indices and locals.
-    pub fn new(
+    pub(crate) fn new(
         (indices, locals): (&'a [FormulaIndex], &'a [FormulaLocal]),
         facts: &'a [Sum],
         work: &'a Work,
@@ -141,14 +141,14 @@ impl<'a> Known<'a> {
         }
     }
 
-    pub fn with_tensors(self, tensors: &'a [Option<Interval>]) -> Self {
+    pub(crate) fn with_tensors(self, tensors: &'a [Option<Interval>]) -> Self {
         Known { tensors, ..self }
     }
 }
 
 impl Known<'_> {
     /// Whether an index may be as large as the extent, or larger.
-    pub fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
+    pub(crate) fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
         let slack = Sum::from(&extent_expr(extent))
             .sub(&Sum::from(index))
             .plus(-1);
@@ -158,7 +158,7 @@ impl Known<'_> {
         low < 0 && !fixed
     }
 
-    pub fn interval(&self, expr: &Expr) -> Interval {
+    pub(crate) fn interval(&self, expr: &Expr) -> Interval {
         let sum = Sum::from(expr);
         let mut found = self.plain(&sum);
         if self.depth >= FACT_DEPTH {
@@ -327,7 +327,7 @@ impl Known<'_> {
 }
 
 /// Facts of loops over dynamic extents: their indices are less.
-pub fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
+pub(crate) fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
     let open = indices.iter().enumerate();
     let open = open.filter(|(_, index)| index.extent.fixed().is_none());
     open.map(|(position, index)| {
@@ -354,7 +354,7 @@ fn factors(sum: &Sum, fact: &Sum) -> Vec<i64> {
 }
 
 /// Adds the facts that follow if `condition` is `holds`.
-pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>) {
+pub(crate) fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>) {
     match &condition.node {
         Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {
             (ScalarOp::Not, [a], _) => collect_facts(a, !holds, facts),
@@ -392,7 +392,7 @@ pub fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>) {
 }
 
 /// Conjuncts `c ? a : b` of the predicate tell about the branches of the same choice elsewhere.
-pub fn implied(
+pub(crate) fn implied(
     predicate: &Expr,
     condition: &Expr,
     when_true: &mut Vec<Sum>,

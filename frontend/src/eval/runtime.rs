@@ -15,7 +15,7 @@ use crate::source::Span;
 
 impl Evaluator<'_> {
     /// A result over run-time extents, unless helpers that use each other have made it too large to work with.
-    pub fn of_bounded_size(&self, expr: Expr, span: Span) -> EvalResult<Atom> {
+    pub(crate) fn of_bounded_size(&self, expr: Expr, span: Span) -> EvalResult<Atom> {
         let operations = extent_operations(&expr);
         if operations > self.limits.extent_operations {
             return stop(
@@ -33,13 +33,13 @@ impl Evaluator<'_> {
 
 /// Whether an extent or an index is divided by a zero that is known while compiling: an error, as if they were known too.
 /// Elements of tensors have a defined result.
-pub fn divides_place_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
+pub(crate) fn divides_place_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
     matches!(op, ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod)
         && matches!(operands, [Atom::Run(place), Atom::Int(0)] if !reads(place))
 }
 
 /// `op(operands)`, folded where it is cheap; `None` if the kinds do not fit.
-pub fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<Expr> {
+pub(crate) fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<Expr> {
     let kinds: Vec<ScalarKind> = operands.iter().map(|o| o.kind).collect();
     let kind = result_kind(op, &kinds)?;
     let literals: Option<Vec<Scalar>> = operands.iter().map(literal).collect();
@@ -59,7 +59,7 @@ pub fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<
 }
 
 /// The same, of operands whose kinds fit and that are not all known.
-pub fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
+pub(crate) fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
     use ScalarOp::*;
     match (op, operands.as_slice()) {
         (Add | Sub | Neg | Mul, _) if kind == ScalarKind::Int => {
@@ -82,7 +82,7 @@ pub fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
 }
 
 /// Lazy choice between expressions of one kind; strict where nothing below reads a tensor.
-pub fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+pub(crate) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     match bool_literal(&condition) {
         Some(true) => return then,
         Some(false) => return otherwise,
@@ -116,13 +116,13 @@ pub fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 }
 
 /// Whether a tensor may be read below; a local may stand for a read.
-pub fn reads(expr: &Expr) -> bool {
+pub(crate) fn reads(expr: &Expr) -> bool {
     matches!(expr.node, Node::Access { .. } | Node::Local(_))
         || expr.children().iter().any(|c| reads(c))
 }
 
 /// `a && b`, lazy if `b` reads tensors.
-pub fn and(a: Expr, b: Expr) -> Expr {
+pub(crate) fn and(a: Expr, b: Expr) -> Expr {
     if reads(&b) && bool_literal(&a).is_none() {
         return Expr {
             kind: ScalarKind::Bool,
@@ -137,12 +137,12 @@ pub fn and(a: Expr, b: Expr) -> Expr {
 }
 
 /// `expr + number`, an int.
-pub fn plus(expr: &Expr, number: i64) -> Expr {
+pub(crate) fn plus(expr: &Expr, number: i64) -> Expr {
     Sum::from(expr).plus(number).into()
 }
 
 /// A comparison of int expressions.
-pub fn compare(op: ScalarOp, a: Expr, b: Expr) -> Expr {
+pub(crate) fn compare(op: ScalarOp, a: Expr, b: Expr) -> Expr {
     let folded = match (&a.node, &b.node) {
         (Node::Literal(x), Node::Literal(y)) => apply(op, &[*x, *y], Edition::Draft6).ok(),
         _ => None,
@@ -160,7 +160,7 @@ fn literal(expr: &Expr) -> Option<Scalar> {
     }
 }
 
-pub fn bool_literal(expr: &Expr) -> Option<bool> {
+pub(crate) fn bool_literal(expr: &Expr) -> Option<bool> {
     match expr.node {
         Node::Literal(Scalar::Bool(value)) => Some(value),
         _ => None,

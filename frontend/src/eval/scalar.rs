@@ -7,7 +7,7 @@ use crate::program::Edition;
 
 /// Why a compile-time operation has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     DivisionByZero,
     Overflow,
     /// The operands are not of kinds that the operation takes.
@@ -15,7 +15,7 @@ pub enum Fault {
 }
 
 /// The kind of an operation's result, `None` if the operand kinds do not fit.
-pub fn result_kind(op: ScalarOp, kinds: &[ScalarKind]) -> Option<ScalarKind> {
+pub(crate) fn result_kind(op: ScalarOp, kinds: &[ScalarKind]) -> Option<ScalarKind> {
     use ScalarKind::{Bool, Int, Real};
     use ScalarOp::*;
     let same = |allowed: &[ScalarKind]| match kinds {
@@ -42,7 +42,7 @@ pub fn result_kind(op: ScalarOp, kinds: &[ScalarKind]) -> Option<ScalarKind> {
 }
 
 /// The value of `op` at compile time.
-pub fn apply(op: ScalarOp, operands: &[Scalar], edition: Edition) -> Result<Scalar, Fault> {
+pub(crate) fn apply(op: ScalarOp, operands: &[Scalar], edition: Edition) -> Result<Scalar, Fault> {
     let kinds: Vec<ScalarKind> = operands.iter().map(|o| o.kind()).collect();
     if result_kind(op, &kinds).is_none() {
         return Err(Fault::Kinds);

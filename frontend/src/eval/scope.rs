@@ -6,14 +6,14 @@ use rustc_hash::FxHashMap;
 use super::value::Value;
 
 #[derive(Clone, Debug, Default)]
-pub struct Scope {
+pub(crate) struct Scope {
     frames: Vec<FxHashMap<String, Value>>,
     /// How many items packs would have that are null.
     null_lengths: FxHashMap<String, Value>,
 }
 
 impl Scope {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Scope {
             frames: vec![FxHashMap::default()],
             null_lengths: FxHashMap::default(),
@@ -21,20 +21,20 @@ impl Scope {
     }
 
     /// Sets the declared length of a pack that is null.
-    pub fn set_null_length(&mut self, name: impl Into<String>, length: Value) {
+    pub(crate) fn set_null_length(&mut self, name: impl Into<String>, length: Value) {
         self.null_lengths.insert(name.into(), length);
     }
 
-    pub fn null_length(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn null_length(&self, name: &str) -> Option<&Value> {
         self.null_lengths.get(name)
     }
 
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.frames.iter().rev().find_map(|f| f.get(name))
     }
 
     /// Binds in the innermost frame.
-    pub fn set(&mut self, name: impl Into<String>, value: Value) {
+    pub(crate) fn set(&mut self, name: impl Into<String>, value: Value) {
         if self.frames.is_empty() {
             self.frames.push(FxHashMap::default());
         }
@@ -43,19 +43,15 @@ impl Scope {
         }
     }
 
-    pub fn push(&mut self) {
+    pub(crate) fn push(&mut self) {
         self.frames.push(FxHashMap::default());
     }
 
-    pub fn pop(&mut self) {
-        self.frames.pop();
-    }
-
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    pub fn truncate(&mut self, depth: usize) {
+    pub(crate) fn truncate(&mut self, depth: usize) {
         self.frames.truncate(depth);
     }
 }

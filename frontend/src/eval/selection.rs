@@ -13,7 +13,7 @@ use crate::source::Span;
 impl Selected {
     /// `None` if the items are no tensors of one type. `wraps`: negative positions count from the end, as they do while
     /// composing; positions that rest on data do not.
-    pub fn of(items: &[Atom], index: &Expr, wraps: bool) -> Option<Selected> {
+    pub(crate) fn of(items: &[Atom], index: &Expr, wraps: bool) -> Option<Selected> {
         let tensors = items.iter().map(|item| match item {
             Atom::Tensor(tensor) => Some(tensor.clone()),
             _ => None,
@@ -37,7 +37,7 @@ impl Selected {
     }
 
     /// Whether the tensor at a position is selected.
-    pub fn is_at(&self, position: usize) -> Expr {
+    pub(crate) fn is_at(&self, position: usize) -> Expr {
         runtime::compare(ScalarOp::Eq, self.index.clone(), Expr::int(count(position)))
     }
 }

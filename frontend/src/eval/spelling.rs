@@ -6,7 +6,7 @@ use skript_semantics::ScalarOp;
 use crate::ast::BinaryOp;
 
 /// The scalar operation of a binary operator.
-pub fn scalar_op(op: BinaryOp) -> ScalarOp {
+pub(crate) fn scalar_op(op: BinaryOp) -> ScalarOp {
     match op {
         BinaryOp::Add => ScalarOp::Add,
         BinaryOp::Sub => ScalarOp::Sub,

@@ -14,7 +14,7 @@ use crate::source::Span;
 
 /// A sum; the terms are not sums, not literals and not multiples themselves. Arithmetic is modulo 2⁶⁴ like that of
 /// run-time integers, so the rewriting never changes a value.
-pub type Sum = WrappingForm<Expr>;
+pub(crate) type Sum = WrappingForm<Expr>;
 
 /// Reads an int expression, in time near-linear in its size.
 impl From<&Expr> for Sum {

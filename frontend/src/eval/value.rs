@@ -13,7 +13,7 @@ use crate::model::{self, AttributeValue, TensorType, ValueId};
 
 /// One item.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Atom {
+pub(crate) enum Atom {
     Bool(bool),
     Int(i64),
     Real(f64),
@@ -39,22 +39,22 @@ pub enum Atom {
 
 /// An index with its guard.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Guarded {
+pub(crate) struct Guarded {
     pub index: Atom,
     /// Replacements below zero and beyond the extent.
-    pub remap: Option<(Atom, Atom)>,
+    pub(crate) remap: Option<(Atom, Atom)>,
 }
 
 /// One of several tensors of the same type, by an index that is known at run time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Selected {
+pub(crate) struct Selected {
     pub tensors: Vec<TensorRef>,
     pub index: model::Expr,
 }
 
 /// A tensor of the function that is being composed.
 #[derive(Clone, Debug)]
-pub struct TensorRef {
+pub(crate) struct TensorRef {
     pub id: ValueId,
     pub tensor: Rc<TensorType>,
 }
@@ -67,7 +67,7 @@ impl PartialEq for TensorRef {
 
 /// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     Null,
     Atom(Atom),
     Pack(Pack),
@@ -75,7 +75,7 @@ pub enum Value {
 
 /// A sequence of items.
 #[derive(Clone, Debug)]
-pub struct Pack {
+pub(crate) struct Pack {
     pub items: Rc<Vec<Atom>>,
     /// The uniform value of a repetition, known even if it has no items (2.4, folding with `:=`).
     pub repeated: Option<Box<Atom>>,
@@ -92,7 +92,7 @@ impl PartialEq for Pack {
 }
 
 impl Pack {
-    pub fn new(items: Vec<Atom>) -> Self {
+    pub(crate) fn new(items: Vec<Atom>) -> Self {
         Pack {
             items: Rc::new(items),
             repeated: None,
@@ -102,7 +102,7 @@ impl Pack {
     }
 
     /// Some items of a pack. If these are none, its own tell their type, as far as they have one.
-    pub fn part_of(whole: &Pack, items: Vec<Atom>) -> Self {
+    pub(crate) fn part_of(whole: &Pack, items: Vec<Atom>) -> Self {
         if !items.is_empty() {
             return Pack::new(items);
         }
@@ -119,16 +119,16 @@ impl Pack {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
     /// The value that all items share.
-    pub fn uniform(&self) -> Option<Atom> {
+    pub(crate) fn uniform(&self) -> Option<Atom> {
         if let Some(value) = &self.repeated {
             return Some((**value).clone());
         }
@@ -141,32 +141,33 @@ impl Pack {
 }
 
 impl Value {
-    pub fn int(value: i64) -> Self {
+    pub(crate) fn int(value: i64) -> Self {
         Value::Atom(Atom::Int(value))
     }
 
-    pub fn bool(value: bool) -> Self {
+    pub(crate) fn bool(value: bool) -> Self {
         Value::Atom(Atom::Bool(value))
     }
 
-    pub fn pack(items: Vec<Atom>) -> Self {
+    pub(crate) fn pack(items: Vec<Atom>) -> Self {
         Value::Pack(Pack::new(items))
     }
 
-    pub fn ints(items: impl IntoIterator<Item = i64>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn ints(items: impl IntoIterator<Item = i64>) -> Self {
         Value::pack(items.into_iter().map(Atom::Int).collect())
     }
 
-    pub fn poison() -> Self {
+    pub(crate) fn poison() -> Self {
         Value::Atom(Atom::Poison)
     }
 
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
     /// All items: none for null.
-    pub fn atoms(&self) -> &[Atom] {
+    pub(crate) fn atoms(&self) -> &[Atom] {
         match self {
             Value::Null => &[],
             Value::Atom(atom) => std::slice::from_ref(atom),
@@ -174,12 +175,12 @@ impl Value {
         }
     }
 
-    pub fn is_poisoned(&self) -> bool {
+    pub(crate) fn is_poisoned(&self) -> bool {
         self.atoms().iter().any(|a| matches!(a, Atom::Poison))
     }
 
     /// How many items a pack of scalars has.
-    pub fn item_count(&self) -> Option<Value> {
+    pub(crate) fn item_count(&self) -> Option<Value> {
         match self {
             Value::Pack(pack) => Some(Value::int(super::evaluator::count(pack.len()))),
             Value::Atom(Atom::Series(series)) => {
@@ -190,17 +191,17 @@ impl Value {
     }
 
     /// Whether a tensor is in it.
-    pub fn has_tensor(&self) -> bool {
+    pub(crate) fn has_tensor(&self) -> bool {
         self.atoms().iter().any(|a| matches!(a, Atom::Tensor(_)))
     }
 
     /// The value as kept on an instance; what is not compile-time is unknown.
-    pub fn to_attribute(&self) -> AttributeValue {
+    pub(crate) fn to_attribute(&self) -> AttributeValue {
         self.attribute_with(&|_| None)
     }
 
     /// The value as kept on an instance; `run_time` converts scalars that are known only at run time.
-    pub fn attribute_with(
+    pub(crate) fn attribute_with(
         &self,
         run_time: &dyn Fn(&model::Expr) -> Option<AttributeValue>,
     ) -> AttributeValue {
@@ -216,7 +217,7 @@ impl Value {
     }
 
     /// The value that a tool or the command line gave.
-    pub fn from_attribute(value: &AttributeValue) -> Self {
+    pub(crate) fn from_attribute(value: &AttributeValue) -> Self {
         match value {
             AttributeValue::Null => Value::Null,
             AttributeValue::Unknown => Value::Atom(Atom::Poison),
@@ -238,11 +239,11 @@ impl Value {
     }
 
     /// Bytes of the longest text: strings may hold strings, and each of a pack of them is printed.
-    pub const LONGEST_TEXT: usize = 1 << 20;
+    pub(crate) const LONGEST_TEXT: usize = 1 << 20;
 
     /// As printed in messages and by string formatting: strings bare, packs in brackets. What is longer than
     /// [`Value::LONGEST_TEXT`] is cut off somewhere behind that.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Value::Null => "null".to_string(),
             Value::Atom(atom) => atom.text(),
@@ -262,7 +263,7 @@ impl Value {
 }
 
 impl Atom {
-    pub fn from_scalar(scalar: Scalar) -> Self {
+    pub(crate) fn from_scalar(scalar: Scalar) -> Self {
         match scalar {
             Scalar::Bool(b) => Atom::Bool(b),
             Scalar::Int(i) => Atom::Int(i),
@@ -271,7 +272,7 @@ impl Atom {
     }
 
     /// The compile-time scalar, if it is one.
-    pub fn scalar(&self) -> Option<Scalar> {
+    pub(crate) fn scalar(&self) -> Option<Scalar> {
         match self {
             Atom::Bool(b) => Some(Scalar::Bool(*b)),
             Atom::Int(i) => Some(Scalar::Int(*i)),
@@ -285,7 +286,7 @@ impl Atom {
     }
 
     /// The kind of a scalar, at compile or run time.
-    pub fn kind(&self) -> Option<ScalarKind> {
+    pub(crate) fn kind(&self) -> Option<ScalarKind> {
         match self {
             Atom::Bool(_) => Some(ScalarKind::Bool),
             Atom::Int(_) => Some(ScalarKind::Int),
@@ -297,14 +298,14 @@ impl Atom {
     }
 
     /// The scalar as an expression of a formula.
-    pub fn to_expr(&self) -> Option<model::Expr> {
+    pub(crate) fn to_expr(&self) -> Option<model::Expr> {
         match self {
             Atom::Run(expr) => Some((**expr).clone()),
             other => other.scalar().map(model::Expr::literal),
         }
     }
 
-    pub fn from_expr(expr: model::Expr) -> Self {
+    pub(crate) fn from_expr(expr: model::Expr) -> Self {
         match expr.node {
             model::Node::Literal(scalar) => Atom::from_scalar(scalar),
             _ => Atom::Run(Rc::new(expr)),
@@ -322,7 +323,7 @@ impl Atom {
     }
 
     /// What kind of thing it is, for messages.
-    pub fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self {
             Atom::Bool(_) => "bool",
             Atom::Int(_) => "int",
@@ -336,7 +337,7 @@ impl Atom {
         }
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Atom::Bool(b) => b.to_string(),
             Atom::Int(i) => i.to_string(),

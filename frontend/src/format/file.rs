@@ -18,7 +18,7 @@ pub(super) struct Walk<'s, 't> {
 }
 
 impl Walk<'_, '_> {
-    pub fn file(mut self) -> Option<Vec<Layout>> {
+    pub(super) fn file(mut self) -> Option<Vec<Layout>> {
         let mut parts = Vec::new();
         while let Some(token) = self.peek() {
             if !parts.is_empty() {

@@ -10,9 +10,9 @@ const STEP: usize = 4;
 /// What stands between a token and the next one besides blanks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gap {
-    pub comments: Vec<Comment>,
+    pub(crate) comments: Vec<Comment>,
     /// Whether a blank line stands before the next token.
-    pub blank: bool,
+    pub(crate) blank: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub(super) struct Comment {
     /// From the `#`.
     pub text: String,
     /// On the line of the token before it.
-    pub trailing: bool,
+    pub(crate) trailing: bool,
     /// Whether a blank line stands before it.
-    pub blank: bool,
+    pub(crate) blank: bool,
 }
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(super) enum Layout {
 
 impl Layout {
     /// The same without places where the line may end.
-    pub fn rigid(self) -> Layout {
+    pub(crate) fn rigid(self) -> Layout {
         let all = |parts: Vec<Layout>| parts.into_iter().map(Layout::rigid).collect();
         match self {
             Layout::Line => Layout::Space,

@@ -20,7 +20,7 @@ use crate::syntax::{STACK_PER_LEVEL, parse_module, token};
 use source::Source;
 
 /// Columns that a line has where it can be broken.
-pub const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 /// The formatted text of a file; `None` if it is no SkriptND, which is then reported.
 pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Option<String> {

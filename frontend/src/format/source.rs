@@ -11,23 +11,23 @@ pub(super) struct Source<'t> {
 }
 
 impl<'t> Source<'t> {
-    pub fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Source {
             text,
             tokens: scan(text),
         }
     }
 
-    pub fn word(&self, token: &Token) -> &'t str {
+    pub(super) fn word(&self, token: &Token) -> &'t str {
         self.slice(token.start, token.end)
     }
 
-    pub fn slice(&self, start: usize, end: usize) -> &'t str {
+    pub(super) fn slice(&self, start: usize, end: usize) -> &'t str {
         self.text.get(start..end).unwrap_or_default()
     }
 
     /// What stands before the first token.
-    pub fn opening(&self) -> Gap {
+    pub(crate) fn opening(&self) -> Gap {
         let end = self.tokens.first().map_or(self.text.len(), |t| t.start);
         let mut gap = gap(self.slice(0, end), true);
         // Nothing is in front of it that a blank line could separate it from.
@@ -38,7 +38,7 @@ impl<'t> Source<'t> {
     }
 
     /// The text from `start` to `end`, which is one token of the grammar, with what follows it.
-    pub fn token(&self, start: usize, end: usize) -> Layout {
+    pub(super) fn token(&self, start: usize, end: usize) -> Layout {
         let next = self.tokens.partition_point(|t| t.start < end);
         let next = self.tokens.get(next).map_or(self.text.len(), |t| t.start);
         Layout::Token {
@@ -48,7 +48,7 @@ impl<'t> Source<'t> {
     }
 
     /// Whether the author leaves no blank behind the commas between these brackets.
-    pub fn is_tight(&self, start: usize, end: usize) -> bool {
+    pub(crate) fn is_tight(&self, start: usize, end: usize) -> bool {
         let first = self.tokens.partition_point(|t| t.start < start + 1);
         let mut depth = 0usize;
         for pair in self.tokens.get(first..).unwrap_or_default().windows(2) {

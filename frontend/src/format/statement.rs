@@ -60,7 +60,7 @@ fn has_block(pair: &Pair) -> bool {
 
 impl Statement<'_, '_> {
     /// The parts of a whole statement.
-    pub fn entry(&self, pair: &Pair) -> Parts {
+    pub(super) fn entry(&self, pair: &Pair) -> Parts {
         self.parts(pair)
     }
 

@@ -9,6 +9,7 @@ use crate::source::Span;
 /// A condition over run-time extents, tested in every activation of its function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
+    /// What the condition comes from; it selects the diagnostic.
     pub kind: CheckKind,
     /// Bool, over literals and [`Node::Extent`]: no tensor, no index.
     pub condition: Expr,
@@ -18,6 +19,7 @@ pub struct Check {
     pub span: Span,
 }
 
+/// What a check comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckKind {
     /// From an `@assert` block.
@@ -31,13 +33,17 @@ pub enum CheckKind {
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MessagePart {
+    /// Text, printed as it is.
     Text(String),
     /// A scalar over run-time extents, printed as the language writes its value.
     Value(Expr),
     /// One of two, as a condition over run-time extents says.
     Choice {
+        /// A bool over run-time extents.
         condition: Expr,
+        /// The pieces where it holds.
         then: Vec<MessagePart>,
+        /// The pieces where it does not hold.
         otherwise: Vec<MessagePart>,
     },
 }
@@ -46,7 +52,7 @@ pub enum MessagePart {
 pub const MOST_VALUES: usize = 64;
 
 /// The message with an ellipsis in place of each value beyond the first [`MOST_VALUES`].
-pub fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
+pub(crate) fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
     fn cut(message: Vec<MessagePart>, values: &mut Vec<Expr>) -> Vec<MessagePart> {
         let fits = |expr: &Expr, values: &mut Vec<Expr>| {
             let known = values.contains(expr);
@@ -107,7 +113,7 @@ pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scal
 }
 
 /// Whether the expression rests on literals and extents alone.
-pub fn is_shape_scalar(expr: &Expr) -> bool {
+pub(crate) fn is_shape_scalar(expr: &Expr) -> bool {
     !matches!(
         expr.node,
         Node::Index(_) | Node::Local(_) | Node::Access { .. }
@@ -115,7 +121,7 @@ pub fn is_shape_scalar(expr: &Expr) -> bool {
 }
 
 /// How many operations on run-time extents the expression has; none if it is an expression of a formula.
-pub fn extent_operations(expr: &Expr) -> usize {
+pub(crate) fn extent_operations(expr: &Expr) -> usize {
     fn counted(expr: &Expr) -> usize {
         let own = match &expr.node {
             Node::Extent(Extent::Dynamic { expr, .. }) => return expr.operations(),

@@ -6,9 +6,13 @@ use skript_semantics::{Scalar, ScalarKind};
 /// Row-major elements of a constant, or one value for all of them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConstantData {
+    /// The same value for all elements.
     Splat(Scalar),
+    /// Bools in row-major order.
     Bool(Vec<bool>),
+    /// Ints in row-major order.
     Int(Vec<i64>),
+    /// Reals in row-major order.
     Real(Vec<f64>),
 }
 
@@ -23,6 +27,7 @@ impl ConstantData {
         }
     }
 
+    /// The kind of the elements.
     pub fn kind(&self) -> ScalarKind {
         match self {
             ConstantData::Splat(s) => s.kind(),

@@ -20,6 +20,7 @@ pub struct Cost {
 /// How a count compares with what one call executes, as far as extents and loops decide it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
+    /// The count is what every call executes.
     #[default]
     Exact,
     /// Dynamic extents, or loops that may end early, count at their upper bound.
@@ -118,6 +119,7 @@ pub struct OperatorCost {
     pub name: String,
     /// Counted as [`Cost`] counts: what is only in the cheaper ways of branches is not listed.
     pub invocations: u64,
+    /// Floating-point operations of all invocations.
     pub flops: u64,
 }
 

@@ -9,10 +9,13 @@ use super::print::infix;
 /// One dimension's size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
+    /// Known when the model is composed.
     Fixed(u64),
     /// Computed at run time by `expr`, at most `bound`.
     Dynamic {
+        /// Its value over the dynamic extents of the function's inputs.
         expr: Arc<ShapeExpr>,
+        /// The upper bound.
         bound: u64,
     },
 }
@@ -21,18 +24,23 @@ pub enum Extent {
 /// are f64, as at compile time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ShapeExpr {
+    /// A constant.
     Constant(i64),
     /// The bits of an f64.
     Real(u64),
     /// A named run-time extent, unique in its function.
     Symbol(String),
+    /// A scalar operation.
     Apply {
+        /// The operation.
         op: skript_semantics::ScalarOp,
+        /// The operands, in order.
         operands: Vec<ShapeExpr>,
     },
 }
 
 impl Extent {
+    /// The extent if it is static.
     pub fn fixed(&self) -> Option<u64> {
         match self {
             Extent::Fixed(n) => Some(*n),

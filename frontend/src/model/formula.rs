@@ -20,11 +20,13 @@ pub struct Formula {
     pub locals: Vec<FormulaLocal>,
     /// Bool; `None`: always. May read the outputs' present elements when `kind` is not `Assign`.
     pub predicate: Option<Expr>,
+    /// How values are combined with the outputs.
     pub kind: Accumulation,
     /// One, or several written as one step (a packed assignment). All values are computed before any is written.
     pub targets: Vec<Target>,
     /// The result of a search for steps with accesses out of bounds.
     pub findings: Vec<Finding>,
+    /// The formula in the operator's text.
     pub span: Span,
 }
 
@@ -52,7 +54,11 @@ impl Formula {
     }
 
     /// The value of an expression for these indices; `None` if it depends on tensors or dynamic extents.
-    pub fn value_at(&self, expr: &Expr, at: &dyn Fn(usize) -> Option<i64>) -> Option<Scalar> {
+    pub(crate) fn value_at(
+        &self,
+        expr: &Expr,
+        at: &dyn Fn(usize) -> Option<i64>,
+    ) -> Option<Scalar> {
         let of = |expr: &Expr| self.value_at(expr, at);
         match &expr.node {
             Node::Literal(value) => Some(*value),
@@ -79,9 +85,12 @@ impl Formula {
     }
 }
 
+/// An index of a formula, `0 ≤ i < extent`.
 #[derive(Clone, Debug)]
 pub struct FormulaIndex {
+    /// The name as written, `i`; expanded packs are `i.0`, `i.1`, …
     pub name: String,
+    /// The number of values.
     pub extent: Extent,
 }
 
@@ -99,17 +108,22 @@ impl FormulaIndex {
 /// `z = e,` in front of an assignment; items of list-valued locals are locals of their own.
 #[derive(Clone, Debug)]
 pub struct FormulaLocal {
+    /// The name as written.
     pub name: String,
+    /// The expression, over indices and earlier locals.
     pub value: Expr,
 }
 
 /// `output[subscripts] kind= value`.
 #[derive(Clone, Debug)]
 pub struct Target {
+    /// The output tensor.
     pub output: ValueId,
     /// Int expressions, one per dimension.
     pub subscripts: Vec<Expr>,
+    /// The value that is combined with the element.
     pub value: Expr,
+    /// What the output holds before.
     pub init: Init,
 }
 
@@ -122,6 +136,7 @@ pub enum Init {
     Continue,
 }
 
+/// How a formula combines values with the elements of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Accumulation {
     /// `=`
@@ -178,12 +193,16 @@ impl Accumulation {
 /// A typed scalar expression at one point of the domain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
+    /// The kind of the result.
     pub kind: ScalarKind,
+    /// The operation.
     pub node: Node,
 }
 
+/// What an expression of a formula computes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
+    /// A constant.
     Literal(Scalar),
     /// Position in [`Formula::indices`]; int.
     Index(usize),
@@ -192,30 +211,40 @@ pub enum Node {
     /// An element of a tensor of the function: an input, a constant, or an output. An output's element has its value
     /// at this step.
     Access {
+        /// The tensor that is read.
         tensor: ValueId,
+        /// Int expressions, one per dimension.
         subscripts: Vec<Expr>,
     },
     /// An item of a compile-time pack, selected at run time; `index` is in range.
     Table {
+        /// The constants.
         items: Vec<Scalar>,
+        /// The position; within the table by construction or by a check.
         index: Box<Expr>,
     },
     /// A dynamic extent of the function as an int (never [`Extent::Fixed`]).
     Extent(Extent),
     /// Strict: all operands are evaluated. Casts are operations too.
     Apply {
+        /// The operation.
         op: ScalarOp,
+        /// The operands, in order.
         operands: Vec<Expr>,
     },
     /// Lazy: only the selected branch is evaluated. `&&`, `||`, `=>` with accesses on their right are written so.
     Select {
+        /// A bool.
         condition: Box<Expr>,
+        /// The value where it holds; only this one is evaluated.
         then: Box<Expr>,
+        /// The value where it does not hold; only this one is evaluated.
         otherwise: Box<Expr>,
     },
 }
 
 impl Expr {
+    /// A constant.
     pub fn literal(value: Scalar) -> Self {
         Expr {
             kind: value.kind(),
@@ -223,10 +252,12 @@ impl Expr {
         }
     }
 
+    /// An int constant.
     pub fn int(value: i64) -> Self {
         Expr::literal(Scalar::Int(value))
     }
 
+    /// The value of an index, by its position in [`Formula::indices`].
     pub fn index(position: usize) -> Self {
         Expr {
             kind: ScalarKind::Int,
@@ -234,6 +265,7 @@ impl Expr {
         }
     }
 
+    /// A scalar operation with a result of this kind.
     pub fn apply(kind: ScalarKind, op: ScalarOp, operands: Vec<Expr>) -> Self {
         Expr {
             kind,
@@ -265,10 +297,5 @@ impl Expr {
             open.extend(expr.children());
         }
         size
-    }
-
-    /// Whether any tensor is read below, not looking into locals.
-    pub fn reads_tensor(&self) -> bool {
-        matches!(self.node, Node::Access { .. }) || self.children().iter().any(|c| c.reads_tensor())
     }
 }

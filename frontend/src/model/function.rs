@@ -8,9 +8,12 @@ use super::{
 use crate::source::Span;
 use skript_semantics::ScalarKind;
 
+/// What a function is an instance of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionRole {
+    /// A graph.
     Graph,
+    /// An operator.
     Operator,
 }
 
@@ -19,6 +22,7 @@ pub enum FunctionRole {
 pub struct Function {
     /// Qualified name of the definition: `nn.conv`, `main.AlexNet`.
     pub name: String,
+    /// Whether it is a graph or an operator.
     pub role: FunctionRole,
     /// All attributes in declaration order, defaults filled in, single values spread.
     pub attributes: Vec<(String, AttributeValue)>,
@@ -26,7 +30,9 @@ pub struct Function {
     pub types: Vec<(String, ScalarKind)>,
     /// All tensors of the function, in all blocks; a [`ValueId`] indexes this.
     pub values: Vec<Value>,
+    /// Inputs in the order of the declaration.
     pub inputs: Vec<Port>,
+    /// Outputs in the order of the declaration.
     pub outputs: Vec<Port>,
     /// The type that the tensors of an output would have that is a pack of none, by position among the outputs.
     pub items_of_none: Vec<(usize, TensorType)>,
@@ -45,6 +51,7 @@ pub struct Function {
     pub result_checks: Vec<Check>,
     /// Constants, defined before the body runs.
     pub constants: Vec<(ValueId, ConstantData)>,
+    /// What it computes.
     pub body: Body,
     /// The definition's name in its file.
     pub span: Span,
@@ -55,6 +62,7 @@ pub struct Function {
 pub struct Value {
     /// As written, if it has a name: `x`, `xs:1`.
     pub name: Option<String>,
+    /// Kind and extents.
     pub tensor: TensorType,
     /// Whether the elements have the compute type instead of the storage type: iteration counts and indices that the compiler
     /// adds, and all tensors of operators that compute in compute types from inputs to outputs.
@@ -66,14 +74,20 @@ pub struct Value {
 /// A declared input or output.
 #[derive(Clone, Debug)]
 pub struct Port {
+    /// The declared name.
     pub name: String,
+    /// Its tensors.
     pub tensors: PortTensors,
+    /// The declaration in the source text.
     pub span: Span,
 }
 
+/// The tensors of an input or output.
 #[derive(Clone, Debug)]
 pub enum PortTensors {
+    /// One tensor.
     Single(ValueId),
+    /// A pack, in order; it may be empty.
     Pack(Vec<ValueId>),
     /// A pack of dynamic length: one tensor, its first extent the number of items.
     Stack(ValueId),
@@ -106,6 +120,7 @@ pub enum Body {
 /// Operations in an order in which they can run; inner blocks see the values of outer ones.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
+    /// The operations, each after those that it reads.
     pub operations: Vec<Operation>,
     /// The results of an inner block; empty for a function's own block, which has outputs.
     pub results: Vec<ValueId>,
@@ -123,7 +138,7 @@ impl Block {
     }
 
     /// [`visit`](Block::visit), to change them.
-    pub fn visit_mut(&mut self, change: &mut dyn FnMut(&mut Operation)) {
+    pub(crate) fn visit_mut(&mut self, change: &mut dyn FnMut(&mut Operation)) {
         for operation in &mut self.operations {
             change(operation);
             for block in operation.blocks_mut() {
@@ -133,30 +148,43 @@ impl Block {
     }
 }
 
+/// An operation of a block.
 #[derive(Clone, Debug)]
 pub enum Operation {
+    /// An invocation of another function.
     Invoke(Invoke),
     /// A rank-0 constant argument, or a constant inside a block.
     Constant {
+        /// The tensor that is defined.
         value: ValueId,
+        /// Its elements.
         data: ConstantData,
     },
     /// Branching on run-time conditions (2.10.1).
     If {
+        /// The branches, tested in order.
         arms: Vec<Arm>,
+        /// The branch where no condition holds.
         otherwise: Block,
         /// One per result of the branches.
         outputs: Vec<ValueId>,
+        /// The branching in the source text.
         span: Span,
     },
+    /// A loop at run time.
     Loop(Box<Loop>),
     /// The first elements along a dimension of `whole`. An int tensor of one element states their number, the dynamic extent
     /// of the result, which is limited to the extent of `whole`.
     Cut {
+        /// The tensor that is cut.
         whole: ValueId,
+        /// The int tensor of one element with the number of elements.
         count: ValueId,
+        /// The dimension that is cut, from 0.
         dimension: usize,
+        /// The result.
         output: ValueId,
+        /// The source text that requires it.
         span: Span,
     },
 }
@@ -201,6 +229,7 @@ impl Operation {
 /// An invocation of an operator instance.
 #[derive(Clone, Debug)]
 pub struct Invoke {
+    /// The function that is invoked.
     pub callee: FunctionId,
     /// The callee's input tensors, packs flattened, nulls left out, in the callee's order.
     pub inputs: Vec<ValueId>,
@@ -214,19 +243,23 @@ pub struct Invoke {
     pub updates: Vec<ValueId>,
     /// Explicit or implicit label (2.10).
     pub label: Option<String>,
+    /// The invocation in the source text.
     pub span: Span,
 }
 
 /// Condition block (one bool of volume 1) and consequent.
 #[derive(Clone, Debug)]
 pub struct Arm {
+    /// Results in one bool.
     pub condition: Block,
+    /// Runs where the condition holds.
     pub consequent: Block,
 }
 
 /// A loop that was not unrolled (2.10.1).
 #[derive(Clone, Debug)]
 pub struct Loop {
+    /// Loop-carried tensors.
     pub carried: Vec<Carried>,
     /// Item visible in the body, pack scanned.
     pub scans: Vec<(ValueId, Vec<ValueId>)>,
@@ -251,6 +284,7 @@ pub struct Loop {
     /// Per scan output the pack's tensors, one per iteration. Where a condition or a run-time count ends the loop: one
     /// tensor of all iterations' results, its first extent the number of iterations.
     pub scan_outputs: Vec<Vec<ValueId>>,
+    /// The loop in the source text.
     pub span: Span,
 }
 
@@ -259,6 +293,7 @@ pub struct Loop {
 pub struct Carried {
     /// The block argument of the body.
     pub inner: ValueId,
+    /// The value before the first iteration.
     pub init: ValueId,
     /// The final value, visible after the loop.
     pub result: ValueId,

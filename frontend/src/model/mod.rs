@@ -7,15 +7,15 @@
 
 pub mod check;
 pub mod compute_types;
-pub mod constant;
-pub mod cost;
+pub(crate) mod constant;
+pub(crate) mod cost;
 mod domain_size;
-pub mod extent;
-pub mod formula;
-pub mod function;
-pub mod intermediates;
-pub mod print;
-pub mod storage_range;
+pub(crate) mod extent;
+pub(crate) mod formula;
+pub(crate) mod function;
+pub(crate) mod intermediates;
+pub(crate) mod print;
+pub(crate) mod storage_range;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
@@ -50,6 +50,7 @@ pub struct VariableId(pub u32);
 pub struct Model {
     /// The graph that was asked for; its inputs and outputs are the model's.
     pub entry: FunctionId,
+    /// The distinct instances; a [`FunctionId`] is an index here.
     pub functions: Vec<Function>,
     /// All variables below the entry; the entry's captures list them in this order.
     pub variables: Vec<Variable>,
@@ -71,14 +72,18 @@ pub struct Variable {
     pub name: String,
     /// Other spellings accepted when loading.
     pub aliases: Vec<String>,
+    /// Kind and extents.
     pub tensor: TensorType,
+    /// The declaration in the source text.
     pub span: Span,
 }
 
 /// Element kind and extents.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorType {
+    /// The kind of the elements.
     pub kind: ScalarKind,
+    /// The extents, outermost first; empty for a scalar.
     pub shape: Vec<Extent>,
 }
 
@@ -92,17 +97,25 @@ impl TensorType {
 /// The value of an attribute, as kept on instances.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeValue {
+    /// An optional attribute without a value.
     Null,
+    /// A `bool`.
     Bool(bool),
+    /// An `int`.
     Int(i64),
+    /// A `real`.
     Real(f64),
+    /// A `str`.
     Str(String),
+    /// A pack; packs of packs nest.
     List(Vec<AttributeValue>),
     /// Known only at run time, and not an expression over dynamic extents.
     Unknown,
     /// What the run-time extents of the function decide; a bool is 0 or 1.
     Run {
+        /// The kind of the value.
         kind: ScalarKind,
+        /// The value over the dynamic extents.
         value: Arc<ShapeExpr>,
     },
 }
@@ -121,19 +134,26 @@ impl AttributeValue {
     }
 }
 
+/// An entry of `@quantize` (2.14).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantization {
+    /// The scoped name of the tensor.
     pub tensor: String,
+    /// The quantization operator, with its module.
     pub operator: String,
+    /// The operator's attributes by name.
     pub attributes: Vec<(String, AttributeValue)>,
+    /// The entry in the source text.
     pub span: Span,
 }
 
 impl Model {
+    /// The function of an id; `None` for an id of another model.
     pub fn function(&self, id: FunctionId) -> Option<&Function> {
         self.functions.get(id.0 as usize)
     }
 
+    /// The variable of an id; `None` for an id of another model.
     pub fn variable(&self, id: VariableId) -> Option<&Variable> {
         self.variables.get(id.0 as usize)
     }

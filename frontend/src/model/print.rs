@@ -442,7 +442,7 @@ impl LowercaseHead for String {
 }
 
 /// How the language writes an operation between its operands.
-pub fn infix(op: ScalarOp) -> Option<&'static str> {
+pub(crate) fn infix(op: ScalarOp) -> Option<&'static str> {
     Some(match op {
         ScalarOp::Add => "+",
         ScalarOp::Sub => "-",

@@ -8,7 +8,7 @@ use crate::ast::{
 };
 
 /// Turns invocations of types into expressions.
-pub fn settle(module: &mut Module) {
+pub(super) fn settle(module: &mut Module) {
     for definition in &mut module.definitions {
         let types: Vec<String> = definition
             .dtypes

@@ -6,7 +6,7 @@
 mod generated {
     #[derive(pest_derive::Parser)]
     #[grammar = "syntax/skript.pest"]
-    pub struct SkriptGrammar;
+    pub(crate) struct SkriptGrammar;
 }
 
 pub(crate) use generated::{Rule, SkriptGrammar};

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 /// The pass `skript-annotate-loops`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-annotate-loops",
     summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong",
     anchor: Some(ops::builtin::MODULE),

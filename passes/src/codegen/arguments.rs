@@ -22,7 +22,7 @@ use melior::ir::{Attribute, AttributeLike, ShapedTypeLike, Type, Value, ValueLik
 use skript_dialect::{Dialect, Pass, PassError};
 
 /// The pass `skript-open-arguments`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-open-arguments",
     summary: "turn arrays of the entry into views of bytes",
     anchor: Some(ops::builtin::MODULE),
@@ -145,7 +145,7 @@ fn named<'c>(dictionaries: &[Attribute<'c>], argument: usize, name: &str) -> Opt
 }
 
 /// The arguments of the entry whose extents another one holds.
-pub fn extents_from_caller(entry: OperationRef) -> Vec<usize> {
+pub(crate) fn extents_from_caller(entry: OperationRef) -> Vec<usize> {
     let attributes = ir::argument_attributes(entry);
     let described = (0..attributes.len())
         .filter_map(|n| number(named(&attributes, n, attribute_names::EXTENTS)));

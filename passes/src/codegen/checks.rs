@@ -26,7 +26,7 @@ use skript_intrinsics::compiled::VALUES;
 use skript_runtime::artifact::Check;
 
 /// The pass `skript-number-checks`.
-pub const NUMBER: Pass = Pass {
+pub(crate) const NUMBER: Pass = Pass {
     flag: "skript-number-checks",
     summary: "number run-time checks, and list them in an attribute of the module",
     anchor: Some(ops::builtin::MODULE),
@@ -74,7 +74,7 @@ fn row<'c>(context: &'c Context, check: &Check) -> Attribute<'c> {
 }
 
 /// The checks that `skript-number-checks` numbered: status n is check n − 1.
-pub fn table(module: OperationRef) -> Vec<Check> {
+pub(crate) fn table(module: OperationRef) -> Vec<Check> {
     let array = |attribute| -> Vec<Attribute> {
         let array = ArrayAttribute::try_from(attribute).ok();
         let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
@@ -98,7 +98,7 @@ pub fn table(module: OperationRef) -> Vec<Check> {
 }
 
 /// The pass `skript-lower-checks`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-checks",
     summary: "run-time checks become early returns",
     anchor: Some(ops::builtin::MODULE),
@@ -153,7 +153,7 @@ pub const PASS: Pass = Pass {
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the entry has no body.
-pub fn context_argument<'c, 'a>(
+pub(crate) fn context_argument<'c, 'a>(
     entry: OperationRef<'c, 'a>,
 ) -> Result<Value<'c, 'a>, CodegenError> {
     let mut dictionaries = ir::argument_attributes(entry).into_iter();

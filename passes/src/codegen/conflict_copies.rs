@@ -18,7 +18,7 @@ use melior::ir::{Module, Operation, TypeLike, Value, ValueLike};
 
 /// Upstream's bufferization; where a tensor's buffer is not known yet, as an arm of a branch may yield it, it is row-major: no kernel and
 /// no outlined function accepts strides that are known only at run time.
-pub const ONE_SHOT: &str = "one-shot-bufferize{bufferize-function-boundaries=true \
+pub(crate) const ONE_SHOT: &str = "one-shot-bufferize{bufferize-function-boundaries=true \
      function-boundary-type-conversion=identity-layout-map unknown-type-conversion=identity-layout-map}";
 
 /// Its analysis alone, which decides whether it accepts a module.

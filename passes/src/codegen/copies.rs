@@ -13,7 +13,7 @@ use melior::ir::{AttributeLike, ShapedTypeLike, ValueLike};
 use skript_dialect::{Dialect, Pass};
 
 /// The pass `skript-lower-copies`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-copies",
     summary: "lower copies between strided arrays to loops",
     anchor: Some(ops::builtin::MODULE),

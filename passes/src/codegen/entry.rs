@@ -19,14 +19,14 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Symbol of the C entry in every object.
-pub const SYMBOL: &str = "skript_entry";
+pub(crate) const SYMBOL: &str = "skript_entry";
 /// Symbol of the C function that prepares variables, `void (void *const *tensors)`, in objects that have one.
-pub const PREPARE: &str = "skript_prepare";
+const PREPARE: &str = "skript_prepare";
 /// Symbol of the model's function: no C library has a function of this name.
 const MODEL: &str = "skript.model";
 
 /// The pass `skript-name-entry`.
-pub const NAME: Pass = Pass {
+pub(crate) const NAME: Pass = Pass {
     flag: "skript-name-entry",
     summary: "rename the entry to skript.model and make it internal",
     anchor: Some(ops::builtin::MODULE),
@@ -35,7 +35,7 @@ pub const NAME: Pass = Pass {
 };
 
 /// The pass `skript-add-entry`.
-pub const ADD: Pass = Pass {
+pub(crate) const ADD: Pass = Pass {
     flag: "skript-add-entry",
     summary: "add the C function skript_entry, which calls the model",
     anchor: Some(ops::builtin::MODULE),

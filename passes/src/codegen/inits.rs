@@ -29,7 +29,7 @@ use skript_dialect::{Dialect, Pass, op};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-separate-inits`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-separate-inits",
     summary: "give destinations init tensors of their own",
     anchor: Some(ops::builtin::MODULE),
@@ -45,7 +45,7 @@ const MOST_USERS: usize = 16;
 ///
 /// # Errors
 /// [`CodegenError::Module`] if an op is malformed.
-pub fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
+pub(crate) fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
     // Fills first: copies of them use their empty tensors again.
     for fill in fills(module) {
         for (user, operand) in uses(fill)?.into_iter().flatten() {

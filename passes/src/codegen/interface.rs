@@ -9,8 +9,11 @@ use skript_tensor::ElementType;
 /// Ports in the order of the entry's arguments and results.
 #[derive(Clone, Debug, Default)]
 pub struct Interface {
+    /// The inputs, in the order of the entry's arguments.
     pub inputs: Vec<artifact::Port>,
+    /// The variables, in the order of the arguments after the inputs.
     pub variables: Vec<artifact::Port>,
+    /// The outputs, in the order of the graph.
     pub outputs: Vec<artifact::Port>,
     /// (variable, output): the output holds the variable's new value.
     pub updates: Vec<(u32, u32)>,

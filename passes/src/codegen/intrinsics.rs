@@ -33,7 +33,7 @@ const CALL: &str = "skript.call.";
 const FAILED: &str = "SK9201";
 
 /// The pass `skript-lower-intrinsics`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-intrinsics",
     summary: "lower intrinsics to calls of the runtime's kernels",
     anchor: Some(ops::builtin::MODULE),

@@ -77,7 +77,9 @@ pub enum Form {
     Unoptimized,
     /// Optimized LLVM IR as text.
     Llvm,
+    /// Assembly text.
     Assembly,
+    /// An object file.
     Object,
 }
 
@@ -150,7 +152,7 @@ pub fn version() -> String {
 }
 
 /// This processor as LLVM names it.
-pub fn host() -> Target {
+pub(crate) fn host() -> Target {
     // SAFETY: each call returns a C string of its own.
     unsafe {
         Target {
@@ -165,7 +167,7 @@ pub fn host() -> Target {
 ///
 /// # Errors
 /// [`CodegenError::Llvm`] if LLVM does not know the target.
-pub fn data_layout(triple: &str) -> Result<String, CodegenError> {
+pub(crate) fn data_layout(triple: &str) -> Result<String, CodegenError> {
     initialize();
     let target = Target {
         triple: triple.to_owned(),

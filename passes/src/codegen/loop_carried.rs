@@ -23,7 +23,7 @@ use skript_dialect::{Dialect, Pass, PassOption};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-write-carried`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-write-carried",
     summary: "write loop-carried tensors in place",
     anchor: Some(ops::builtin::MODULE),
@@ -48,7 +48,7 @@ pub const PASS: Pass = Pass {
 ///
 /// # Errors
 /// [`CodegenError::Module`] if a loop is malformed.
-pub fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenError> {
+pub(crate) fn write_carried(module: OperationRef, apart: bool) -> Result<(), CodegenError> {
     let functions = ir::func::functions(module);
     // Inner loops first, because rebuilding an outer loop moves them.
     for op in ir::nested(module).into_iter().rev() {

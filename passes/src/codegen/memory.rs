@@ -27,7 +27,7 @@ use skript_runtime::artifact::ArenaLayout;
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-plan-memory`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-plan-memory",
     summary: "turn allocations into views of one arena",
     anchor: Some(ops::builtin::MODULE),
@@ -53,7 +53,7 @@ const ALIGNMENT: u64 = 64;
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the pass has not run.
-pub fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
+pub(crate) fn layout(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
     let number = |name| {
         let value = module.attribute(name).and_then(IntegerAttribute::try_from);
         value
@@ -241,7 +241,7 @@ fn users_of_views<'c, 'a>(
 }
 
 /// Whether `outer` holds `op`.
-pub fn ancestor_of(outer: OperationRef, op: OperationRef) -> bool {
+pub(crate) fn ancestor_of(outer: OperationRef, op: OperationRef) -> bool {
     let mut next = op.parent_operation();
     while let Some(parent) = next {
         if key(parent) == key(outer) {

@@ -4,30 +4,30 @@
 //! The passes here complement upstream's in the stages of [`crate::pipeline::stages`] from bufferization on. The
 //! driver, [`crate::compile`], runs those stages; [`llvm`] compiles a module in the LLVM dialect.
 
-pub mod annotations;
-pub mod arguments;
-pub mod checks;
+pub(crate) mod annotations;
+pub(crate) mod arguments;
+pub(crate) mod checks;
 pub(crate) mod conflict_copies;
-pub mod copies;
-pub mod entry;
-pub mod inits;
-pub mod interface;
-pub mod intrinsics;
+pub(crate) mod copies;
+pub(crate) mod entry;
+pub(crate) mod inits;
+pub(crate) mod interface;
+pub(crate) mod intrinsics;
 pub mod llvm;
-pub mod loop_carried;
-pub mod memory;
+pub(crate) mod loop_carried;
+pub(crate) mod memory;
 mod order;
-pub mod outlined_functions;
-pub mod outputs;
-pub mod parallel_calls;
-pub mod placement;
-pub mod pointer_table;
-pub mod shared_loops;
-pub mod table;
-pub mod target;
-pub mod vector_math;
-pub mod view_offsets;
-pub mod while_arguments;
+pub(crate) mod outlined_functions;
+pub(crate) mod outputs;
+pub(crate) mod parallel_calls;
+pub(crate) mod placement;
+pub(crate) mod pointer_table;
+pub(crate) mod shared_loops;
+pub(crate) mod table;
+pub(crate) mod target;
+pub(crate) mod vector_math;
+pub(crate) mod view_offsets;
+pub(crate) mod while_arguments;
 mod write_chains;
 
 pub use crate::error::CodegenError;

@@ -10,13 +10,13 @@ use melior::ir::{BlockRef, Value};
 use std::collections::HashMap;
 
 /// The ops of a block, numbered.
-pub struct Order<'c, 'a> {
+pub(super) struct Order<'c, 'a> {
     block: BlockRef<'c, 'a>,
     position: HashMap<usize, usize>,
 }
 
 impl<'c, 'a> Order<'c, 'a> {
-    pub fn of(block: BlockRef<'c, 'a>) -> Self {
+    pub(super) fn of(block: BlockRef<'c, 'a>) -> Self {
         let operations = ir::operations(block).into_iter().enumerate();
         Order {
             block,
@@ -25,7 +25,7 @@ impl<'c, 'a> Order<'c, 'a> {
     }
 
     /// The op of the block that is the first to use the value, or holds it.
-    pub fn first_user(&self, value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    pub(super) fn first_user(&self, value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
         let users = ir::users(value).into_iter();
         let own = users.filter_map(|user| ancestor_in(self.block, user));
         own.min_by_key(|op| self.position.get(&key(*op)))
@@ -33,7 +33,11 @@ impl<'c, 'a> Order<'c, 'a> {
 
     /// Moves an op of the block before an earlier one if its operands are defined there; returns whether it precedes
     /// it.
-    pub fn move_before(&mut self, op: OperationRef<'c, 'a>, earlier: OperationRef<'c, 'a>) -> bool {
+    pub(super) fn move_before(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        earlier: OperationRef<'c, 'a>,
+    ) -> bool {
         let position = |op| self.position.get(&key(op)).copied();
         let (Some(own), Some(at)) = (position(op), position(earlier)) else {
             return false;

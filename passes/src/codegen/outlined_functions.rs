@@ -22,7 +22,7 @@ use skript_dialect::{Pass, PassError, PassOption, op};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-outline-parts`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-outline-parts",
     summary: "outline a long entry into functions of bounded size",
     anchor: Some(ops::builtin::MODULE),

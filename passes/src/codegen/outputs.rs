@@ -25,7 +25,7 @@ use melior::ir::{Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 
 /// The pass `skript-write-outputs`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-write-outputs",
     summary: "turn results of the entry into arguments that it writes",
     anchor: Some(ops::builtin::MODULE),
@@ -38,7 +38,7 @@ pub const PASS: Pass = Pass {
 ///
 /// # Errors
 /// [`CodegenError::Module`] if there is no entry, or a result whose size has no bound.
-pub fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
+pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     let entry = ir::uncalled_entry(module)?;
     let body = ir::body(entry)?;
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());

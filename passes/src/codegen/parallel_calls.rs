@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// The pass `skript-parallelize-calls`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-parallelize-calls",
     summary: "run functions with independent steps on the threads of the runtime",
     anchor: Some(ops::builtin::MODULE),

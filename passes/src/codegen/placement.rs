@@ -8,17 +8,18 @@
 
 /// A buffer to place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lifetime {
+pub(crate) struct Lifetime {
     /// Bytes.
     pub size: u64,
     /// First and last step at which the buffer is used, both included.
     pub first: usize,
+    /// The last step at which the buffer is used.
     pub last: usize,
 }
 
 /// Where buffers lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placement {
+pub(crate) struct Placement {
     /// Bytes from the arena's start, per buffer.
     pub offsets: Vec<u64>,
     /// Bytes of the arena.
@@ -32,7 +33,7 @@ impl Lifetime {
 }
 
 /// Bytes of the largest set of buffers that live at once: no arena can be smaller.
-pub fn largest_live(lifetimes: &[Lifetime], alignment: u64) -> u64 {
+pub(crate) fn largest_live(lifetimes: &[Lifetime], alignment: u64) -> u64 {
     let live_at = |step: usize| {
         let live = lifetimes
             .iter()
@@ -52,7 +53,7 @@ const REPAIRS: usize = 64;
 
 /// Best fit in three orders (largest first, longest first, earliest first), each mended: the buffer that ends last moves
 /// ahead of those placed before it. The smallest arena wins, the first among equals. `None` if the sizes overflow.
-pub fn place(lifetimes: &[Lifetime], alignment: u64) -> Option<Placement> {
+pub(crate) fn place(lifetimes: &[Lifetime], alignment: u64) -> Option<Placement> {
     let length = |l: &Lifetime| l.last - l.first;
     let least = largest_live(lifetimes, alignment);
     let mut by_size: Vec<usize> = (0..lifetimes.len()).collect();

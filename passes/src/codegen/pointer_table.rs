@@ -24,7 +24,7 @@ use melior::ir::{ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 
 /// The pass `skript-point-arguments`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-point-arguments",
     summary: "pass arrays of the entry as pointers, many of them in a table",
     anchor: Some(ops::builtin::MODULE),

@@ -19,7 +19,7 @@ use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-share-loops`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-share-loops",
     summary: "outline parallel loops with enough work into functions with independent steps",
     anchor: Some(ops::builtin::MODULE),

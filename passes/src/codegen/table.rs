@@ -18,7 +18,7 @@ use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
 const SCOPE: &str = "#llvm.alias_scope<id = distinct[0]<>, domain = <id = distinct[1]<>>>";
 
 /// The argument of the model that is its table of pointers.
-pub fn position(model: OperationRef) -> Option<usize> {
+pub(crate) fn position(model: OperationRef) -> Option<usize> {
     let dictionaries = ir::argument_attributes(model);
     let is_table = |own| attributes::entry(own, attribute_names::TABLE).is_some();
     dictionaries.into_iter().position(is_table)
@@ -28,7 +28,7 @@ pub fn position(model: OperationRef) -> Option<usize> {
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the LLVM dialect does not accept the scope.
-pub fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
+pub(crate) fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> {
     let Some(table) = position(model) else {
         return Ok(());
     };

@@ -7,7 +7,7 @@ use crate::ir::ops;
 use skript_dialect::{Dialect, Pass, PassOption};
 
 /// The pass `skript-set-target`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-set-target",
     summary: "set the target triple and its data layout",
     anchor: Some(ops::builtin::MODULE),

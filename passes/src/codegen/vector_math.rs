@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The pass `skript-expand-math`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-expand-math",
     summary: "expand f32 functions into polynomials that LLVM vectorizes",
     anchor: Some(ops::builtin::MODULE),
@@ -126,52 +126,52 @@ fn expand<'c: 'a, 'a>(
 
 /// Coefficients from the constant on; `scripts/fit-math.py` prints them.
 const EXP: [f32; 6] = [
-    5.000000000e-01,
-    1.666666567e-01,
-    4.166629538e-02,
-    8.333497681e-03,
-    1.394475810e-03,
-    1.979024382e-04,
+    5.0e-1,
+    1.6666666e-1,
+    4.1666295e-2,
+    8.333498e-3,
+    1.3944758e-3,
+    1.9790244e-4,
 ];
 const TANH: [f32; 5] = [
-    -3.333328068e-01,
-    1.333144158e-01,
-    -5.373971537e-02,
-    2.063908800e-02,
-    -5.704987328e-03,
+    -3.333328e-1,
+    1.3331442e-1,
+    -5.3739715e-2,
+    2.0639088e-2,
+    -5.7049873e-3,
 ];
 const ERF: [f32; 6] = [
-    1.283791512e-01,
-    -3.761246800e-01,
-    1.128155291e-01,
-    -2.675703727e-02,
-    4.979133606e-03,
-    -5.919432151e-04,
+    1.2837915e-1,
+    -3.7612468e-1,
+    1.1281553e-1,
+    -2.6757037e-2,
+    4.9791336e-3,
+    -5.919432e-4,
 ];
 const ERFC: [f32; 8] = [
-    1.128561020e+00,
-    6.355825067e-01,
-    1.053449884e-01,
-    -2.276018448e-02,
-    2.982927486e-03,
-    -6.855724496e-05,
-    -4.188079765e-05,
-    4.636153335e-06,
+    1.128561e+0,
+    6.355825e-1,
+    1.0534499e-1,
+    -2.2760184e-2,
+    2.9829275e-3,
+    -6.8557245e-5,
+    -4.1880798e-5,
+    4.6361533e-6,
 ];
 const LOG: [f32; 9] = [
-    3.333331347e-01,
-    -2.500000894e-01,
-    2.000211924e-01,
-    -1.666799635e-01,
-    1.421955228e-01,
-    -1.240558922e-01,
-    1.188816205e-01,
-    -1.167565212e-01,
-    6.746640801e-02,
+    3.3333313e-1,
+    -2.500001e-1,
+    2.0002119e-1,
+    -1.6667996e-1,
+    1.4219552e-1,
+    -1.2405589e-1,
+    1.1888162e-1,
+    -1.1675652e-1,
+    6.746641e-2,
 ];
 
 /// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
-const LN2_HIGH: f32 = 0.693_359_375;
+const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;
 
 /// 1.5 · 2²³: a number added to it is rounded to an integer, which is then in the low bits.

@@ -14,7 +14,7 @@ use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 
 /// The pass `skript-yield-offsets`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-yield-offsets",
     summary: "yield offsets of views from branches instead of views",
     anchor: Some(ops::builtin::MODULE),

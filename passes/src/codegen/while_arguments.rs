@@ -21,7 +21,9 @@ use melior::ir::{TypeLike, Value, ValueLike};
 ///
 /// # Errors
 /// [`CodegenError::Module`] if the loop is malformed.
-pub fn align<'c, 'a>(op: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
+pub(crate) fn align<'c, 'a>(
+    op: OperationRef<'c, 'a>,
+) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let missing = || CodegenError::Module("a loop without regions".to_owned());
     let [before, after] = ir::blocks(op)[..] else {

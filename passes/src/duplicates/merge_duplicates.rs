@@ -9,7 +9,7 @@
 use skript_dialect::{Pass, op};
 
 /// The pass `skript-merge-duplicates`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-merge-duplicates",
     summary: "merge equal operations, and erase unused ones",
     run: |root, _, _| {

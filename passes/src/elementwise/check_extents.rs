@@ -20,7 +20,7 @@ use skript_dialect::{Dialect, Pass, PassError, op};
 use std::collections::HashMap;
 
 /// The pass `skript-check-extents`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-check-extents",
     summary: "assert that dynamic extents of elementwise operands agree",
     dependent_dialects: &[Dialect::Arith, Dialect::ControlFlow, Dialect::Tensor],

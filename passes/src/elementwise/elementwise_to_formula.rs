@@ -18,7 +18,7 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError};
 
 /// The pass `convert-skript-elementwise-to-formula`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "convert-skript-elementwise-to-formula",
     summary: "convert elementwise operations on tensors to formulas on scalars",
     dependent_dialects: &[Dialect::Skript, Dialect::Tensor, Dialect::Arith],

@@ -19,7 +19,7 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, op};
 
 /// The pass `convert-skript-elementwise-to-linalg`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "convert-skript-elementwise-to-linalg",
     summary: "convert elementwise operations on tensors to linalg.generic",
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor, Dialect::Arith],

@@ -9,7 +9,7 @@
 use skript_dialect::{Dialect, Pass, PassOption, op};
 
 /// The pass `skript-fuse-elementwise`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-fuse-elementwise",
     summary: "fuse elementwise linalg.generic operations in groups of bounded size",
     dependent_dialects: &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor],

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Elementwise operations on tensors and vectors: one pattern for every op with the trait, whatever its dialect.
 
-pub mod check_extents;
-pub mod elementwise_to_formula;
-pub mod elementwise_to_linalg;
-pub mod fuse_elementwise;
-pub mod scalarize_elementwise;
-pub mod unroll_elementwise;
+pub(crate) mod check_extents;
+pub(crate) mod elementwise_to_formula;
+pub(crate) mod elementwise_to_linalg;
+pub(crate) mod fuse_elementwise;
+pub(crate) mod scalarize_elementwise;
+pub(crate) mod unroll_elementwise;
 
 use crate::ir::arith::Select;
 use crate::ir::{replace_each, types};

@@ -20,7 +20,7 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, op};
 
 /// The pass `skript-scalarize-elementwise`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-scalarize-elementwise",
     summary: "convert elementwise operations on tensors and vectors to operations on scalars",
     dependent_dialects: &[Dialect::Tensor, Dialect::Vector, Dialect::Arith],

@@ -18,7 +18,7 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
 /// The pass `skript-unroll-elementwise`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-unroll-elementwise",
     summary: "unroll elementwise operations on vectors to smaller vectors",
     dependent_dialects: &[Dialect::Vector, Dialect::Ub],

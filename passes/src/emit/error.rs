@@ -5,6 +5,7 @@ use skript_frontend::source::Span;
 
 /// Why a model could not be emitted.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum EmitError {
     #[error(
         "operator '{name}' has neither formulas nor a composition, and no kernel is bound to it; \

@@ -29,7 +29,7 @@ pub(super) struct Point<'s, 'e, 'c, 'a, 'm> {
 }
 
 impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
-    pub fn new(
+    pub(super) fn new(
         scope: &'s Scope<'e, 'c, 'a, 'm>,
         formula: &'s Formula,
         destinations: &'s [ValueId],
@@ -49,7 +49,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
     }
 
     /// The value of an expression; ints are `index`.
-    pub fn value(&mut self, expression: &Expr) -> Result<Value<'c, 'a>, EmitError> {
+    pub(super) fn value(&mut self, expression: &Expr) -> Result<Value<'c, 'a>, EmitError> {
         let r#type = self.scalar_type(expression.kind);
         match &expression.node {
             Node::Literal(value) => Ok(self.at.constant(*value, r#type)?),
@@ -110,7 +110,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
     }
 
     /// The value as an element of this type of a tensor of its kind.
-    pub fn to_element(
+    pub(crate) fn to_element(
         &self,
         value: Value<'c, 'a>,
         element: Type<'c>,

@@ -17,7 +17,7 @@ use skript_semantics::{Scalar, ScalarOp};
 
 impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     /// The part of a tensor as large as its bounds that the run filled: the first places of each dimension.
-    pub fn filled(
+    pub(super) fn filled(
         &self,
         id: ValueId,
         whole: Value<'c, 'a>,
@@ -47,7 +47,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 
     /// The first elements along a dimension; an integer gives their number, which is the extent of the result.
-    pub fn cut(
+    pub(super) fn cut(
         &mut self,
         whole: ValueId,
         count: Value<'c, 'a>,
@@ -69,7 +69,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 
     /// Defines the symbols of a tensor's dynamic extents that are not defined yet.
-    pub fn learn(&mut self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
+    pub(crate) fn learn(&mut self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
         let tensor = self.tensor(id)?;
         for (dimension, extent) in (0i64..).zip(&tensor.shape) {
             let Extent::Dynamic { expr, bound } = extent else {
@@ -87,7 +87,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 
     /// Tests that a tensor from outside has the extents that its type says.
-    pub fn test_extents(&self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
+    pub(crate) fn test_extents(&self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
         let value = self.value(id)?;
         let name = value.name.clone().unwrap_or_default();
         for (dimension, extent) in (0i64..).zip(&value.tensor.shape) {
@@ -114,7 +114,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 
     /// An extent as an index, between zero and its bound.
-    pub fn extent_value(
+    pub(crate) fn extent_value(
         &self,
         extent: &Extent,
         at: &Builder<'c, 'a>,
@@ -129,7 +129,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 
     /// An extent as its expression says, be it beyond its bound.
-    pub fn known_extent(
+    pub(crate) fn known_extent(
         &self,
         extent: &Extent,
         at: &Builder<'c, 'a>,
@@ -141,7 +141,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
     }
 
     /// The extents of a tensor about to be made that its type leaves open; beyond their bounds is a failed check.
-    pub fn open_extents(
+    pub(crate) fn open_extents(
         &self,
         id: ValueId,
         at: &Builder<'c, 'a>,

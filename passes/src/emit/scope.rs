@@ -10,19 +10,19 @@ use std::collections::{HashMap, HashSet};
 
 /// One function's tensors: what each [`ValueId`] is in the IR at this point.
 pub(super) struct Scope<'e, 'c, 'a, 'm> {
-    pub emitter: &'e Emitter<'c, 'm>,
+    pub(crate) emitter: &'e Emitter<'c, 'm>,
     pub function: &'m Function,
     values: HashMap<ValueId, Value<'c, 'a>>,
     /// Run-time extents by name, as indices.
-    pub symbols: HashMap<String, Value<'c, 'a>>,
+    pub(crate) symbols: HashMap<String, Value<'c, 'a>>,
     /// Outputs that formulas are still computing: their elements have the compute type.
-    pub in_work: HashSet<ValueId>,
+    pub(crate) in_work: HashSet<ValueId>,
     /// The tensors that the function gives.
     pub outputs: HashSet<ValueId>,
 }
 
 impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
-    pub fn new(emitter: &'e Emitter<'c, 'm>, function: &'m Function) -> Self {
+    pub(super) fn new(emitter: &'e Emitter<'c, 'm>, function: &'m Function) -> Self {
         let ports = function.outputs.iter();
         Scope {
             emitter,
@@ -34,37 +34,40 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
         }
     }
 
-    pub fn set(&mut self, id: ValueId, value: Value<'c, 'a>) {
+    pub(super) fn set(&mut self, id: ValueId, value: Value<'c, 'a>) {
         self.values.insert(id, value);
     }
 
-    pub fn get(&self, id: ValueId) -> Result<Value<'c, 'a>, EmitError> {
+    pub(super) fn get(&self, id: ValueId) -> Result<Value<'c, 'a>, EmitError> {
         self.find(id)
             .ok_or(EmitError::Malformed("a tensor is used before it is made"))
     }
 
-    pub fn find(&self, id: ValueId) -> Option<Value<'c, 'a>> {
+    pub(super) fn find(&self, id: ValueId) -> Option<Value<'c, 'a>> {
         self.values.get(&id).copied()
     }
 
-    pub fn all(&self, ids: &[ValueId]) -> Result<Vec<Value<'c, 'a>>, EmitError> {
+    pub(super) fn all(&self, ids: &[ValueId]) -> Result<Vec<Value<'c, 'a>>, EmitError> {
         ids.iter().map(|id| self.get(*id)).collect()
     }
 
     /// A tensor's declaration.
-    pub fn value(&self, id: ValueId) -> Result<&'m skript_frontend::model::Value, EmitError> {
+    pub(super) fn value(
+        &self,
+        id: ValueId,
+    ) -> Result<&'m skript_frontend::model::Value, EmitError> {
         self.function
             .values
             .get(id.0 as usize)
             .ok_or(EmitError::Malformed("no such tensor"))
     }
 
-    pub fn tensor(&self, id: ValueId) -> Result<&'m TensorType, EmitError> {
+    pub(super) fn tensor(&self, id: ValueId) -> Result<&'m TensorType, EmitError> {
         self.value(id).map(|v| &v.tensor)
     }
 
     /// The extents of a tensor's type: [`types::DYNAMIC`] for dynamic ones.
-    pub fn extents(&self, id: ValueId) -> Result<Vec<i64>, EmitError> {
+    pub(super) fn extents(&self, id: ValueId) -> Result<Vec<i64>, EmitError> {
         self.tensor(id)?
             .shape
             .iter()
@@ -76,12 +79,12 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
             .map_err(|_| EmitError::Malformed("a huge extent"))
     }
 
-    pub fn r#type(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
+    pub(super) fn r#type(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
         Ok(types::tensor(&self.extents(id)?, self.element(id)?))
     }
 
     /// The type of a tensor's elements.
-    pub fn element(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
+    pub(super) fn element(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
         if self.in_work.contains(&id) {
             let (kind, numbers) = (self.tensor(id)?.kind, self.emitter.model.numbers.work());
             return Ok(types::element(self.emitter.context, kind, numbers));
@@ -89,7 +92,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
         self.emitter.element(self.function, id)
     }
 
-    pub fn types(&self, ids: &[ValueId]) -> Result<Vec<Type<'c>>, EmitError> {
+    pub(super) fn types(&self, ids: &[ValueId]) -> Result<Vec<Type<'c>>, EmitError> {
         ids.iter().map(|id| self.r#type(*id)).collect()
     }
 }

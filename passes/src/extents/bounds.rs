@@ -29,6 +29,7 @@ const NO_FORM: &str = "has no form on tensors padded to their bounds";
 /// An operation that fixed sizes are not known for.
 #[derive(Clone, Debug)]
 pub struct Refusal<'c, 'a> {
+    /// The operation that cannot be padded.
     pub op: OperationRef<'c, 'a>,
     /// The problem, to be read after its name.
     pub what: String,
@@ -106,7 +107,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
     }
 
     /// The largest value of an extent.
-    pub fn of_extent(&self, extent: Value<'c, 'a>) -> Option<i64> {
+    pub(crate) fn of_extent(&self, extent: Value<'c, 'a>) -> Option<i64> {
         let of_dimension = |tensor: Value<'c, 'a>, dimension: usize, _: usize| {
             let extent = self.extents(tensor).get(dimension).copied()?;
             u64::try_from(extent).ok()
@@ -301,7 +302,9 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
 
 /// Offsets and sizes of a slice whose strides are 1; [`types::DYNAMIC`] for those that are operands.
 pub struct Slice {
+    /// The offset in each dimension, in elements.
     pub offsets: Vec<i64>,
+    /// The extent in each dimension, in elements.
     pub sizes: Vec<i64>,
 }
 
@@ -320,7 +323,7 @@ impl Slice {
     }
 
     /// The operands that are offsets; `before` of them are none.
-    pub fn dynamic_offsets<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
+    pub(crate) fn dynamic_offsets<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
         let count = self
             .offsets
             .iter()
@@ -330,7 +333,7 @@ impl Slice {
     }
 
     /// The operands that are sizes.
-    pub fn dynamic_sizes<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
+    pub(crate) fn dynamic_sizes<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
         let offsets = self
             .offsets
             .iter()
@@ -348,7 +351,7 @@ pub fn is_open<'c>(value: impl ValueLike<'c>) -> bool {
 }
 
 /// The dynamic dimensions of a type.
-pub fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
+pub(crate) fn open_dimensions(r#type: Type<'_>) -> Vec<usize> {
     let extents = types::extents(r#type).unwrap_or_default();
     let open = extents
         .iter()

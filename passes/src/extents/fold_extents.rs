@@ -24,7 +24,7 @@ use skript_dialect::{Pass, op};
 use std::collections::HashMap;
 
 /// The pass `skript-fold-extents`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-fold-extents",
     summary: "fold extents that an existing value already has",
     run: |root, _, _| {

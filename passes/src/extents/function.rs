@@ -16,7 +16,7 @@ use melior::ir::r#type::{FunctionType, IntegerType};
 use melior::ir::{Attribute, Identifier, OperationRef, Type, Value, ValueLike};
 
 /// The role of an argument or result that is an extent of another one.
-pub const ROLE: &str = "extent";
+pub(super) const ROLE: &str = "extent";
 
 /// Puts the function on padded tensors in front of itself.
 pub(super) fn rebuild<'c: 'a, 'a>(

@@ -4,12 +4,12 @@
 pub mod bounds;
 mod control;
 pub mod drop_clamps;
-pub mod fold_extents;
+pub(crate) mod fold_extents;
 mod formula;
 mod function;
-pub mod intrinsic;
+pub(crate) mod intrinsic;
 pub mod pad_extents;
 mod padding;
-pub mod size;
+pub(crate) mod size;
 mod slice;
 mod updated_positions;

@@ -35,7 +35,9 @@ pub const PASS: Pass = Pass {
 
 /// Why a module was not padded.
 pub enum Failure<'c, 'a> {
+    /// An operation has no padded form.
     Refused(Refusal<'c, 'a>),
+    /// The builder's error.
     Build(Error),
 }
 

@@ -18,13 +18,13 @@ use std::collections::HashMap;
 /// Rebuilds what stands in one function.
 pub(super) struct Padding<'b, 'c, 'a> {
     pub bounds: &'b Bounds<'c, 'a>,
-    pub copier: Copier<'c, 'a>,
+    pub(crate) copier: Copier<'c, 'a>,
     /// By tensor of the source: the extents that its type leaves open, in order.
     extents: HashMap<ValueKey, Vec<Value<'c, 'a>>>,
 }
 
 impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
-    pub fn new(bounds: &'b Bounds<'c, 'a>) -> Self {
+    pub(super) fn new(bounds: &'b Bounds<'c, 'a>) -> Self {
         Padding {
             bounds,
             copier: Copier::new(),
@@ -32,23 +32,28 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         }
     }
 
-    pub fn get(&self, old: Value<'c, 'a>) -> Value<'c, 'a> {
+    pub(super) fn get(&self, old: Value<'c, 'a>) -> Value<'c, 'a> {
         self.copier.get(old)
     }
 
-    pub fn get_all(&self, old: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
+    pub(crate) fn get_all(&self, old: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
         old.iter().map(|v| self.get(*v)).collect()
     }
 
     /// The open extents of a tensor of the source.
-    pub fn extents_of(&self, old: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    pub(crate) fn extents_of(&self, old: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
         self.extents
             .get(&ValueKey::of(old))
             .cloned()
             .unwrap_or_default()
     }
 
-    pub fn set(&mut self, old: Value<'c, 'a>, new: Value<'c, 'a>, extents: Vec<Value<'c, 'a>>) {
+    pub(super) fn set(
+        &mut self,
+        old: Value<'c, 'a>,
+        new: Value<'c, 'a>,
+        extents: Vec<Value<'c, 'a>>,
+    ) {
         self.copier.set(old, new);
         if is_open(old) {
             self.extents.insert(ValueKey::of(old), extents);
@@ -56,7 +61,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
     }
 
     /// Types of padded values, and behind them one index for each open extent.
-    pub fn types(&self, old: &[Value<'c, 'a>], at: &Builder<'c, 'a>) -> Vec<Type<'c>> {
+    pub(super) fn types(&self, old: &[Value<'c, 'a>], at: &Builder<'c, 'a>) -> Vec<Type<'c>> {
         let mut types: Vec<_> = old.iter().map(|v| self.bounds.padded(*v)).collect();
         let open = old.iter().map(|v| open_dimensions(v.r#type()).len()).sum();
         types.extend(vec![Type::index(at.context); open]);
@@ -64,7 +69,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
     }
 
     /// Lets values of the source stand for new ones, which [`Self::types`] describes.
-    pub fn set_all(&mut self, old: &[Value<'c, 'a>], new: &[Value<'c, 'a>]) {
+    pub(crate) fn set_all(&mut self, old: &[Value<'c, 'a>], new: &[Value<'c, 'a>]) {
         let (tensors, extents) = new.split_at(old.len().min(new.len()));
         let mut next = extents.iter().copied();
         for (old, new) in old.iter().zip(tensors) {
@@ -75,13 +80,13 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
     }
 
     /// Lets results of the source stand for those of a new operation.
-    pub fn set_results(&mut self, old: &[Value<'c, 'a>], made: OperationRef<'c, 'a>) {
+    pub(crate) fn set_results(&mut self, old: &[Value<'c, 'a>], made: OperationRef<'c, 'a>) {
         let new: Vec<_> = made.results().map(Into::into).collect();
         self.set_all(old, &new);
     }
 
     /// Values of the source as they are handed to `targets`, with their open extents behind them.
-    pub fn pass(
+    pub(super) fn pass(
         &self,
         old: &[Value<'c, 'a>],
         targets: &[Value<'c, 'a>],
@@ -98,7 +103,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
     }
 
     /// The padded tensor, cut or padded with `T()` to another size.
-    pub fn resized(
+    pub(crate) fn resized(
         &self,
         old: Value<'c, 'a>,
         extents: &[i64],
@@ -139,7 +144,11 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
     }
 
     /// The operations of a block but for its last one.
-    pub fn body(&mut self, block: BlockRef<'c, 'a>, to: &Builder<'c, 'a>) -> Result<(), Error> {
+    pub(super) fn body(
+        &mut self,
+        block: BlockRef<'c, 'a>,
+        to: &Builder<'c, 'a>,
+    ) -> Result<(), Error> {
         let mut all = operations(block);
         all.pop();
         for op in all {
@@ -148,7 +157,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         Ok(())
     }
 
-    pub fn operation(
+    pub(super) fn operation(
         &mut self,
         op: OperationRef<'c, 'a>,
         to: &Builder<'c, 'a>,

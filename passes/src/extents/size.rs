@@ -19,11 +19,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// Maximum number of ops that the search follows: chains of views are short, and a cycle must end.
-pub const DEPTH: usize = 64;
+pub(crate) const DEPTH: usize = 64;
 
 /// Bytes of the largest buffer that `memref`, a value of memref type, can be; `None` if some extent has no bound or the
 /// elements have no size.
-pub fn bytes(memref: Value) -> Option<u64> {
+pub(crate) fn bytes(memref: Value) -> Option<u64> {
     let r#type = MemRefType::try_from(memref.r#type()).ok()?;
     let mut bytes = element_bytes(&r#type.element().to_string())?;
     let search = Search::default();
@@ -34,7 +34,7 @@ pub fn bytes(memref: Value) -> Option<u64> {
 }
 
 /// Bytes of an element in memory; `None` for types that no pass makes buffers of.
-pub fn element_bytes(text: &str) -> Option<u64> {
+pub(crate) fn element_bytes(text: &str) -> Option<u64> {
     match text {
         "index" | "complex<f32>" => Some(8),
         "complex<f64>" => Some(16),
@@ -154,7 +154,7 @@ impl Search {
 
 /// The largest value that an extent can have; `of_dimension` returns it for a dimension of a memref or tensor, given
 /// the remaining depth.
-pub fn largest<'c: 'a, 'a>(
+pub(crate) fn largest<'c: 'a, 'a>(
     extent: Value<'c, 'a>,
     depth: usize,
     of_dimension: &dyn Fn(Value<'c, 'a>, usize, usize) -> Option<u64>,

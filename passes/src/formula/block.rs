@@ -31,7 +31,7 @@ fn slice<'c>(
 }
 
 /// `destination` with the block replaced by `source`.
-pub fn insert<'c: 'a, 'a>(
+pub(crate) fn insert<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     destination: Value<'c, 'a>,
     offsets: &[i64],
@@ -51,7 +51,7 @@ pub fn insert<'c: 'a, 'a>(
 }
 
 /// The block, of this type.
-pub fn extract<'c: 'a, 'a>(
+pub(crate) fn extract<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     offsets: &[i64],
     sizes: &Sizes<'c, 'a>,
@@ -66,7 +66,7 @@ pub fn extract<'c: 'a, 'a>(
 }
 
 /// Merges groups of dimensions; `groups` lists the dimensions of `source` for each of the result's.
-pub fn collapse<'c: 'a, 'a>(
+pub(crate) fn collapse<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     groups: &[Vec<usize>],
     r#type: Type<'c>,
@@ -81,7 +81,7 @@ pub fn collapse<'c: 'a, 'a>(
 }
 
 /// Splits dimensions; `groups` lists the dimensions of the result for each of the source's.
-pub fn expand<'c: 'a, 'a>(
+pub(crate) fn expand<'c: 'a, 'a>(
     source: Value<'c, 'a>,
     groups: &[Vec<usize>],
     sizes: &Sizes<'c, 'a>,

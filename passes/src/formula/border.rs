@@ -13,7 +13,7 @@ use skript_semantics::{Scalar, ScalarKind};
 
 /// The border of a tensor that is read beyond its extents.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Border {
+pub(crate) struct Border {
     /// The access that the guard keeps in bounds; with its border, every point counts.
     pub access: TermId,
     pub value: Scalar,
@@ -23,7 +23,7 @@ impl Border {
     /// `None` if the guard stays. `finite`: real factors are neither infinite nor NaN. `widens`: whether a term widens
     /// a real, so that the border is widened too. `ends`: whether a term states that an access is below the end of a
     /// dynamic dimension.
-    pub fn of(
+    pub(crate) fn of(
         nest: &Nest,
         domain: &Domain,
         element: ScalarKind,

@@ -17,7 +17,7 @@ use skript_dialect::{Dialect, Pass, op};
 use skript_frontend::model::Accumulation;
 
 /// The pass `skript-drop-covered-fills`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-drop-covered-fills",
     summary: "remove fills of tensors that formulas overwrite completely",
     dependent_dialects: &[Dialect::Tensor],

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// A formula's domain as parallel and reduced loops.
 #[derive(Debug)]
-pub struct Domain {
+pub(crate) struct Domain {
     /// Extents of the loops, parallel ones first.
     pub extents: Vec<Extent>,
     pub parallel: usize,
@@ -26,7 +26,7 @@ pub struct Domain {
 
 /// The block of an output that the loops write.
 #[derive(Debug)]
-pub struct TargetBlock {
+pub(crate) struct TargetBlock {
     /// By dimension of the output.
     pub slots: Vec<Slot>,
     /// Loops by dimension of the output, outermost first; each loop alone when split.
@@ -35,7 +35,7 @@ pub struct TargetBlock {
 
 impl Domain {
     /// `None` if no point is left.
-    pub fn of(nest: &Nest) -> Result<Option<Domain>, Refusal> {
+    pub(crate) fn of(nest: &Nest) -> Result<Option<Domain>, Refusal> {
         if nest.kind == Accumulation::Replace || nest.reads_destination() {
             return Err(Refusal::Shape("runs in the order of its loops"));
         }
@@ -69,12 +69,12 @@ impl Domain {
         }))
     }
 
-    pub fn always_holds(&self) -> bool {
+    pub(crate) fn always_holds(&self) -> bool {
         self.constraints.is_empty() && self.others.is_empty()
     }
 
     /// A term as a form of the loops.
-    pub fn affine(&self, nest: &Nest, term: TermId) -> Option<Affine> {
+    pub(crate) fn affine(&self, nest: &Nest, term: TermId) -> Option<Affine> {
         if let Some(Term::Index(index)) = nest.terms.get(term)
             && let Some(unit) = self.units.get(index)
         {

@@ -19,7 +19,7 @@ use skript_semantics::ScalarOp;
 
 /// Sizes of a tensor or a part of one.
 #[derive(Clone, Default)]
-pub struct Sizes<'c, 'a> {
+pub(crate) struct Sizes<'c, 'a> {
     /// [`types::DYNAMIC`] for an extent in the list of values.
     pub fixed: Vec<i64>,
     pub values: Vec<Value<'c, 'a>>,
@@ -27,14 +27,14 @@ pub struct Sizes<'c, 'a> {
 
 /// One size.
 #[derive(Clone, Copy)]
-pub enum Size<'c, 'a> {
+pub(crate) enum Size<'c, 'a> {
     Fixed(i64),
     Open(Value<'c, 'a>),
 }
 
 impl<'c: 'a, 'a> Sizes<'c, 'a> {
     /// All extents of a tensor.
-    pub fn of(tensor: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Self, Error> {
+    pub(crate) fn of(tensor: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Self, Error> {
         Ok(Sizes {
             fixed: types::extents(tensor.r#type()).unwrap_or_default(),
             values: at.dynamic_extents(tensor)?,
@@ -59,7 +59,7 @@ impl<'c, 'a> FromIterator<Size<'c, 'a>> for Sizes<'c, 'a> {
 }
 
 /// The run-time extents of a formula's loops.
-pub struct Open<'s, 'c, 'a> {
+pub(crate) struct Open<'s, 'c, 'a> {
     /// By loop of the domain.
     loops: Vec<Size<'c, 'a>>,
     same: &'s EqualExtents,
@@ -70,7 +70,7 @@ pub struct Open<'s, 'c, 'a> {
 
 /// How a loop covers a dimension of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
+pub(crate) enum Fit {
     Whole,
     Part,
     /// A part, unless points that are skipped lie outside.
@@ -88,7 +88,7 @@ const EMPTY: Refusal = Refusal::Shape(
 impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     /// # Errors
     /// [`Refusal::Shape`] if no value defines an extent.
-    pub fn of(
+    pub(crate) fn of(
         reading: &Reading<'c, 'a>,
         domain: &Domain,
         same: &'s EqualExtents,
@@ -110,7 +110,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     }
 
     /// How many steps a loop of the domain has.
-    pub fn size(&self, number: usize) -> Size<'c, 'a> {
+    pub(crate) fn size(&self, number: usize) -> Size<'c, 'a> {
         self.loops.get(number).copied().unwrap_or(Size::Fixed(1))
     }
 
@@ -118,7 +118,11 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     ///
     /// # Errors
     /// An operation cannot be made.
-    pub fn steps(&self, loops: &[usize], at: &Builder<'c, 'a>) -> Result<Size<'c, 'a>, Error> {
+    pub(crate) fn steps(
+        &self,
+        loops: &[usize],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Size<'c, 'a>, Error> {
         let index = Type::index(at.context);
         let mut sizes = loops.iter().map(|number| self.size(*number));
         sizes.try_fold(Size::Fixed(1), |all, size| {
@@ -136,7 +140,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     }
 
     /// Whether a dimension of a tensor is as long as so many steps.
-    pub fn fit(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
+    pub(crate) fn fit(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         match (extents.get(dimension), size) {
             (Some(&types::DYNAMIC), Size::Open(value))
@@ -154,7 +158,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     ///
     /// # Errors
     /// [`Refusal::Shape`]: points that are skipped may lie outside of it.
-    pub fn fit_written(
+    pub(crate) fn fit_written(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,
@@ -184,7 +188,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
 
     /// How the loops go through a dimension that they read: as far as a part reaches, if every point reads. `bare`: the loops that
     /// are dimensions of the part, which has no element where one of them is empty; where another one is, no point reads.
-    pub fn fit_read(
+    pub(crate) fn fit_read(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,
@@ -205,7 +209,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     }
 
     /// Whether skipped points may read beyond the end of a dynamic dimension.
-    pub fn leaves(&self, tensor: Value<'c, 'a>, dimension: usize, form: &Affine) -> bool {
+    pub(crate) fn leaves(&self, tensor: Value<'c, 'a>, dimension: usize, form: &Affine) -> bool {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         if !self.skips_reads || extents.get(dimension) != Some(&types::DYNAMIC) {
             return false;
@@ -215,7 +219,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     }
 
     /// Whether a term states `subscript < extent` of a dynamic dimension, for a subscript of an access.
-    pub fn ends(
+    pub(crate) fn ends(
         &self,
         reading: &Reading<'c, 'a>,
         domain: &Domain,
@@ -254,7 +258,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
     ///
     /// # Errors
     /// [`Refusal::Build`] if an operation cannot be built.
-    pub fn span(
+    pub(crate) fn span(
         &self,
         form: &Affine,
         at: &Builder<'c, 'a>,

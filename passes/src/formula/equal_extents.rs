@@ -30,14 +30,14 @@ enum Number {
 
 /// The facts of checks so far: of those in functions, outside of branches and loops.
 #[derive(Debug, Default)]
-pub struct EqualExtents {
+pub(crate) struct EqualExtents {
     /// Numbers that equal others.
     equal: HashMap<Number, Number>,
 }
 
 impl EqualExtents {
     /// Adds a check that holds from here on: `a == b`, `a <= b` with a constant b, and conjunctions.
-    pub fn learn<'c: 'a, 'a>(&mut self, check: Check<'c, 'a>) {
+    pub(crate) fn learn<'c: 'a, 'a>(&mut self, check: Check<'c, 'a>) {
         let parent = op::parent(check.op());
         if !parent.is_some_and(|parent| op::is(&parent, ops::func::FUNC)) {
             return;
@@ -76,7 +76,7 @@ impl EqualExtents {
     }
 
     /// Whether a dimension of a tensor has this extent in every run.
-    pub fn is_extent<'c: 'a, 'a>(
+    pub(crate) fn is_extent<'c: 'a, 'a>(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,
@@ -86,7 +86,7 @@ impl EqualExtents {
     }
 
     /// Whether a dimension of a tensor is always this extent times a constant, by a multiplication.
-    pub fn is_multiple<'c: 'a, 'a>(
+    pub(crate) fn is_multiple<'c: 'a, 'a>(
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,

@@ -23,10 +23,10 @@ use skript_dialect::melior::ir::{OperationRef, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
 /// Why linalg refused a formula that was left.
-pub const NOT_LINALG: &str = "not_linalg";
+pub(crate) const NOT_LINALG: &str = "not_linalg";
 
 /// The pass `convert-skript-formula-to-linalg`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "convert-skript-formula-to-linalg",
     summary: "convert formulas to linalg.generic",
     dependent_dialects: &[

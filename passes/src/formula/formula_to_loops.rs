@@ -38,7 +38,7 @@ const LOOPS: Pass = Pass {
 };
 
 /// The pass `convert-skript-formula-to-affine`.
-pub const AFFINE: Pass = Pass {
+pub(crate) const AFFINE: Pass = Pass {
     flag: "convert-skript-formula-to-affine",
     summary: "convert formulas to affine loops",
     run: |root, options, rewriter| convert(Loops::Affine, root, options, rewriter),
@@ -46,7 +46,7 @@ pub const AFFINE: Pass = Pass {
 };
 
 /// The pass `convert-skript-formula-to-scf`.
-pub const SCF: Pass = Pass {
+pub(crate) const SCF: Pass = Pass {
     flag: "convert-skript-formula-to-scf",
     summary: "convert formulas to scf loops",
     run: |root, options, rewriter| convert(Loops::Scf, root, options, rewriter),

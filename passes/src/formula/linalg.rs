@@ -24,13 +24,13 @@ use skript_frontend::model::Accumulation;
 use std::collections::HashMap;
 
 /// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
-pub const ACCUMULATES: &str = "accumulates";
+pub(crate) const ACCUMULATES: &str = "accumulates";
 
 /// Builds the formula's results before it. `finite`: see [`Border::of`]. `same`: known equalities of dynamic extents.
 ///
 /// # Errors
 /// [`Refusal`] for a formula that runs in order, or writes elements that form no block.
-pub fn lower<'c: 'a, 'a>(
+pub(crate) fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     finite: bool,
     same: &EqualExtents,

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formulas to `linalg`, `affine` or `scf`.
 
-pub mod block;
-pub mod border;
-pub mod covered_fills;
-pub mod domain;
-pub mod dynamic_extents;
-pub mod equal_extents;
-pub mod formula_to_linalg;
-pub mod formula_to_loops;
-pub mod linalg;
-pub mod loops;
-pub mod operand;
-pub mod payload;
-pub mod refusal;
-pub mod reshape;
-pub mod scalar_to_arith;
-pub mod split_guards;
-pub mod structured;
-pub mod widen_accumulators;
-
-pub use refusal::Refusal;
+pub(crate) mod block;
+pub(crate) mod border;
+pub(crate) mod covered_fills;
+pub(crate) mod domain;
+pub(crate) mod dynamic_extents;
+pub(crate) mod equal_extents;
+pub(crate) mod formula_to_linalg;
+pub(crate) mod formula_to_loops;
+pub(crate) mod linalg;
+pub(crate) mod loops;
+pub(crate) mod operand;
+pub(crate) mod payload;
+pub(crate) mod refusal;
+pub(crate) mod reshape;
+pub(crate) mod scalar_to_arith;
+pub(crate) mod split_guards;
+pub(crate) mod structured;
+pub(crate) mod widen_accumulators;
+pub(crate) use refusal::Refusal;

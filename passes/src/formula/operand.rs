@@ -14,19 +14,19 @@ use skript_symbolic::Interval;
 use std::collections::HashMap;
 
 /// Maximum size of a bordered copy, as a multiple of its source; a read beyond that checks its subscripts instead.
-pub const COPIED_RATIO: i64 = 4;
+pub(crate) const COPIED_RATIO: i64 = 4;
 
 /// A tensor and the element that each point of the loops reads.
-pub struct Operand<'c, 'a> {
+pub(crate) struct Operand<'c, 'a> {
     pub tensor: Value<'c, 'a>,
     pub forms: Vec<Affine>,
 }
 
 /// The operands of a formula and which access reads which.
-pub struct Operands<'c, 'a> {
+pub(crate) struct Operands<'c, 'a> {
     pub list: Vec<Operand<'c, 'a>>,
     /// Accesses that are operands.
-    pub of_access: HashMap<TermId, usize>,
+    pub(crate) of_access: HashMap<TermId, usize>,
 }
 
 /// The subscripts that are read, by dimension; `None` for all subscripts of a dynamic dimension.
@@ -55,7 +55,7 @@ struct Span<'c, 'a> {
 
 /// Makes every affine access below `roots` an operand. One that may be out of bounds (at skipped points) reads a copy
 /// with a border: of zeros, or of the border requested for one access.
-pub fn promote<'c: 'a, 'a>(
+pub(crate) fn promote<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     domain: &Domain,
     open: &Open<'_, 'c, 'a>,

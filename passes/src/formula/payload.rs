@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 /// Copies the operations of a value on demand: accesses become block arguments or reads, branches become selects, or
 /// stay if they hold operations that may not be speculated.
-pub struct Payload<'r, 'c, 'a> {
+pub(crate) struct Payload<'r, 'c, 'a> {
     reading: &'r Reading<'c, 'a>,
     domain: &'r Domain,
     /// The end of the outermost block, which alone has the loops' indices.
@@ -32,7 +32,7 @@ pub struct Payload<'r, 'c, 'a> {
 
 impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     /// `elements`: the access for each result.
-    pub fn new(
+    pub(crate) fn new(
         reading: &'r Reading<'c, 'a>,
         domain: &'r Domain,
         at: Builder<'c, 'a>,
@@ -54,7 +54,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     ///
     /// # Errors
     /// [`Refusal::Build`]: an operation lacks an operand.
-    pub fn is_speculatable(&self, block: BlockRef<'c, 'a>) -> Result<bool, Refusal> {
+    pub(crate) fn is_speculatable(&self, block: BlockRef<'c, 'a>) -> Result<bool, Refusal> {
         for op in builder::operations(block) {
             let may = match copy::operation_name(op).as_str() {
                 ops::skript::ACCESS => {
@@ -82,7 +82,10 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     ///
     /// # Errors
     /// As [`Payload::value`].
-    pub fn values(&mut self, values: &[Value<'c, 'a>]) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    pub(crate) fn values(
+        &mut self,
+        values: &[Value<'c, 'a>],
+    ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         values.iter().map(|value| self.value(*value)).collect()
     }
 
@@ -90,7 +93,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     ///
     /// # Errors
     /// As [`Payload::value`].
-    pub fn values_where(
+    pub(crate) fn values_where(
         &mut self,
         holds: Value<'c, 'a>,
         values: &[Value<'c, 'a>],
@@ -134,7 +137,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     }
 
     /// Whether the predicate holds; `None`: always.
-    pub fn predicate(&mut self) -> Result<Option<Value<'c, 'a>>, Refusal> {
+    pub(crate) fn predicate(&mut self) -> Result<Option<Value<'c, 'a>>, Refusal> {
         if !self.domain.others.is_empty() {
             let end = self
                 .reading
@@ -166,7 +169,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
     }
 
     /// The copy of a value.
-    pub fn value(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
+    pub(crate) fn value(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         if let Some(known) = self.known.get(&ValueKey::of(value)) {
             return Ok(*known);
         }

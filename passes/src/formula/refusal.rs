@@ -4,7 +4,7 @@
 use crate::structure::ReadError;
 
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// Not a defect of the formula: another lowering supports it.
     #[error("it {0}")]
     Shape(&'static str),
@@ -15,11 +15,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub const UNDEFINED_EXTENT: Refusal =
+    pub(crate) const UNDEFINED_EXTENT: Refusal =
         Refusal::Shape("runs over a dynamic extent that no value defines");
 
     /// Whether another lowering may support the formula.
-    pub fn is_of_shape(&self) -> bool {
+    pub(crate) fn is_of_shape(&self) -> bool {
         matches!(
             self,
             Refusal::Shape(_)

@@ -9,26 +9,26 @@ use melior::Error;
 use melior::ir::{Type, Value, ValueLike};
 
 /// Subscripts of a tensor and the extents of its type.
-pub struct Shaped<'s> {
+pub(crate) struct Shaped<'s> {
     dimensions: Vec<(&'s Affine, i64)>,
 }
 
 impl<'s> Shaped<'s> {
-    pub fn of(subscripts: &'s [Affine], extents: &[i64]) -> Self {
+    pub(crate) fn of(subscripts: &'s [Affine], extents: &[i64]) -> Self {
         Shaped {
             dimensions: subscripts.iter().zip(extents.iter().copied()).collect(),
         }
     }
 
     /// Dynamic dimensions.
-    pub fn open(&self) -> impl Iterator<Item = (usize, &'s Affine)> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = (usize, &'s Affine)> {
         let dimensions = self.dimensions.iter().enumerate();
         let open = dimensions.filter(|(_, (_, extent))| *extent == types::DYNAMIC);
         open.map(|(dimension, (form, _))| (dimension, *form))
     }
 
     /// Whether these are the same subscripts in row-major order, along dynamic dimensions and between them.
-    pub fn moves_nothing(&self, other: &Shaped) -> bool {
+    pub(crate) fn moves_nothing(&self, other: &Shaped) -> bool {
         let between = |shaped: &Shaped| -> Option<Vec<(Affine, i64)>> {
             let parts = shaped
                 .dimensions
@@ -53,7 +53,7 @@ fn position(dimensions: &[(&Affine, i64)]) -> Option<(Affine, i64)> {
 
 /// Whether one reshape or two make a tensor of these extents one of the others, which hold as many elements: where neither refines
 /// the other, they go through one dimension, of as many as is known.
-pub fn are_reshaped(from: &[i64], to: &[i64]) -> bool {
+pub(crate) fn are_reshaped(from: &[i64], to: &[i64]) -> bool {
     from == to || !from.contains(&types::DYNAMIC) || pieces(from, to) || pieces(to, from)
 }
 
@@ -65,7 +65,7 @@ fn pieces(fine: &[i64], coarse: &[i64]) -> bool {
 ///
 /// # Errors
 /// An operation cannot be built; see [`are_reshaped`].
-pub fn reshape<'c: 'a, 'a>(
+pub(crate) fn reshape<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     r#type: Type<'c>,
     at: &Builder<'c, 'a>,

@@ -9,7 +9,7 @@
 //! Guarantees: no scalar operation of the dialect is left.
 
 mod int_width;
-pub mod real_width;
+pub(crate) mod real_width;
 
 use super::linalg::ACCUMULATES;
 use crate::ir;
@@ -26,7 +26,7 @@ use skript_semantics::recipe::Input;
 use skript_semantics::{Recipe, ScalarKind, ScalarOp, Step, TypeClass};
 
 /// The pass `convert-skript-scalar-to-arith`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "convert-skript-scalar-to-arith",
     summary: "convert scalar operations to arith and math",
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Vector],

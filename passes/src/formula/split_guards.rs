@@ -12,7 +12,7 @@ use skript_dialect::melior::ir::Value;
 use skript_dialect::{Pass, PassError, PassOption, op};
 
 /// The pass `skript-split-guards`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-split-guards",
     summary: "split guarded windows into an interior without a guard and borders with it",
     options: &[PassOption {

@@ -9,17 +9,17 @@ use skript_dialect::melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::{PassError, Rewriter, op};
 
 /// All formulas below an operation, in order.
-pub fn formulas<'c: 'a, 'a>(root: &OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+pub(crate) fn formulas<'c: 'a, 'a>(root: &OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     op::collect(root, |op| op::is(&op, ops::skript::FORMULA))
 }
 
 /// The type of the only result.
-pub fn result_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Type<'c>, PassError> {
+pub(crate) fn result_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Type<'c>, PassError> {
     Ok(ir::result(op)?.r#type())
 }
 
 /// Elements that are read outside of formulas become `tensor.extract`; those within are the formula's to lower.
-pub fn extract_elements<'c: 'a, 'a>(
+pub(crate) fn extract_elements<'c: 'a, 'a>(
     root: &OperationRef<'c, 'a>,
     rewriter: &Rewriter<'c>,
 ) -> Result<(), PassError> {

@@ -23,7 +23,7 @@ use skript_semantics::{RealType, ScalarOp};
 use std::collections::HashMap;
 
 /// The pass `skript-widen-accumulators`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-widen-accumulators",
     summary: "accumulate sums and products of f16 and bf16 in f32",
     dependent_dialects: &[Dialect::Skript, Dialect::Tensor],

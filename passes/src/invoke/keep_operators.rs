@@ -17,7 +17,7 @@ use skript_dialect::{Pass, PassError, PassOption, op};
 use std::collections::HashSet;
 
 /// The pass `skript-keep-operators`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-keep-operators",
     summary: "keep invocations of the named operators, for other backends",
     options: &[PassOption {

@@ -15,7 +15,7 @@ use skript_dialect::melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
 
 /// The pass `skript-lower-invocations`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-invocations",
     summary: "lower unresolved invocations to calls",
     anchor: Some(ops::builtin::MODULE),

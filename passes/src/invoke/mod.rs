@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operator instances and their invocations, before they are inlined and where they are not.
 
-pub mod keep_operators;
-pub mod lower_invocations;
+pub(crate) mod keep_operators;
+pub(crate) mod lower_invocations;
 
-pub use crate::ir::func::functions;
+pub(crate) use crate::ir::func::functions;
 use crate::ir::{argument_attributes, first_block, signature};
 use crate::ir::{attributes, copy, mutation};
 use skript_dialect::PassError;
@@ -19,7 +19,7 @@ const WRITABLE: &str = "bufferization.writable";
 ///
 /// # Errors
 /// It is not a function.
-pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
+pub(crate) fn read_only(function: OperationRef, context: &Context) -> Result<(), PassError> {
     if first_block(function).is_none() {
         return Ok(());
     }
@@ -44,7 +44,9 @@ pub fn read_only(function: OperationRef, context: &Context) -> Result<(), PassEr
 }
 
 /// The tensors among a function's arguments that are not written.
-pub fn read_only_arguments<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+pub(crate) fn read_only_arguments<'c: 'a, 'a>(
+    function: OperationRef<'c, 'a>,
+) -> Vec<Value<'c, 'a>> {
     let arguments = first_block(function).map(copy::arguments);
     let known = argument_attributes(function);
     let both = arguments.unwrap_or_default().into_iter().zip(known);

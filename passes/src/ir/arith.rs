@@ -17,6 +17,9 @@ typed! {
 
 impl<'c: 'a, 'a> Constant<'c, 'a> {
     /// The value.
+    ///
+    /// # Errors
+    /// The operation has no attribute `value`, which no verified one lacks.
     pub fn value(self) -> Result<Attribute<'c>, Error> {
         self.op().attribute("value")
     }
@@ -35,7 +38,7 @@ impl<'c: 'a, 'a> Constant<'c, 'a> {
 
 impl<'c: 'a, 'a> CompareIntegers<'c, 'a> {
     /// The number of the predicate.
-    pub fn predicate(self) -> Option<i64> {
+    pub(crate) fn predicate(self) -> Option<i64> {
         predicate(self.op())
     }
 }

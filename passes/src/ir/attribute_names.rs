@@ -4,57 +4,57 @@
 //! The attributes of an operation's own definition are named where the operation has its typed form.
 
 /// Of a module: the alignment of its arena.
-pub const ARENA_ALIGNMENT: &str = "skript.arena_alignment";
+pub(crate) const ARENA_ALIGNMENT: &str = "skript.arena_alignment";
 /// Of a module: the bytes of its arena.
-pub const ARENA_SIZE: &str = "skript.arena_size";
+pub(crate) const ARENA_SIZE: &str = "skript.arena_size";
 /// Of an argument or a result of the entry: the upper bounds of its extents.
-pub const BOUNDS: &str = "skript.bounds";
+pub(crate) const BOUNDS: &str = "skript.bounds";
 /// Of a module: its numbered checks, each with its code, message and trace.
-pub const CHECKS: &str = "skript.checks";
+pub(crate) const CHECKS: &str = "skript.checks";
 /// Of an argument of the entry: it is the context of a run.
-pub const CONTEXT: &str = "skript.context";
+pub(crate) const CONTEXT: &str = "skript.context";
 /// Of an argument or a result that is an extent: the dimension.
 pub const DIMENSION: &str = "skript.dimension";
 /// Of the function that callers of the module call.
 pub const ENTRY: &str = "skript.entry";
 /// Of an argument: it holds the extents of the argument of this position.
-pub const EXTENTS: &str = "skript.extents";
+pub(crate) const EXTENTS: &str = "skript.extents";
 /// Of an argument or a result that is an extent: the name of the tensor.
 pub const EXTENT_OF: &str = "skript.extent_of";
 /// Of an intrinsic on padded tensors: pairs of a tensor and a dimension. For each, in this order, a `tensor<i64>` at the
 /// end of `ins` has the extent. Inputs are numbered from 0, destinations after them.
 pub const FILLED: &str = "skript.filled";
 /// Of an invocation that the inliner keeps.
-pub const KEEP: &str = "skript.keep";
+pub(crate) const KEEP: &str = "skript.keep";
 /// Of an argument or a result of the entry: the name of the tensor.
 pub const NAME: &str = "skript.name";
 /// Of a function that holds a part of the entry.
-pub const PART: &str = "skript.part";
+pub(crate) const PART: &str = "skript.part";
 /// Of an operation in place of a payload until the payload is inserted: the number of the region.
 pub const PAYLOAD: &str = "skript.payload";
 /// Of a module: the bytes of the memory that its preparation fills.
-pub const PREPARED_SIZE: &str = "skript.prepared_size";
+pub(crate) const PREPARED_SIZE: &str = "skript.prepared_size";
 /// Of a function that prepares variables: the positions of the entry's arguments that are its arguments.
-pub const PREPARES: &str = "skript.prepares";
+pub(crate) const PREPARES: &str = "skript.prepares";
 /// Of the entry: the quantization of its tensors.
-pub const QUANTIZATION: &str = "skript.quantization";
+pub(crate) const QUANTIZATION: &str = "skript.quantization";
 /// Of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers than
 /// `bufferization.to_buffer`: if `cse` merged two of them, it would allow writes to the tensor between them.
-pub const READER: &str = "skript.reader";
+pub(crate) const READER: &str = "skript.reader";
 /// Of an argument or a result of the entry: input, variable or output.
 pub const ROLE: &str = "skript.role";
 /// The role of a variable, and of a result that is its new value.
-pub const VARIABLE: &str = "variable";
+pub(crate) const VARIABLE: &str = "variable";
 /// Of a formula that writes several elements of a tensor in one step. It holds, by destination, the first destination that
 /// is the same tensor. Such destinations have one operand, and one result for all.
-pub const SAME_TENSOR: &str = "skript.same_tensor";
+pub(crate) const SAME_TENSOR: &str = "skript.same_tensor";
 /// Of a formula whose results only checks use.
 pub const SEARCH: &str = "skript.search";
 /// Of an argument: its index among the pointers that the caller passes.
-pub const SLOT: &str = "skript.slot";
+pub(crate) const SLOT: &str = "skript.slot";
 /// Of the argument that is the table of pointers.
-pub const TABLE: &str = "skript.table";
+pub(crate) const TABLE: &str = "skript.table";
 /// Of a function whose last two arguments are a range of independent steps. Its calls compute all steps, from 0.
-pub const STEPS: &str = "skript.steps";
+pub(crate) const STEPS: &str = "skript.steps";
 /// Of an argument that is a variable: calls of the entry give it new values.
-pub const UPDATED: &str = "skript.updated";
+pub(crate) const UPDATED: &str = "skript.updated";

@@ -15,26 +15,31 @@ use skript_frontend::model::{AttributeValue, ConstantData};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
+/// A string attribute.
 pub fn string<'c>(context: &'c Context, text: &str) -> Attribute<'c> {
     StringAttribute::new(context, text).into()
 }
 
+/// The unit attribute.
 pub fn unit(context: &Context) -> Attribute<'_> {
     Attribute::unit(context)
 }
 
+/// A boolean attribute.
 pub fn boolean(context: &Context, value: bool) -> Attribute<'_> {
     BoolAttribute::new(context, value).into()
 }
 
+/// An integer attribute of type i64.
 pub fn i64(context: &Context, value: i64) -> Attribute<'_> {
     IntegerAttribute::new(IntegerType::new(context, 64).into(), value).into()
 }
 
-pub fn i32s<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
+pub(crate) fn i32s<'c>(context: &'c Context, values: &[i32]) -> Attribute<'c> {
     DenseI32ArrayAttribute::new(context, values).into()
 }
 
+/// A dense array of i64.
 pub fn i64s<'c>(context: &'c Context, values: &[i64]) -> Attribute<'c> {
     DenseI64ArrayAttribute::new(context, values).into()
 }
@@ -49,7 +54,7 @@ pub fn scalar<'c>(context: &'c Context, value: Scalar, r#type: Type<'c>) -> Attr
 }
 
 /// The entries of a dictionary whose names begin with the prefix.
-pub fn with_prefix<'c>(
+pub(crate) fn with_prefix<'c>(
     context: &'c Context,
     dictionary: Attribute<'c>,
     prefix: &str,
@@ -113,7 +118,7 @@ pub fn entry<'c>(dictionary: Attribute<'c>, name: &str) -> Option<Attribute<'c>>
 }
 
 /// A dictionary with another entry, which replaces one of the same name.
-pub fn with_entry<'c>(
+pub(crate) fn with_entry<'c>(
     context: &'c Context,
     dictionary: Attribute<'c>,
     name: &str,
@@ -170,7 +175,7 @@ pub fn dialect_of(attribute: Attribute) -> String {
 }
 
 /// Inherent attributes of an `arith` or `math` operation, as generic form prints them.
-pub fn inherent(op: melior::ir::OperationRef) -> Option<String> {
+pub(crate) fn inherent(op: melior::ir::OperationRef) -> Option<String> {
     let mut parts = Vec::new();
     for (name, attribute) in op.attributes() {
         let name = name.as_string_ref();

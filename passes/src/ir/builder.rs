@@ -17,13 +17,17 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 /// An insertion point, and the location of the operations that are created there.
 #[derive(Clone, Copy)]
 pub struct Builder<'c, 'a> {
+    /// The context of types and attributes.
     pub context: &'c Context,
+    /// The block that operations are inserted into.
     pub block: BlockRef<'c, 'a>,
     before: Option<OperationRef<'c, 'a>>,
+    /// The location of new operations.
     pub location: Location<'c>,
 }
 
 impl<'c: 'a, 'a> Builder<'c, 'a> {
+    /// Inserts at the end of a block.
     pub fn at_end(context: &'c Context, block: BlockRef<'c, 'a>, location: Location<'c>) -> Self {
         Builder {
             context,
@@ -34,6 +38,9 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// In front of `op`, with its location.
+    ///
+    /// # Errors
+    /// `op` is in no block.
     pub fn before(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<Self, Error> {
         Ok(Builder {
             context,
@@ -43,10 +50,15 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         })
     }
 
+    /// The same insertion point, with another location for new operations.
     pub fn with_location(self, location: Location<'c>) -> Self {
         Builder { location, ..self }
     }
 
+    /// Inserts an operation.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn create(
         &self,
         name: &str,
@@ -77,6 +89,9 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// An operation with one result.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn value(
         &self,
         name: &str,
@@ -107,6 +122,9 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// A constant `index`.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn index(&self, value: i64) -> Result<Value<'c, 'a>, Error> {
         let index = Type::index(self.context);
         self.value(
@@ -118,17 +136,26 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// A scalar constant of this type.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn constant(&self, value: Scalar, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
         let value = attributes::scalar(self.context, value, r#type);
         self.value(ops::arith::CONSTANT, &[], &[("value", value)], r#type)
     }
 
     /// A tensor constant.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn dense(&self, elements: Attribute<'c>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
         self.value(ops::arith::CONSTANT, &[], &[("value", elements)], r#type)
     }
 
     /// A scalar operation of the dialect on scalars of one type.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn scalar(
         &self,
         op: ScalarOp,
@@ -139,7 +166,10 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// The dynamic extents of a tensor.
-    pub fn dynamic_extents(&self, tensor: Value<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
+    pub(crate) fn dynamic_extents(
+        &self,
+        tensor: Value<'c, 'a>,
+    ) -> Result<Vec<Value<'c, 'a>>, Error> {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         let open = (0i64..).zip(extents).filter(|(_, e)| *e == types::DYNAMIC);
         open.map(|(dimension, _)| self.extent(tensor, dimension))
@@ -147,18 +177,24 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
     }
 
     /// One extent of a tensor, as an index.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn extent(&self, tensor: Value<'c, 'a>, dimension: i64) -> Result<Value<'c, 'a>, Error> {
         let operands = [tensor, self.index(dimension)?];
         self.value(ops::tensor::DIM, &operands, &[], Type::index(self.context))
     }
 
     /// The tensor filled with one value.
+    ///
+    /// # Errors
+    /// The builder's error.
     pub fn fill(&self, value: Value<'c, 'a>, r#type: Type<'c>) -> Result<Value<'c, 'a>, Error> {
         self.fill_sized(value, r#type, &[])
     }
 
     /// The tensor filled with one value; `extents` are the dynamic ones.
-    pub fn fill_sized(
+    pub(crate) fn fill_sized(
         &self,
         value: Value<'c, 'a>,
         r#type: Type<'c>,
@@ -191,6 +227,9 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
 }
 
 /// The only block of a region.
+///
+/// # Errors
+/// The builder's error.
 pub fn only_block<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, Error> {
     region.first_block().ok_or(Error::OperationBuild)
 }

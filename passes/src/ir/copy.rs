@@ -10,28 +10,28 @@ use std::collections::HashMap;
 
 /// The replacement of each value in the copy; other values stay.
 #[derive(Clone, Default)]
-pub struct Copier<'c, 'a> {
+pub(crate) struct Copier<'c, 'a> {
     map: HashMap<ValueKey, Value<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Copier<'c, 'a> {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Copier {
             map: HashMap::new(),
         }
     }
 
-    pub fn set(&mut self, old: impl ValueLike<'c>, new: Value<'c, 'a>) {
+    pub(crate) fn set(&mut self, old: impl ValueLike<'c>, new: Value<'c, 'a>) {
         self.map.insert(ValueKey::of(old), new);
     }
 
-    pub fn get(&self, old: Value<'c, 'a>) -> Value<'c, 'a> {
+    pub(crate) fn get(&self, old: Value<'c, 'a>) -> Value<'c, 'a> {
         self.map.get(&ValueKey::of(old)).copied().unwrap_or(old)
     }
 
     /// The operation with its operands replaced; regions are copied too, and `special` may build something else for
     /// an operation at any depth (it returns whether it did, having set the results).
-    pub fn copy(
+    pub(crate) fn copy(
         &mut self,
         op: OperationRef<'c, 'a>,
         to: &Builder<'c, 'a>,
@@ -63,7 +63,7 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
 }
 
 /// See [`Copier::copy`].
-pub type Special<'s, 'c, 'a> = dyn FnMut(&mut Copier<'c, 'a>, OperationRef<'c, 'a>, &Builder<'c, 'a>) -> Result<bool, Error>
+pub(crate) type Special<'s, 'c, 'a> = dyn FnMut(&mut Copier<'c, 'a>, OperationRef<'c, 'a>, &Builder<'c, 'a>) -> Result<bool, Error>
     + 's;
 
 /// The arguments of a block.
@@ -79,7 +79,7 @@ pub fn operation_name<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> String {
 }
 
 /// The operation on other operands; it has no regions.
-pub fn with_operands<'c: 'a, 'a>(
+pub(crate) fn with_operands<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
     to: &Builder<'c, 'a>,
@@ -98,7 +98,7 @@ fn rebuild<'c: 'a, 'a>(
 }
 
 /// The operation on other operands, with other results, regions and, where `others` names them, attributes.
-pub fn with_attributes<'c: 'a, 'a>(
+pub(crate) fn with_attributes<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
     results: &[Type<'c>],

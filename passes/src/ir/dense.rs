@@ -68,6 +68,9 @@ pub fn type_of(value: Attribute<'_>) -> Type<'_> {
 }
 
 /// An `arith.constant` before `at`.
+///
+/// # Errors
+/// The builder's error.
 pub fn constant<'c: 'a, 'a>(
     value: Attribute<'c>,
     at: OperationRef<'c, 'a>,

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 /// What operations of a module write.
 #[derive(Default)]
-pub struct Effects<'c, 'a> {
+pub(crate) struct Effects<'c, 'a> {
     functions: HashMap<String, OperationRef<'c, 'a>>,
     /// By function: the positions of the arguments that it writes.
     written: HashMap<String, HashSet<usize>>,
@@ -20,7 +20,7 @@ pub struct Effects<'c, 'a> {
 
 impl<'c: 'a, 'a> Effects<'c, 'a> {
     /// The effects of calls of these functions, by their symbols.
-    pub fn new(functions: HashMap<String, OperationRef<'c, 'a>>) -> Self {
+    pub(crate) fn new(functions: HashMap<String, OperationRef<'c, 'a>>) -> Self {
         Effects {
             functions,
             written: HashMap::new(),
@@ -29,7 +29,7 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
 
     /// The memrefs that an operation, or one below it, may write. An operation that is not known may write all of its
     /// operands.
-    pub fn written(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    pub(crate) fn written(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let mut found = self.own(op);
         for inner in nested(op) {
             found.extend(self.own(inner));

@@ -5,7 +5,7 @@ use super::builder::{Builder, operations};
 use super::copy::operation_name as name;
 use super::mutation::set as set_attribute;
 use super::parse::parse_attribute;
-use super::typed::{self, typed};
+use super::typed;
 use super::walk::{blocks, first_block, nested};
 use super::{attribute_names, context, ops};
 use crate::error::CodegenError;
@@ -20,28 +20,6 @@ use std::collections::{HashMap, HashSet};
 /// Attribute of a function: a dictionary for each argument.
 const ARGUMENTS: &str = "arg_attrs";
 
-typed! {
-    /// `func.func`: a function, with or without a body.
-    Function = ops::func::FUNC;
-}
-
-impl<'c: 'a, 'a> Function<'c, 'a> {
-    /// The symbol.
-    pub fn name(self) -> String {
-        symbol(self.op()).unwrap_or_default()
-    }
-
-    /// The types of the arguments and the results.
-    pub fn r#type(self) -> Result<FunctionType<'c>, Error> {
-        function_type(self.op())
-    }
-
-    /// Whether the attribute `skript.entry` marks it.
-    pub fn is_entry(self) -> bool {
-        self.op().has_attribute(attribute_names::ENTRY)
-    }
-}
-
 /// The symbol that an operation defines.
 pub fn symbol(op: OperationRef) -> Option<String> {
     typed::string(op, "sym_name")
@@ -53,6 +31,9 @@ pub fn callee(call: OperationRef) -> Option<String> {
 }
 
 /// The attribute of the function that a `func.call` or a `skript.invoke` calls.
+///
+/// # Errors
+/// The call has no attribute `callee`.
 pub fn callee_attribute<'c>(call: OperationRef<'c, '_>) -> Result<Attribute<'c>, Error> {
     call.attribute("callee")
 }
@@ -66,7 +47,7 @@ pub fn is_private(function: OperationRef) -> bool {
 ///
 /// # Errors
 /// The builder's error.
-pub fn call_before<'c: 'a, 'a>(
+pub(crate) fn call_before<'c: 'a, 'a>(
     anchor: OperationRef<'c, 'a>,
     function: &str,
     arguments: &[Value<'c, 'a>],
@@ -85,13 +66,18 @@ pub fn call_before<'c: 'a, 'a>(
 }
 
 /// The type of a function of any dialect that has builtin function types.
+///
+/// # Errors
+/// The operation has no attribute `function_type`.
 pub fn function_type<'c>(function: OperationRef<'c, '_>) -> Result<FunctionType<'c>, Error> {
     let r#type = TypeAttribute::try_from(function.attribute("function_type")?)?;
     FunctionType::try_from(r#type.value())
 }
 
 /// All `func.func` below an operation, by name.
-pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, OperationRef<'c, 'a>> {
+pub(crate) fn functions<'c, 'a>(
+    root: OperationRef<'c, 'a>,
+) -> HashMap<String, OperationRef<'c, 'a>> {
     skript_dialect::op::collect(&root, |op| skript_dialect::op::is(&op, ops::func::FUNC))
         .into_iter()
         .filter_map(|function| Some((symbol(function)?, function)))
@@ -99,12 +85,15 @@ pub fn functions<'c, 'a>(root: OperationRef<'c, 'a>) -> HashMap<String, Operatio
 }
 
 /// The names of a module's symbols.
-pub fn symbols(module: OperationRef) -> HashSet<String> {
+pub(crate) fn symbols(module: OperationRef) -> HashSet<String> {
     let operations = blocks(module).into_iter().flat_map(operations);
     operations.filter_map(symbol).collect()
 }
 
 /// The function that `skript.entry` marks, or the only public one with a body.
+///
+/// # Errors
+/// [`CodegenError::Module`] if there is no such function.
 pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let functions: Vec<_> = blocks(module)
         .into_iter()
@@ -132,7 +121,7 @@ pub fn entry<'c, 'a>(module: OperationRef<'c, 'a>) -> Result<OperationRef<'c, 'a
 }
 
 /// The entry of a module, if nothing calls it: changed arguments would require changed calls.
-pub fn uncalled_entry<'c, 'a>(
+pub(crate) fn uncalled_entry<'c, 'a>(
     module: OperationRef<'c, 'a>,
 ) -> Result<OperationRef<'c, 'a>, CodegenError> {
     let entry = entry(module)?;
@@ -148,6 +137,9 @@ pub fn uncalled_entry<'c, 'a>(
 }
 
 /// The body of a function with one block.
+///
+/// # Errors
+/// [`CodegenError::Module`] if the function has no body.
 pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, CodegenError> {
     match first_block(function) {
         Some(block) if block.next_in_region().is_none() => Ok(block),
@@ -158,12 +150,12 @@ pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, 
 }
 
 /// A dictionary for each argument of a function; none at all if no argument ever had one.
-pub fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
+pub(crate) fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
     typed::array(function, ARGUMENTS)
 }
 
 /// Appends an argument to a function; `attributes` is a dictionary's text, `{}` if none.
-pub fn append_argument<'c, 'a>(
+pub(crate) fn append_argument<'c, 'a>(
     function: OperationRef<'c, 'a>,
     r#type: Type<'c>,
     attributes: &str,
@@ -188,7 +180,7 @@ pub fn append_argument<'c, 'a>(
 }
 
 /// Sets the function's type from its block arguments, with `results` or with those it has.
-pub fn set_signature<'c>(
+pub(crate) fn set_signature<'c>(
     function: OperationRef<'c, '_>,
     results: Option<&[Type<'c>]>,
 ) -> Result<(), CodegenError> {
@@ -197,6 +189,9 @@ pub fn set_signature<'c>(
 }
 
 /// As [`set_signature`], for functions of several blocks.
+///
+/// # Errors
+/// [`CodegenError`] if the function has no body or no type.
 pub fn retype<'c>(
     function: OperationRef<'c, '_>,
     results: &[Type<'c>],
@@ -232,6 +227,9 @@ fn sign<'c>(
 }
 
 /// Types of a function's arguments and results.
+///
+/// # Errors
+/// [`CodegenError`] if the operation is not a function.
 pub fn signature<'c>(
     function: OperationRef<'c, '_>,
 ) -> Result<(Vec<Type<'c>>, Vec<Type<'c>>), CodegenError> {

@@ -12,7 +12,7 @@ typed! {
 }
 
 /// The loop whose number `linalg.index` gives; `None` for other operations.
-pub fn index_of(op: OperationRef) -> Option<usize> {
+pub(crate) fn index_of(op: OperationRef) -> Option<usize> {
     let is_index = skript_dialect::op::is(&op, ops::linalg::INDEX);
     let dimension = typed::integer(op, "dim").filter(|_| is_index)?;
     usize::try_from(dimension).ok()
@@ -20,19 +20,19 @@ pub fn index_of(op: OperationRef) -> Option<usize> {
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The map of each operand from loops to subscripts.
-    pub fn indexing_maps(self) -> Vec<Attribute<'c>> {
+    pub(crate) fn indexing_maps(self) -> Vec<Attribute<'c>> {
         typed::array(self.op(), "indexing_maps")
     }
 
     /// Whether each loop is a reduction, outermost first.
-    pub fn reductions(self) -> Vec<bool> {
+    pub(crate) fn reductions(self) -> Vec<bool> {
         let iterators = typed::array(self.op(), "iterator_types").into_iter();
         let reductions = iterators.map(|iterator| iterator.to_string().contains("reduction"));
         reductions.collect()
     }
 
     /// The payload.
-    pub fn body(self) -> Option<BlockRef<'c, 'a>> {
+    pub(crate) fn body(self) -> Option<BlockRef<'c, 'a>> {
         self.op().region(0).ok()?.first_block()
     }
 }

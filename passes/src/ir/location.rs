@@ -6,7 +6,7 @@ use melior::ir::Location;
 use mlir_sys::MlirStringRef;
 
 /// From the start's line and column to the end's, both from 1; MLIR prints the end only where it differs.
-pub fn location<'c>(
+pub(crate) fn location<'c>(
     context: &'c Context,
     path: &str,
     start: (usize, usize),
@@ -31,7 +31,7 @@ pub fn location<'c>(
 
 /// `path:line:column-line:column: name` of a location and of the calls around it, innermost first; without the end if a
 /// location has none.
-pub fn trace(location: Location) -> Vec<String> {
+pub(crate) fn trace(location: Location) -> Vec<String> {
     let mut found = Vec::new();
     let mut pending = vec![location.to_raw()];
     // SAFETY: locations live as long as their context; each kind is asked for what it has.

@@ -8,14 +8,14 @@ use mlir_sys::{mlirAffineMapAttrGetValue, mlirAttributeIsAAffineMap};
 use skript_symbolic::Affine;
 
 /// The results of an `affine_map<…>` attribute as forms of its dimensions; `None` for divisions, remainders, symbols.
-pub fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
+pub(crate) fn forms(attribute: Attribute<'_>) -> Option<Vec<Affine>> {
     let forms = divided_forms(attribute, &[])?;
     let is_linear = |form: &Affine| form.as_linear().is_some();
     forms.iter().all(is_linear).then_some(forms)
 }
 
 /// As [`forms`], with floor divisions by constants; `extents` bound the dimensions.
-pub fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Affine>> {
+pub(crate) fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Affine>> {
     let map = map_in(attribute)?;
     let reading = Reading {
         dimensions: &|position| Some(Affine::index(position)),
@@ -28,7 +28,7 @@ pub fn divided_forms(attribute: Attribute<'_>, extents: &[i64]) -> Option<Vec<Af
 }
 
 /// The dimension that each result of a map is, if it is one.
-pub fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
+pub(crate) fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
     let Some(map) = map_in(attribute) else {
         return Vec::new();
     };
@@ -40,7 +40,11 @@ pub fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
 }
 
 /// The only result of a map as a form of loops: `arguments` are the loops that its dimensions, then its symbols, stand for.
-pub fn applied(attribute: Attribute<'_>, arguments: &[usize], extents: &[i64]) -> Option<Affine> {
+pub(crate) fn applied(
+    attribute: Attribute<'_>,
+    arguments: &[usize],
+    extents: &[i64],
+) -> Option<Affine> {
     let map = map_in(attribute)?;
     let count = map.dim_count();
     let argument = |position: usize| arguments.get(position).copied().map(Affine::index);
@@ -102,12 +106,16 @@ impl Reading<'_> {
 }
 
 /// `affine_map<(d0, …) -> (forms)>` over this many dimensions. `None` only if MLIR refuses the text.
-pub fn map<'c>(context: &'c Context, dimensions: usize, forms: &[Affine]) -> Option<Attribute<'c>> {
+pub(crate) fn map<'c>(
+    context: &'c Context,
+    dimensions: usize,
+    forms: &[Affine],
+) -> Option<Attribute<'c>> {
     map_of(context, 0..dimensions, forms)
 }
 
 /// The same over the dimensions of these positions: the first is the first one's, and so on.
-pub fn map_of<'c>(
+pub(crate) fn map_of<'c>(
     context: &'c Context,
     dimensions: impl IntoIterator<Item = usize>,
     forms: &[Affine],
@@ -124,7 +132,7 @@ pub fn map_of<'c>(
 }
 
 /// `affine_set<(d0, …) : (form >= 0, …)>`, over the dimensions of these positions.
-pub fn set_of<'c>(
+pub(crate) fn set_of<'c>(
     context: &'c Context,
     dimensions: impl IntoIterator<Item = usize>,
     constraints: &[Affine],
@@ -146,9 +154,9 @@ fn names(dimensions: impl IntoIterator<Item = usize>) -> String {
 }
 
 /// `sge` of `arith.cmpi`.
-pub const SIGNED_AT_LEAST: i64 = 5;
+pub(crate) const SIGNED_AT_LEAST: i64 = 5;
 
 /// The predicate attribute of `arith.cmpi` or `arith.cmpf`.
-pub fn integer_predicate(context: &Context, code: i64) -> Attribute<'_> {
+pub(crate) fn integer_predicate(context: &Context, code: i64) -> Attribute<'_> {
     super::attributes::i64(context, code)
 }

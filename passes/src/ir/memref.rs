@@ -19,12 +19,12 @@ const VIEWS: &[&str] = &[
 ];
 
 /// Whether an operation is a view of its first operand.
-pub fn is_view(op: OperationRef) -> bool {
+pub(crate) fn is_view(op: OperationRef) -> bool {
     VIEWS.iter().any(|view| skript_dialect::op::is(&op, view))
 }
 
 /// Identifies the allocation or argument that a memref is a view of.
-pub fn root_of(value: Value) -> ValueKey {
+pub(crate) fn root_of(value: Value) -> ValueKey {
     let op = definition(value).map(|(op, _)| op);
     let view = op.filter(|op| is_view(*op));
     let viewed = view.and_then(|view| view.operand(0).ok());

@@ -6,58 +6,66 @@ pub mod attribute_names;
 pub mod attributes;
 pub mod builder;
 pub mod context;
-pub mod conversion;
+pub(crate) mod conversion;
 pub mod copy;
 pub mod dense;
-pub mod effects;
+pub(crate) mod effects;
 pub mod func;
-pub mod linalg;
-pub mod location;
-pub mod maps;
-pub mod memref;
+pub(crate) mod linalg;
+pub(crate) mod location;
+pub(crate) mod maps;
+pub(crate) mod memref;
 pub mod mutation;
-pub mod operands;
+pub(crate) mod operands;
 pub mod ops;
-pub mod outline;
-pub mod parse;
-pub mod read_back;
+pub(crate) mod outline;
+pub(crate) mod parse;
+pub(crate) mod read_back;
 pub mod regions;
-pub mod run;
-pub mod scf;
-pub mod shape;
+pub(crate) mod run;
+pub(crate) mod scf;
+pub(crate) mod shape;
 pub mod skript;
 pub mod splat;
 pub mod splice;
 pub mod typed;
 pub mod types;
-pub mod uses;
-pub mod vector;
-pub mod walk;
+pub(crate) mod uses;
+pub(crate) mod vector;
+pub(crate) mod walk;
 
-pub use attributes::inherent;
+pub(crate) use attributes::inherent;
 pub use builder::Builder;
 pub use builder::operations;
 pub use conversion::replace_each;
-pub use copy::{Copier, arguments, operation_name as name};
-pub use func::{
-    append_argument, argument_attributes, body, entry, retype, set_signature, signature, symbols,
-    uncalled_entry,
-};
-pub use mutation::{set as set_attribute, set_operand as use_instead, set_operands, set_string};
-pub use operands::{both_operands, destination, operand, result};
-pub use parse::{append_functions, parse_attribute, parse_type, template};
+pub use copy::{arguments, operation_name as name};
+pub use func::{body, entry, retype, signature};
+
+pub(crate) use mutation::set_operand as use_instead;
+pub use mutation::{set as set_attribute, set_string};
+pub use operands::{both_operands, operand, result};
+pub use parse::parse_type;
 pub use run::{bounded, collecting, context as new_context, load_all, run_pipeline};
-pub use uses::{ancestor_in, definition, erase, is_before, key, move_before, replace_uses, users};
+pub use uses::{definition, erase, is_before, key, replace_uses, users};
 pub use walk::{blocks, first_block, nested};
 
+pub(crate) use copy::Copier;
+pub(crate) use func::{
+    append_argument, argument_attributes, set_signature, symbols, uncalled_entry,
+};
 use melior::ir::block::BlockArgument;
 use melior::ir::{Value, ValueLike};
+pub(crate) use mutation::set_operands;
+pub(crate) use operands::destination;
+pub(crate) use parse::{append_functions, parse_attribute, template};
+pub(crate) use uses::{ancestor_in, move_before};
 
 /// Identity of a value, for maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueKey(usize);
 
 impl ValueKey {
+    /// The identity of a value, as long as its definition is not erased.
     pub fn of<'c>(value: impl ValueLike<'c>) -> Self {
         ValueKey(value.to_raw().ptr as usize)
     }

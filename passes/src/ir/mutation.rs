@@ -21,21 +21,25 @@ pub fn remove<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) {
 }
 
 /// Replaces an operand by another value of the same type.
-pub fn set_operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>, position: usize, value: Value<'c, 'a>) {
+pub(crate) fn set_operand<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    position: usize,
+    value: Value<'c, 'a>,
+) {
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     op.set_operand(position, value);
 }
 
 /// Replaces all operands; their number may change.
-pub fn set_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>, operands: &[Value<'c, 'a>]) {
+pub(crate) fn set_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>, operands: &[Value<'c, 'a>]) {
     // SAFETY: as in `set`.
     let mut op: OperationRefMut<'c, 'a> = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     op.set_operands(operands);
 }
 
 /// Removes an argument without uses from a block.
-pub fn erase_argument(block: BlockRef, number: usize) {
+pub(crate) fn erase_argument(block: BlockRef, number: usize) {
     debug_assert!(number < block.argument_count());
     // SAFETY: the block is alive and has the argument, which nothing uses.
     unsafe { block.erase_argument(number) };

@@ -7,22 +7,34 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
 
 /// The operand of a unary operation, the source of a cast or a view, or what ends a region.
+///
+/// # Errors
+/// The operation has no operand.
 pub fn operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     op.operand(0)
 }
 
 /// The operands of a binary operation.
+///
+/// # Errors
+/// The operation has fewer than two operands.
 pub fn both_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<[Value<'c, 'a>; 2], Error> {
     Ok([op.operand(0)?, op.operand(1)?])
 }
 
 /// The result of an operation that has one.
+///
+/// # Errors
+/// The operation has no result.
 pub fn result<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
     Ok(op.result(0)?.into())
 }
 
 /// The destination that a result updates: destinations are the last operands.
-pub fn destination<'c: 'a, 'a>(op: OperationRef<'c, 'a>, result: usize) -> Option<Value<'c, 'a>> {
+pub(crate) fn destination<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    result: usize,
+) -> Option<Value<'c, 'a>> {
     let before = op.operand_count().checked_sub(op.result_count())?;
     op.operand(before + result).ok()
 }

@@ -20,7 +20,7 @@ use skript_dialect::{PassError, op};
 use std::collections::{HashMap, HashSet};
 
 /// Of an argument: no other pointer of the function leads to its elements.
-pub const NOALIAS: &str = "llvm.noalias";
+pub(crate) const NOALIAS: &str = "llvm.noalias";
 
 /// Attributes of the caller's arguments that outlined functions keep.
 const KEPT: [&str; 4] = [
@@ -31,7 +31,7 @@ const KEPT: [&str; 4] = [
 ];
 
 /// A function that operations move into.
-pub struct Outlined<'c, 'a> {
+pub(crate) struct Outlined<'c, 'a> {
     context: &'c Context,
     function: OperationRef<'c, 'a>,
     block: BlockRef<'c, 'a>,
@@ -50,7 +50,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     ///
     /// # Errors
     /// The builder's error.
-    pub fn new(
+    pub(crate) fn new(
         context: &'c Context,
         module: BlockRef<'c, 'a>,
         symbol: &str,
@@ -82,22 +82,22 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     }
 
     /// The function.
-    pub fn function(&self) -> OperationRef<'c, 'a> {
+    pub(crate) fn function(&self) -> OperationRef<'c, 'a> {
         self.function
     }
 
     /// A builder at the end of the function.
-    pub fn at_end(&self) -> Builder<'c, 'a> {
+    pub(crate) fn at_end(&self) -> Builder<'c, 'a> {
         Builder::at_end(self.context, self.block, self.location)
     }
 
     /// The values for the function's arguments.
-    pub fn captured(&self) -> &[Value<'c, 'a>] {
+    pub(crate) fn captured(&self) -> &[Value<'c, 'a>] {
         &self.captured
     }
 
     /// Adds an argument for which the caller has the value.
-    pub fn add_argument(&mut self, r#type: Type<'c>) -> Value<'c, 'a> {
+    pub(crate) fn add_argument(&mut self, r#type: Type<'c>) -> Value<'c, 'a> {
         self.block.add_argument(r#type, self.location)
     }
 
@@ -106,7 +106,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     ///
     /// # Errors
     /// The builder's error.
-    pub fn finish(
+    pub(crate) fn finish(
         &self,
         results: &[Value<'c, 'a>],
         caller: OperationRef<'c, 'a>,
@@ -160,7 +160,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     ///
     /// # Errors
     /// The builder's error.
-    pub fn take(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+    pub(crate) fn take(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
         for value in captured(op) {
             self.value(value)?;
         }
@@ -177,7 +177,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     ///
     /// # Errors
     /// The builder's error.
-    pub fn value(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
+    pub(crate) fn value(&mut self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         if self.own.contains(&ValueKey::of(value)) {
             return Ok(value);
         }
@@ -207,18 +207,18 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
 }
 
 /// Constants, views, and pointers from the table: they are free, and nothing changes their values.
-pub fn is_rebuilt(op: OperationRef) -> bool {
+pub(crate) fn is_rebuilt(op: OperationRef) -> bool {
     let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
     let is_value = op.region_count() == 0 && op.result_count() > 0;
     name(op) == ops::llvm::LOAD || (is_value && op::is_pure(&op) && of_arrays())
 }
 
-pub fn is_scalar(r#type: Type) -> bool {
+pub(crate) fn is_scalar(r#type: Type) -> bool {
     r#type.is_integer() || r#type.is_index() || r#type.is_float()
 }
 
 /// Whether the function can receive the value as an argument, or rebuild it.
-pub fn is_available<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
+pub(crate) fn is_available<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
     let made = OperationResult::try_from(value).ok();
     if let Some(op) = made.map(|r| r.owner()).filter(|op| is_rebuilt(*op)) {
         return op.operands().all(is_available);
@@ -241,7 +241,7 @@ fn defined<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> HashSet<ValueKey> {
 }
 
 /// The values from outside that an op and its nested ops use, in the order of use.
-pub fn captured<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+pub(crate) fn captured<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
     let own = defined(&[op]);
     let operands = with_nested(op)
         .into_iter()
@@ -251,14 +251,14 @@ pub fn captured<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         .collect()
 }
 
-pub fn with_nested<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+pub(crate) fn with_nested<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = nested(op);
     found.push(op);
     found
 }
 
 /// Replaces operands of an op that have a replacement.
-pub fn replace_operands<'c: 'a, 'a>(
+pub(crate) fn replace_operands<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     other: impl Fn(Value<'c, 'a>) -> Option<Value<'c, 'a>>,
 ) {

@@ -13,6 +13,9 @@ use melior::{Context, ContextRef};
 use std::collections::HashSet;
 
 /// Parses a type; the text is the compiler's own.
+///
+/// # Errors
+/// [`CodegenError::Module`] if MLIR cannot parse it.
 pub fn parse_type<'c>(context: ContextRef<'c>, text: &str) -> Result<Type<'c>, CodegenError> {
     // SAFETY: a context outlives what is parsed in it.
     let context: &'c Context = unsafe { context.to_ref() };
@@ -20,7 +23,7 @@ pub fn parse_type<'c>(context: ContextRef<'c>, text: &str) -> Result<Type<'c>, C
 }
 
 /// Parses an attribute; the text is the compiler's own.
-pub fn parse_attribute<'c>(
+pub(crate) fn parse_attribute<'c>(
     context: ContextRef<'c>,
     text: &str,
 ) -> Result<Attribute<'c>, CodegenError> {
@@ -32,7 +35,7 @@ pub fn parse_attribute<'c>(
 
 /// Creates an op from text over operands `%0`, `%1`, … of the given types, to be inserted by the caller. The last op of
 /// `text` is used; its operands must be among these.
-pub fn template<'c>(
+pub(crate) fn template<'c>(
     context: &'c Context,
     operands: &[Value<'c, '_>],
     text: &str,
@@ -85,7 +88,10 @@ pub fn template<'c>(
 ///
 /// # Errors
 /// [`CodegenError::Module`] if MLIR does not parse the text, or the module has another function of a defined one's name.
-pub fn append_functions(module: OperationRef<'_, '_>, text: &str) -> Result<(), CodegenError> {
+pub(crate) fn append_functions(
+    module: OperationRef<'_, '_>,
+    text: &str,
+) -> Result<(), CodegenError> {
     let owner = module.context();
     // SAFETY: `owner` stands until the end of the function; what is parsed belongs to the context itself.
     let context: &Context = unsafe { owner.to_ref() };

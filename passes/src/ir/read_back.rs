@@ -10,7 +10,7 @@ use melior::ir::{Attribute, AttributeLike, OperationRef};
 use skript_intrinsics::Value;
 
 /// The attributes that a dictionary was made from, by name.
-pub fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
+pub(crate) fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
     let dictionary = DictionaryAttribute::try_from(dictionary).ok()?;
     let entry = |n| {
         let (name, value) = dictionary.element(n).ok()?;
@@ -46,7 +46,7 @@ fn value_of(attribute: Attribute) -> Option<Value> {
 }
 
 /// The texts of an op's list of strings; none if it has no such list.
-pub fn strings(op: OperationRef, name: &str) -> Vec<String> {
+pub(crate) fn strings(op: OperationRef, name: &str) -> Vec<String> {
     let list = op.attribute(name).ok();
     let Some(list) = list.and_then(|a| ArrayAttribute::try_from(a).ok()) else {
         return Vec::new();

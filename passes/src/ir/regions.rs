@@ -7,6 +7,9 @@ use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Value, ValueLike};
 use melior::{ContextRef, Error};
 
 /// The region of an operation, which is left with an empty one.
+///
+/// # Errors
+/// The operation has fewer regions.
 pub fn take<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Result<Region<'c>, Error> {
     let source = op.region(number)?;
     let region = Region::new();
@@ -16,6 +19,9 @@ pub fn take<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Result<Regio
 }
 
 /// Replaces the content of a region of `op` by that of `from`.
+///
+/// # Errors
+/// One of the operations has fewer regions.
 pub fn replace(op: OperationRef, from: OperationRef, number: usize) -> Result<(), Error> {
     let (target, source) = (op.region(number)?, from.region(number)?);
     // SAFETY: both regions are alive; no caller holds what stood in the first.
@@ -32,6 +38,9 @@ pub fn first_block<'c: 'a, 'a>(region: &Region<'c>) -> Option<BlockRef<'c, 'a>> 
 
 /// A builder before an operation. It borrows `owner`, the operation's context, which the caller keeps as long as the
 /// builder.
+///
+/// # Errors
+/// The operation is in no block.
 pub fn before<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     owner: &ContextRef<'c>,
@@ -41,6 +50,9 @@ pub fn before<'c: 'a, 'a>(
 }
 
 /// Moves the operations of a region of one block before `op`; erases the terminator and returns its operands.
+///
+/// # Errors
+/// The operation has no such region, or the region no block.
 pub fn inline<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     region: &Region<'c>,

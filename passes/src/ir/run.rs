@@ -58,6 +58,9 @@ pub fn bounded(mut message: String, bytes: usize) -> String {
 }
 
 /// Runs a pass pipeline given as text.
+///
+/// # Errors
+/// [`CodegenError::Stage`] with the diagnostics of the pass that failed.
 pub fn run_pipeline(
     module: &Module,
     stage: &'static str,

@@ -10,7 +10,7 @@ typed! {
 }
 
 /// The initial value of a loop-carried value of `scf.for` or `scf.while`, by the number of its result.
-pub fn init<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Option<Value<'c, 'a>> {
+pub(crate) fn init<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Option<Value<'c, 'a>> {
     let before = match super::name(op).as_str() {
         // Bounds and step.
         ops::scf::FOR => 3,

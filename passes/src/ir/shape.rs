@@ -17,13 +17,13 @@ typed! {
 
 impl<'c: 'a, 'a> Dim<'c, 'a> {
     /// The number of the dimension, if it is a constant.
-    pub fn dimension(self) -> Option<usize> {
+    pub(crate) fn dimension(self) -> Option<usize> {
         usize::try_from(Constant::of(self.index().ok()?)?.integer()?).ok()
     }
 }
 
 /// The dimensions of the source that each dimension of a `collapse_shape` merges.
-pub fn reassociation(collapse: OperationRef) -> Option<Vec<Vec<usize>>> {
+pub(crate) fn reassociation(collapse: OperationRef) -> Option<Vec<Vec<usize>>> {
     let groups = typed::array(collapse, "reassociation").into_iter();
     let numbers = |group| {
         let group = ArrayAttribute::try_from(group).ok()?;
@@ -36,7 +36,7 @@ pub fn reassociation(collapse: OperationRef) -> Option<Vec<Vec<usize>>> {
 
 /// The size of a dynamic dimension of the result of an operation that lists sizes, by its position among the dynamic ones.
 /// Dimensions that a slice drops have static sizes.
-pub fn dynamic_size<'c: 'a, 'a>(
+pub(crate) fn dynamic_size<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     position: usize,
 ) -> Option<Value<'c, 'a>> {

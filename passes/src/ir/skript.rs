@@ -3,7 +3,7 @@
 
 use super::builder::{self, Builder};
 use super::typed::{self, typed};
-use super::{attributes, context, mutation, ops, read_back, types};
+use super::{attributes, context, mutation, ops, read_back};
 use melior::Error;
 use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::OperationLike;
@@ -34,41 +34,41 @@ typed! {
 
 impl<'c: 'a, 'a> Access<'c, 'a> {
     /// The subscripts, one for each dimension.
-    pub fn subscripts(self) -> Vec<Value<'c, 'a>> {
+    pub(crate) fn subscripts(self) -> Vec<Value<'c, 'a>> {
         self.op().operands().skip(1).collect()
     }
 }
 
 impl<'c: 'a, 'a> Yield<'c, 'a> {
     /// The number of subscripts of each destination.
-    pub fn ranks(self) -> Result<DenseI32ArrayAttribute<'c>, Error> {
+    pub(crate) fn ranks(self) -> Result<DenseI32ArrayAttribute<'c>, Error> {
         DenseI32ArrayAttribute::try_from(self.op().attribute("ranks")?)
     }
 }
 
 impl<'c: 'a, 'a> Check<'c, 'a> {
     /// The i64 values that the message prints.
-    pub fn values(self) -> Vec<Value<'c, 'a>> {
+    pub(crate) fn values(self) -> Vec<Value<'c, 'a>> {
         self.op().operands().skip(1).collect()
     }
 
     /// The code of the diagnostic, as in `SK9203`.
-    pub fn code(self) -> String {
+    pub(crate) fn code(self) -> String {
         typed::string(self.op(), CODE).unwrap_or_default()
     }
 
     /// The message, in the format of [`skript_runtime::artifact::Check`].
-    pub fn message(self) -> String {
+    pub(crate) fn message(self) -> String {
         typed::string(self.op(), MESSAGE).unwrap_or_default()
     }
 
     /// The number that the entry returns if the check fails, from 1; `None` before checks are numbered.
-    pub fn status(self) -> Option<i64> {
+    pub(crate) fn status(self) -> Option<i64> {
         typed::integer(self.op(), STATUS)
     }
 
     /// Sets the number of the check.
-    pub fn set_status(self, status: i32) {
+    pub(crate) fn set_status(self, status: i32) {
         let holder = self.op().context();
         let int = IntegerType::new(context::borrow(&holder), 32);
         let status = IntegerAttribute::new(int.into(), status.into());
@@ -78,29 +78,12 @@ impl<'c: 'a, 'a> Check<'c, 'a> {
 
 impl<'c: 'a, 'a> Formula<'c, 'a> {
     /// The bound of each index, outermost first; [`types::DYNAMIC`] where an operand is the bound.
-    pub fn static_bounds(self) -> Vec<i64> {
+    pub(crate) fn static_bounds(self) -> Vec<i64> {
         typed::i64s(self.op(), "static_bounds")
     }
 
-    /// The bounds that are operands.
-    pub fn dynamic_bounds(self) -> Vec<Value<'c, 'a>> {
-        let bounds = self.static_bounds();
-        let count = bounds
-            .iter()
-            .filter(|bound| **bound == types::DYNAMIC)
-            .count();
-        self.op().operands().take(count).collect()
-    }
-
-    /// The contents of the destinations before the formula.
-    pub fn outs(self) -> Vec<Value<'c, 'a>> {
-        let op = self.op();
-        let before = op.operand_count().saturating_sub(op.result_count());
-        op.operands().skip(before).collect()
-    }
-
     /// The keyword of its kind, as in `sum`.
-    pub fn kind(self) -> String {
+    pub(crate) fn kind(self) -> String {
         let text = self.op().attribute("kind").map(|kind| kind.to_string());
         let text = text.unwrap_or_default();
         let word = text
@@ -110,12 +93,12 @@ impl<'c: 'a, 'a> Formula<'c, 'a> {
     }
 
     /// The block of the predicate, if there is one.
-    pub fn predicate(self) -> Option<BlockRef<'c, 'a>> {
+    pub(crate) fn predicate(self) -> Option<BlockRef<'c, 'a>> {
         self.op().region(0).ok()?.first_block()
     }
 
     /// The block of the body.
-    pub fn body(self) -> Result<BlockRef<'c, 'a>, Error> {
+    pub(crate) fn body(self) -> Result<BlockRef<'c, 'a>, Error> {
         builder::only_block(self.op().region(1)?)
     }
 }
@@ -142,7 +125,7 @@ impl<'c: 'a, 'a> Intrinsic<'c, 'a> {
     }
 
     /// The positions of the outputs whose extents the data decide.
-    pub fn dynamic_outputs(self) -> Vec<i64> {
+    pub(crate) fn dynamic_outputs(self) -> Vec<i64> {
         typed::i64s(self.op(), "dynamic_outputs")
     }
 
@@ -166,7 +149,7 @@ impl<'c: 'a, 'a> Invoke<'c, 'a> {
 
 impl<'c: 'a, 'a> Builder<'c, 'a> {
     /// A run-time check: unless `condition` holds, the run ends with this message, which prints the i64 `values`.
-    pub fn check(
+    pub(crate) fn check(
         &self,
         condition: Value<'c, 'a>,
         code: &str,

@@ -10,6 +10,9 @@ use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, AttributeLike, Value, ValueLike};
 
 /// The value of all elements of a tensor, if its definition shows it.
+///
+/// # Errors
+/// The builder's error.
 pub fn value<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,

@@ -48,6 +48,7 @@ impl Lines {
         self.text.push('\n');
     }
 
+    /// The text with all lines.
     pub fn text(&self) -> &str {
         &self.text
     }

@@ -16,9 +16,11 @@ macro_rules! typed {
     )*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(unreachable_pub, reason = "other crates use some of them")]
         pub struct $name<'c, 'a>($crate::ir::typed::OperationRef<'c, 'a>);
 
         #[allow(dead_code, reason = "a form has all accessors, needed or not")]
+        #[allow(unreachable_pub, reason = "other crates use some of them")]
         impl<'c: 'a, 'a> $name<'c, 'a> {
             /// The operation as this one, if it has the name.
             pub fn cast(op: $crate::ir::typed::OperationRef<'c, 'a>) -> Option<Self> {
@@ -37,6 +39,9 @@ macro_rules! typed {
             }
             $($(
                 #[doc = concat!("The operand `", stringify!($operand), "`.")]
+                ///
+                /// # Errors
+                /// The operation has fewer operands.
                 pub fn $operand(
                     self,
                 ) -> Result<$crate::ir::typed::Value<'c, 'a>, $crate::ir::typed::Error> {
@@ -46,6 +51,7 @@ macro_rules! typed {
         }
     )*};
 }
+// What declarations name.
 pub use melior::Error;
 pub use melior::ir::operation::OperationLike;
 pub use melior::ir::{OperationRef, Value};
@@ -70,7 +76,7 @@ pub(super) fn integer(op: OperationRef, name: &str) -> Option<i64> {
 }
 
 /// The items of an array of i64; none without the attribute.
-pub fn i64s(op: OperationRef, name: &str) -> Vec<i64> {
+pub(crate) fn i64s(op: OperationRef, name: &str) -> Vec<i64> {
     let array = op.attribute(name).ok();
     let array = array.and_then(|a| DenseI64ArrayAttribute::try_from(a).ok());
     let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));

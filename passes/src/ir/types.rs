@@ -93,7 +93,7 @@ pub fn of_element<'c>(r#type: Type<'c>, element: Type<'c>) -> Type<'c> {
 }
 
 /// The tensor type with other extents, as many as it has; other types as they are.
-pub fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
+pub(crate) fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
     element_of(r#type).map_or(r#type, |element| {
         RankedTensorType::new(&sizes(extents), element, encoding_of(r#type)).into()
     })

@@ -53,13 +53,13 @@ pub fn is_before(op: OperationRef, other: OperationRef) -> bool {
 }
 
 /// Moves an op before another one of its block.
-pub fn move_before(op: OperationRef, other: OperationRef) {
+pub(crate) fn move_before(op: OperationRef, other: OperationRef) {
     // SAFETY: both ops are alive and in one block.
     unsafe { mlir_sys::mlirOperationMoveBefore(op.to_raw(), other.to_raw()) }
 }
 
 /// Moves an op from its block to the end of another one.
-pub fn move_to_end(op: OperationRef, block: BlockRef) {
+pub(crate) fn move_to_end(op: OperationRef, block: BlockRef) {
     // SAFETY: both are alive; the new block takes the op over at once.
     unsafe {
         mlir_sys::mlirOperationRemoveFromParent(op.to_raw());
@@ -73,7 +73,7 @@ pub fn key(op: OperationRef) -> usize {
 }
 
 /// The op of `block` that is `op` or holds it.
-pub fn ancestor_in<'c, 'a>(
+pub(crate) fn ancestor_in<'c, 'a>(
     block: BlockRef<'c, 'a>,
     op: OperationRef<'c, 'a>,
 ) -> Option<OperationRef<'c, 'a>> {

@@ -4,7 +4,7 @@
 use melior::ir::{Type, TypeLike};
 
 /// The element type of a vector; any other type itself.
-pub fn element_or_self(r#type: Type<'_>) -> Type<'_> {
+pub(crate) fn element_or_self(r#type: Type<'_>) -> Type<'_> {
     if !r#type.is_vector() {
         return r#type;
     }
@@ -13,7 +13,7 @@ pub fn element_or_self(r#type: Type<'_>) -> Type<'_> {
 }
 
 /// Extents of a vector of fixed length; `None` for other types and for scalable vectors.
-pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
+pub(crate) fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
     if !r#type.is_vector() {
         return None;
     }
@@ -29,13 +29,13 @@ pub fn extents(r#type: Type<'_>) -> Option<Vec<i64>> {
 }
 
 /// A vector type of these extents.
-pub fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
+pub(crate) fn of<'c>(extents: &[i64], element: Type<'c>) -> Type<'c> {
     let sizes: Vec<u64> = extents.iter().map(|e| e.cast_unsigned()).collect();
     Type::vector(&sizes, element)
 }
 
 /// All indices into an array of these extents, the last dimension fastest; one empty index for rank 0.
-pub fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
+pub(crate) fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
     extents
         .iter()
         .fold(vec![Vec::new()], |all_indices, extent| {
@@ -48,7 +48,7 @@ pub fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
 }
 
 /// A type of this element: a vector of the shape of `model` if that is one, of fixed length or scalable, else the element.
-pub fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
+pub(crate) fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
     if !model.is_vector() {
         return element;
     }

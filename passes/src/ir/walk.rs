@@ -20,14 +20,14 @@ pub fn nested<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
 }
 
 /// Every op of this name below `root`, outer ones first.
-pub fn named<'c, 'a>(root: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {
+pub(crate) fn named<'c, 'a>(root: OperationRef<'c, 'a>, name: &str) -> Vec<OperationRef<'c, 'a>> {
     let mut found = nested(root);
     found.retain(|op| skript_dialect::op::is(op, name));
     found
 }
 
 /// The op that holds an op.
-pub fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+pub(crate) fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     // SAFETY: an op lives as long as what it holds.
     op.parent_operation()
         .map(|parent| unsafe { OperationRef::from_raw(parent.to_raw()) })

@@ -9,15 +9,15 @@ use super::signature::Binding;
 use crate::structure::Affine;
 
 /// Operands in the layout of a row of the table.
-pub struct Arrangement<'c, 'a> {
+pub(crate) struct Arrangement<'c, 'a> {
     pub operands: Vec<Operand<'c, 'a>>,
-    pub binding: Binding,
+    pub(crate) binding: Binding,
     pub cost: Cost,
 }
 
 /// The cost of an arrangement, the most expensive kind first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Loops over a dimension that are matched with a loop of a window.
     degenerate: usize,
     /// Elements that transposes move.
@@ -39,7 +39,11 @@ enum Use {
 impl<'c: 'a, 'a> Arrangement<'c, 'a> {
     /// The least expensive arrangement of operands with static extents and without loops of one iteration; outputs come
     /// first.
-    pub fn of(words: &[&str], operands: &[&Operand<'c, 'a>], extents: &[i64]) -> Option<Self> {
+    pub(crate) fn of(
+        words: &[&str],
+        operands: &[&Operand<'c, 'a>],
+        extents: &[i64],
+    ) -> Option<Self> {
         let words: Vec<Vec<Vec<char>>> = words.iter().map(|list| letters(list)).collect();
         let mut all: Vec<char> = words.iter().flatten().flatten().copied().collect();
         all.sort_unstable();
@@ -209,7 +213,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     }
 
     /// Moves dimension `order[n]` to position `n`.
-    pub fn transpose(&mut self, order: &[usize]) {
+    pub(crate) fn transpose(&mut self, order: &[usize]) {
         self.changes.push(Change {
             shape: self.shape.clone(),
             step: Step::Transpose(order.to_vec()),
@@ -222,7 +226,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The operands without loops of one iteration and their dimensions, and the extents of the remaining loops.
-    pub fn without_unit_loops(
+    pub(crate) fn without_unit_loops(
         &self,
         operands: &[&Operand<'c, 'a>],
     ) -> Option<(Vec<Operand<'c, 'a>>, Vec<i64>)> {

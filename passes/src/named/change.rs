@@ -12,13 +12,13 @@ use skript_dialect::{PassError, melior};
 
 /// A change, and the shape to which it applies.
 #[derive(Clone)]
-pub struct Change<'c, 'a> {
+pub(crate) struct Change<'c, 'a> {
     pub shape: Vec<i64>,
     pub step: Step<'c, 'a>,
 }
 
 #[derive(Clone)]
-pub enum Step<'c, 'a> {
+pub(crate) enum Step<'c, 'a> {
     /// The block at these offsets.
     Part { offsets: Vec<i64>, sizes: Vec<i64> },
     /// Reverses the elements along these dimensions.
@@ -31,7 +31,7 @@ pub enum Step<'c, 'a> {
 
 impl<'c: 'a, 'a> Change<'c, 'a> {
     /// The changed tensor, computed before `op`.
-    pub fn apply(
+    pub(crate) fn apply(
         &self,
         tensor: Value<'c, 'a>,
         op: OperationRef<'c, 'a>,
@@ -58,7 +58,7 @@ impl<'c: 'a, 'a> Change<'c, 'a> {
     }
 
     /// Inverts the change; for transposes only.
-    pub fn undo(
+    pub(crate) fn undo(
         &self,
         changed: Value<'c, 'a>,
         op: OperationRef<'c, 'a>,
@@ -81,7 +81,7 @@ impl<'c: 'a, 'a> Change<'c, 'a> {
 }
 
 /// The extents after a transpose.
-pub fn permuted(shape: &[i64], permutation: &[usize]) -> Vec<i64> {
+pub(crate) fn permuted(shape: &[i64], permutation: &[usize]) -> Vec<i64> {
     let extents = permutation.iter().map(|d| shape.get(*d).copied());
     extents.map(|e| e.unwrap_or(1)).collect()
 }

@@ -12,7 +12,7 @@ use crate::structure::Affine;
 use skript_dialect::melior::Context;
 
 /// A contraction of the table; the canonical order of dimensions is preferred to transposed ones.
-pub fn contraction<'c: 'a, 'a>(
+pub(crate) fn contraction<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
     right: &Operand<'c, 'a>,
@@ -45,7 +45,7 @@ pub fn contraction<'c: 'a, 'a>(
 }
 
 /// A sum over one loop.
-pub fn dot<'c: 'a, 'a>(
+pub(crate) fn dot<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
     right: &Operand<'c, 'a>,
@@ -89,7 +89,7 @@ fn printed_maps(forms: &[Vec<Affine>], loops: usize, context: &Context) -> Optio
 }
 
 /// Any other contraction, as `linalg.contract`.
-pub fn general_contraction<'c: 'a, 'a>(
+pub(crate) fn general_contraction<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
     right: &Operand<'c, 'a>,

@@ -9,7 +9,7 @@ use super::table;
 use super::write::{Input, Named};
 
 /// A convolution of the table; groups and depthwise filters use reshapes.
-pub fn convolution<'c: 'a, 'a>(
+pub(crate) fn convolution<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
     right: &Operand<'c, 'a>,
@@ -46,7 +46,7 @@ pub fn convolution<'c: 'a, 'a>(
 }
 
 /// The convolution of the table that transposes the fewest elements, for layouts that linalg does not have.
-pub fn arranged_convolution<'c: 'a, 'a>(
+pub(crate) fn arranged_convolution<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     left: &Operand<'c, 'a>,
     right: &Operand<'c, 'a>,
@@ -111,7 +111,7 @@ fn convolved<'c: 'a, 'a>(
 }
 
 /// Strides and dilations as attributes.
-pub fn steps(binding: &Binding) -> String {
+pub(crate) fn steps(binding: &Binding) -> String {
     let count = binding.strides.len();
     format!(
         " {{dilations = dense<{:?}> : tensor<{count}xi64>, strides = dense<{:?}> : tensor<{count}xi64>}}",

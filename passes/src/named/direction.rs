@@ -14,7 +14,7 @@ const MOST_REVERSED: usize = 8;
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// The operation with every subscript increasing from 0, if its extents are static and it can be rewritten.
-    pub fn with_increasing_subscripts(mut self) -> Self {
+    pub(crate) fn with_increasing_subscripts(mut self) -> Self {
         if let Some(inputs) = self.with_loops() {
             self.inputs = inputs;
         }

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 /// A factor.
 #[derive(Clone)]
-pub struct Factor<'c, 'a> {
+pub(crate) struct Factor<'c, 'a> {
     /// The position of the input.
     pub input: usize,
     /// The region's block, and the input's element in it.
@@ -36,7 +36,7 @@ pub struct Factor<'c, 'a> {
 
 /// The two factors of a product of elements; `None` if it is not a product, or if a factor depends on several inputs or
 /// on an index.
-pub fn product<'c: 'a, 'a>(
+pub(crate) fn product<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     mut negated: bool,
     block: BlockRef<'c, 'a>,
@@ -97,7 +97,7 @@ fn owner<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
 }
 
 /// The operand of a widening, or of a cast between types of the same width.
-pub fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+pub(crate) fn widened<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let op = owner(value)?;
     match op::name(&op).as_str() {
         ops::arith::EXTF | ops::arith::EXTSI => ir::operand(op).ok(),
@@ -206,7 +206,7 @@ fn steps<'c: 'a, 'a>(
 
 impl<'c: 'a, 'a> Factor<'c, 'a> {
     /// Whether the factor is the element, or the element in a wider type: named operations widen.
-    pub fn is_element(&self) -> bool {
+    pub(crate) fn is_element(&self) -> bool {
         let [value] = self.values.as_slice() else {
             return false;
         };
@@ -214,17 +214,17 @@ impl<'c: 'a, 'a> Factor<'c, 'a> {
     }
 
     /// The type of the factor.
-    pub fn element_type(&self) -> Type<'c> {
+    pub(crate) fn element_type(&self) -> Type<'c> {
         self.r#type
     }
 
     /// Exchanges the signs of two factors.
-    pub fn swap_signs(left: &mut Self, right: &mut Self) {
+    pub(crate) fn swap_signs(left: &mut Self, right: &mut Self) {
         std::mem::swap(&mut left.negated, &mut right.negated);
     }
 
     /// The factor for each element of a tensor.
-    pub fn compute(
+    pub(crate) fn compute(
         &self,
         tensor: Value<'c, 'a>,
         at: &Builder<'c, 'a>,

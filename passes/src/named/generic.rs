@@ -12,7 +12,7 @@ use melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::op;
 
 /// An operation with one result.
-pub struct Generic<'c, 'a> {
+pub(crate) struct Generic<'c, 'a> {
     pub inputs: Vec<Operand<'c, 'a>>,
     pub output: Operand<'c, 'a>,
     /// Extents of the loops; negative for dynamic ones.
@@ -25,7 +25,7 @@ pub struct Generic<'c, 'a> {
 impl<'c: 'a, 'a> Generic<'c, 'a> {
     /// Reads an operation; `None` if it works on buffers, has several results, has subscripts that are not linear,
     /// reduces along a dimension of its output, or has a payload that no named operation has.
-    pub fn read(op: OperationRef<'c, 'a>) -> Option<Self> {
+    pub(crate) fn read(op: OperationRef<'c, 'a>) -> Option<Self> {
         let operands: Vec<Value<'c, 'a>> = op.operands().collect();
         let generic = linalg::Generic::cast(op)?;
         let indexing = generic.indexing_maps();
@@ -76,7 +76,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
 
     /// Whether these inputs are all inputs, or the others are never read, define static extents only, and no loop is
     /// known to be empty.
-    pub fn reads_only(&self, inputs: &[usize]) -> bool {
+    pub(crate) fn reads_only(&self, inputs: &[usize]) -> bool {
         let mut others = (0..self.inputs.len()).filter(|input| !inputs.contains(input));
         others.all(|input| {
             let shape = self.inputs.get(input).map(|operand| &operand.shape);
@@ -94,11 +94,11 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
     }
 
     /// Whether all extents of loops and operands are static, and no loop is empty.
-    pub fn is_static(&self) -> bool {
+    pub(crate) fn is_static(&self) -> bool {
         self.all_extents().all(|extent| extent > 0)
     }
 
-    pub fn extent(&self, number: usize) -> i64 {
+    pub(crate) fn extent(&self, number: usize) -> i64 {
         self.extents.get(number).copied().unwrap_or(-1)
     }
 }

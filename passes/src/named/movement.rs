@@ -9,7 +9,10 @@ use melior::ir::Value;
 use skript_dialect::melior;
 
 /// An output filled with one value.
-pub fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Option<Named<'c, 'a>> {
+pub(crate) fn fill<'c: 'a, 'a>(
+    generic: &Generic<'c, 'a>,
+    value: Value<'c, 'a>,
+) -> Option<Named<'c, 'a>> {
     let whole = generic.output.indices()?.len() == generic.extents.len();
     whole.then(|| Named {
         name: ops::linalg::FILL.to_owned(),
@@ -22,7 +25,7 @@ pub fn fill<'c: 'a, 'a>(generic: &Generic<'c, 'a>, value: Value<'c, 'a>) -> Opti
 }
 
 /// A transpose, or a broadcast, possibly of a transposed tensor.
-pub fn movement<'c: 'a, 'a>(
+pub(crate) fn movement<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {

@@ -10,7 +10,7 @@ use skript_dialect::{PassError, melior};
 
 /// A tensor after changes, reshaped, and how the loops read it; or a scalar.
 #[derive(Clone)]
-pub struct Operand<'c, 'a> {
+pub(crate) struct Operand<'c, 'a> {
     /// The tensor before the changes.
     pub value: Value<'c, 'a>,
     /// Changes in order.
@@ -23,7 +23,7 @@ pub struct Operand<'c, 'a> {
 
 impl<'c: 'a, 'a> Operand<'c, 'a> {
     /// The type of the elements, after the changes; `None` for scalars.
-    pub fn element(&self) -> Option<Type<'c>> {
+    pub(crate) fn element(&self) -> Option<Type<'c>> {
         let computed = self
             .changes
             .iter()
@@ -36,7 +36,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     }
 
     /// The tensor after its changes, reshaped to its shape.
-    pub fn shaped(
+    pub(crate) fn shaped(
         &self,
         op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
@@ -53,7 +53,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     }
 
     /// Inverts changes and reshape for a result, which then has this type.
-    pub fn restored(
+    pub(crate) fn restored(
         &self,
         result: Value<'c, 'a>,
         r#type: Type<'c>,
@@ -68,7 +68,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     }
 
     /// Loops by dimension, if each dimension is one loop and no two are the same.
-    pub fn indices(&self) -> Option<Vec<usize>> {
+    pub(crate) fn indices(&self) -> Option<Vec<usize>> {
         let indices: Vec<usize> = self
             .forms
             .iter()
@@ -80,7 +80,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
     }
 
     /// Without the dimensions of one element that the loops read at 0.
-    pub fn without_units(&self) -> Self {
+    pub(crate) fn without_units(&self) -> Self {
         let kept = |(form, extent): (&Affine, &i64)| form.as_constant() != Some(0) || *extent != 1;
         let dimensions = self.forms.iter().zip(&self.shape);
         let (forms, shape) = dimensions
@@ -97,7 +97,7 @@ impl<'c: 'a, 'a> Operand<'c, 'a> {
 
     /// Splits dimensions that several loops enumerate digit by digit (`d0 * 4 + d1` with `d1 < 4`), where `is_separate`
     /// accepts the outer loops, as they do not position a window.
-    pub fn unfolded(&self, extents: &[i64], is_separate: impl Fn(usize) -> bool) -> Self {
+    pub(crate) fn unfolded(&self, extents: &[i64], is_separate: impl Fn(usize) -> bool) -> Self {
         let mut unfolded = Operand {
             value: self.value,
             changes: self.changes.clone(),

@@ -10,10 +10,10 @@ use melior::ir::{OperationRef, RegionLike, Value};
 use skript_dialect::melior;
 use skript_dialect::op;
 
-pub use super::factor::Factor;
+pub(crate) use super::factor::Factor;
 
 /// A payload of a named operation; inputs are named by position.
-pub enum Payload<'c, 'a> {
+pub(crate) enum Payload<'c, 'a> {
     /// A value from outside.
     Fill(Value<'c, 'a>),
     Copy(usize),
@@ -27,7 +27,7 @@ pub enum Payload<'c, 'a> {
 }
 
 /// A binary operation that accumulates.
-pub struct Combiner {
+pub(crate) struct Combiner {
     pub name: String,
     /// Its attributes as the generic form prints them.
     pub attributes: String,
@@ -35,7 +35,7 @@ pub struct Combiner {
 
 /// The operations that a window may combine with: the suffix of linalg's pooling operations, and the `arith` operations
 /// that they stand for.
-pub const POOLS: &[(&str, [&str; 2])] = &[
+pub(crate) const POOLS: &[(&str, [&str; 2])] = &[
     ("sum", [ops::arith::ADDF, ops::arith::ADDI]),
     ("max", [ops::arith::MAXIMUMF, ops::arith::MAXSI]),
     ("min", [ops::arith::MINIMUMF, ops::arith::MINSI]),
@@ -50,7 +50,7 @@ const COMBINERS: &[&str] = &[
 ];
 
 impl<'c: 'a, 'a> Payload<'c, 'a> {
-    pub fn read(generic: OperationRef<'c, 'a>, inputs: usize) -> Option<Self> {
+    pub(crate) fn read(generic: OperationRef<'c, 'a>, inputs: usize) -> Option<Self> {
         let block = generic.region(0).ok()?.first_block()?;
         let argument = |position: usize| block.argument(position).ok().map(Value::from);
         let position = |value: Value<'c, 'a>| (0..inputs).find(|n| argument(*n) == Some(value));
@@ -113,7 +113,7 @@ impl Combiner {
     }
 
     /// The suffix of linalg's pooling operations.
-    pub fn pool(&self) -> Option<&'static str> {
+    pub(crate) fn pool(&self) -> Option<&'static str> {
         let means = |names: &[&str; 2]| names.contains(&self.name.as_str());
         POOLS
             .iter()

@@ -33,7 +33,7 @@ use skript_dialect::melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, op};
 
 /// The pass `skript-raise-to-named-linalg`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-raise-to-named-linalg",
     summary: "raise linalg.generic operations to named operations that compute the same",
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],

@@ -13,7 +13,7 @@ use crate::ir::ops;
 use crate::ir::types;
 
 /// A reduction of full dimensions.
-pub fn reduction<'c: 'a, 'a>(
+pub(crate) fn reduction<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {
@@ -99,7 +99,7 @@ fn alone<'c: 'a, 'a>(
 }
 
 /// A pooling in a layout of linalg; `None` if an operand had to be transposed.
-pub fn pooling<'c: 'a, 'a>(
+pub(crate) fn pooling<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {
@@ -122,7 +122,7 @@ pub fn pooling<'c: 'a, 'a>(
 }
 
 /// A pooling in the layout of linalg that transposes the fewest elements.
-pub fn arranged_pooling<'c: 'a, 'a>(
+pub(crate) fn arranged_pooling<'c: 'a, 'a>(
     generic: &Generic<'c, 'a>,
     input: &Operand<'c, 'a>,
 ) -> Option<Named<'c, 'a>> {

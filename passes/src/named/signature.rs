@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// The loop of each letter, and the steps of windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Binding {
+pub(crate) struct Binding {
     /// `None` for a letter without a loop, which has one iteration.
     letters: BTreeMap<char, Option<usize>>,
     /// One for each position of a window, in the order of the input's dimensions.
@@ -21,7 +21,7 @@ impl Binding {
     /// Matches operands with words, in this order; `None` if one has another form.
     ///
     /// Letters that earlier words bound decide which letter of a sum is which, so outputs come first.
-    pub fn of(operands: &[(&str, &Operand<'_, '_>)], extents: &[i64]) -> Option<Binding> {
+    pub(crate) fn of(operands: &[(&str, &Operand<'_, '_>)], extents: &[i64]) -> Option<Binding> {
         let mut binding = Binding::default();
         for (words, operand) in operands {
             let words: Vec<&str> = words.split_whitespace().collect();
@@ -43,7 +43,7 @@ impl Binding {
     }
 
     /// The number of iterations of a letter.
-    pub fn extent(&self, letter: char, extents: &[i64]) -> Option<i64> {
+    pub(crate) fn extent(&self, letter: char, extents: &[i64]) -> Option<i64> {
         match self.letters.get(&letter)? {
             Some(number) => extents.get(*number).copied(),
             None => Some(1),

@@ -7,7 +7,7 @@
 use crate::ir::ops;
 
 /// A sum of products.
-pub struct Contraction {
+pub(crate) struct Contraction {
     pub name: &'static str,
     /// Factors, then the output.
     pub operands: [&'static str; 3],
@@ -16,7 +16,7 @@ pub struct Contraction {
 }
 
 /// A sum of products of a window and a filter.
-pub struct Convolution {
+pub(crate) struct Convolution {
     pub name: &'static str,
     pub input: &'static str,
     pub filter: &'static str,
@@ -26,7 +26,7 @@ pub struct Convolution {
 }
 
 /// A pooling; the suffix for the combiner completes the name.
-pub struct Pooling {
+pub(crate) struct Pooling {
     pub name: &'static str,
     pub words: &'static [&'static str],
     pub input: &'static str,
@@ -86,7 +86,7 @@ const fn pooling(
     }
 }
 
-pub const CONTRACTIONS: &[Contraction] = &[
+pub(crate) const CONTRACTIONS: &[Contraction] = &[
     contraction(ops::linalg::MATMUL, ["i k", "k j", "i j"], "ijk"),
     contraction(ops::linalg::MATMUL, ["k i", "k j", "i j"], "ijk"),
     contraction(ops::linalg::MATMUL, ["i k", "j k", "i j"], "ijk"),
@@ -118,7 +118,7 @@ pub const CONTRACTIONS: &[Contraction] = &[
     contraction(ops::linalg::DOT, ["k", "k", ""], ""),
 ];
 
-pub const CONVOLUTIONS: &[Convolution] = &[
+pub(crate) const CONVOLUTIONS: &[Convolution] = &[
     plain(ops::linalg::CONV_1D, "x+u", "u", "x"),
     plain(ops::linalg::CONV_2D, "y+u x+v", "u v", "y x"),
     plain(ops::linalg::CONV_3D, "z+t y+u x+v", "t u v", "z y x"),
@@ -228,7 +228,7 @@ pub const CONVOLUTIONS: &[Convolution] = &[
     ),
 ];
 
-pub const POOLINGS: &[Pooling] = &[
+pub(crate) const POOLINGS: &[Pooling] = &[
     pooling(
         "linalg.pooling_nwc",
         &["sum", "max", "min"],

@@ -9,7 +9,7 @@ use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 
 /// A named operation.
-pub struct Named<'c, 'a> {
+pub(crate) struct Named<'c, 'a> {
     pub name: String,
     /// The text before the operands, and after the destination.
     pub head: String,
@@ -20,7 +20,7 @@ pub struct Named<'c, 'a> {
     pub typed: bool,
 }
 
-pub enum Input<'c, 'a> {
+pub(crate) enum Input<'c, 'a> {
     Tensor(Operand<'c, 'a>),
     Scalar(Value<'c, 'a>),
     /// An empty tensor that defines the extents of a window.
@@ -29,7 +29,7 @@ pub enum Input<'c, 'a> {
 
 impl<'c: 'a, 'a> Named<'c, 'a> {
     /// Whether no tensor with dynamic extents is reshaped: the other shape could not be computed.
-    pub fn keeps_dynamic_shapes(&self) -> bool {
+    pub(crate) fn keeps_dynamic_shapes(&self) -> bool {
         let kept = |operand: &Operand| {
             let extents = types::extents(operand.value.r#type()).unwrap_or_default();
             let is_open = extents.contains(&types::DYNAMIC);
@@ -44,7 +44,7 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
     }
 
     /// Inserts the operation, with reshapes around it, before `at`; returns the result.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         at: OperationRef<'c, 'a>,
         builder: &Builder<'c, 'a>,
@@ -99,13 +99,13 @@ impl<'c: 'a, 'a> Named<'c, 'a> {
 }
 
 /// Whether all are tensors of one element type.
-pub fn same_elements(operands: &[&Operand<'_, '_>]) -> bool {
+pub(crate) fn same_elements(operands: &[&Operand<'_, '_>]) -> bool {
     let mut elements = operands.iter().map(|o| o.element());
     let first = elements.next().flatten();
     first.is_some() && elements.all(|e| e == first)
 }
 
 /// Whether linalg's products and poolings support elements of this type: all but `index`.
-pub fn multiplies(element: Type<'_>) -> bool {
+pub(crate) fn multiplies(element: Type<'_>) -> bool {
     !element.is_index()
 }

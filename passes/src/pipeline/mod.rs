@@ -3,7 +3,7 @@
 //!
 //! A pipeline is a list of passes in MLIR's textual form; `skript-opt --skript-to-linalg` and the compiler run the same.
 
-pub mod stages;
+pub(crate) mod stages;
 
 use skript_dialect::pass::register_pipeline;
 
@@ -89,7 +89,7 @@ const SCALARS: &[&str] = &[
 ];
 
 /// The lowerings: pipelines that support different formulas.
-pub const LOWERINGS: [&str; 3] = ["skript-to-linalg", "skript-to-affine", "skript-to-scf"];
+pub(crate) const LOWERINGS: [&str; 3] = ["skript-to-linalg", "skript-to-affine", "skript-to-scf"];
 
 /// Every named pipeline.
 pub const ALL: &[Pipeline] = &[
@@ -187,7 +187,7 @@ impl Pipeline {
 }
 
 /// Registers the pipelines with MLIR.
-pub fn register() {
+pub(crate) fn register() {
     for pipeline in ALL {
         register_pipeline(pipeline.flag, pipeline.summary, &pipeline.text());
     }

@@ -11,7 +11,7 @@ use crate::target::{Processor, TargetDescription};
 
 /// A named list of passes that end where `skript compile --emit` can stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stage {
+pub(crate) struct Stage {
     /// Names the stage in messages and in `--print-pipeline`.
     pub name: &'static str,
     /// Passes separated by commas, without the anchor.
@@ -116,7 +116,7 @@ fn of(steps: &[Step], modules: Modules) -> Vec<&'static str> {
 }
 
 /// From the `skript` dialect to the dialects of a lowering. Operators of `keep`, by their qualified names, stay invocations.
-pub fn lower(lowering: &Pipeline, keep: &[String]) -> Stage {
+pub(crate) fn lower(lowering: &Pipeline, keep: &[String]) -> Stage {
     Stage {
         name: "lower",
         passes: match self::keep(keep) {
@@ -127,13 +127,13 @@ pub fn lower(lowering: &Pipeline, keep: &[String]) -> Stage {
 }
 
 /// The pass that keeps operators as invocations; `None` if there are none to keep.
-pub fn keep(operators: &[String]) -> Option<String> {
+pub(crate) fn keep(operators: &[String]) -> Option<String> {
     let flag = keep_operators::PASS.flag;
     (!operators.is_empty()).then(|| format!("{flag}{{operators={}}}", operators.join(",")))
 }
 
 /// From tensors or loops to buffers.
-pub fn bufferize() -> Stage {
+pub(crate) fn bufferize() -> Stage {
     Stage {
         name: "bufferize",
         passes: of(BUFFERIZE, Modules::Models).join(","),
@@ -141,17 +141,17 @@ pub fn bufferize() -> Stage {
 }
 
 /// The passes of [`bufferize`] for any module.
-pub fn bufferize_any() -> Vec<&'static str> {
+pub(crate) fn bufferize_any() -> Vec<&'static str> {
     of(BUFFERIZE, Modules::Any)
 }
 
 /// The passes from buffers to LLVM's dialect for any module, without a target.
-pub fn to_llvm_any() -> Vec<&'static str> {
+pub(crate) fn to_llvm_any() -> Vec<&'static str> {
     of(LLVM, Modules::Any)
 }
 
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
-pub fn schedule(processor: &Processor) -> Stage {
+pub(crate) fn schedule(processor: &Processor) -> Stage {
     let (bits, registers) = (processor.vector_bits, processor.vector_registers);
     let cache = processor.l2;
     Stage {
@@ -163,7 +163,7 @@ pub fn schedule(processor: &Processor) -> Stage {
 }
 
 /// What depends on variables alone moves into functions that run once.
-pub fn prepare() -> Stage {
+pub(crate) fn prepare() -> Stage {
     Stage {
         name: "prepare",
         passes: "skript-prepare-variables".to_owned(),
@@ -171,7 +171,7 @@ pub fn prepare() -> Stage {
 }
 
 /// From buffers to a module in LLVM's dialect for a target.
-pub fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
+pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
     [
         Stage {
             name: "memory",
@@ -189,7 +189,7 @@ pub fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
 }
 
 /// Every stage from the `skript` dialect to LLVM's.
-pub fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
+pub(crate) fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
     let mut stages = vec![
         lower(lowering, keep),
         bufferize(),
@@ -201,7 +201,7 @@ pub fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> 
 }
 
 /// What `skript-opt --pass-pipeline` accepts to run these stages.
-pub fn text(stages: &[Stage]) -> String {
+pub(crate) fn text(stages: &[Stage]) -> String {
     let passes: Vec<&str> = stages.iter().map(|stage| stage.passes.as_str()).collect();
     format!("builtin.module({})", passes.join(","))
 }

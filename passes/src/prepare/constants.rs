@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// Arguments and allocations whose content is the same in every call.
 #[derive(Default)]
-pub struct Constants<'c, 'a> {
+pub(crate) struct Constants<'c, 'a> {
     /// Arguments that are variables without updates.
     variables: HashMap<ValueKey, Value<'c, 'a>>,
     /// Allocations of the entry's block, in order, that only [`Constants::writers`] write.
@@ -25,7 +25,7 @@ pub struct Constants<'c, 'a> {
 
 impl<'c: 'a, 'a> Constants<'c, 'a> {
     /// Those of a bufferized entry of one block; none of any other function.
-    pub fn of(entry: OperationRef<'c, 'a>, module: OperationRef<'c, 'a>) -> Self {
+    pub(crate) fn of(entry: OperationRef<'c, 'a>, module: OperationRef<'c, 'a>) -> Self {
         let Ok(body) = func::body(entry) else {
             return Constants::default();
         };
@@ -96,27 +96,27 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
     }
 
     /// Whether the memref is a view of such a buffer.
-    pub fn is_constant(&self, memref: Value) -> bool {
+    pub(crate) fn is_constant(&self, memref: Value) -> bool {
         self.contains(&root_of(memref))
     }
 
     /// Whether the buffer is a variable.
-    pub fn is_variable(&self, root: &ValueKey) -> bool {
+    pub(crate) fn is_variable(&self, root: &ValueKey) -> bool {
         self.variables.contains_key(root)
     }
 
     /// The variable.
-    pub fn variable(&self, root: &ValueKey) -> Option<Value<'c, 'a>> {
+    pub(crate) fn variable(&self, root: &ValueKey) -> Option<Value<'c, 'a>> {
         self.variables.get(root).copied()
     }
 
     /// The allocations.
-    pub fn allocations(&self) -> &HashMap<ValueKey, OperationRef<'c, 'a>> {
+    pub(crate) fn allocations(&self) -> &HashMap<ValueKey, OperationRef<'c, 'a>> {
         &self.allocations
     }
 
     /// The operations that write the allocations, in order, each with the roots of its memrefs.
-    pub fn writers(&self) -> &[(OperationRef<'c, 'a>, Vec<ValueKey>)] {
+    pub(crate) fn writers(&self) -> &[(OperationRef<'c, 'a>, Vec<ValueKey>)] {
         &self.writers
     }
 

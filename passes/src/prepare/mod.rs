@@ -9,7 +9,7 @@
 //! Requires: a bufferized entry of one block. Guarantees: the entry reads the array and never writes it; the module has
 //! `skript.prepared_size`, the bytes of the array, if there is one.
 
-pub mod constants;
+pub(crate) mod constants;
 
 use crate::extents::size::bytes;
 use crate::ir::outline::Outlined;
@@ -23,7 +23,7 @@ use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-prepare-variables`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-prepare-variables",
     summary: "move what depends on variables alone into functions that run once",
     anchor: Some(ops::builtin::MODULE),
@@ -39,7 +39,7 @@ const ALIGNMENT: u64 = 64;
 const MOST_GROWTH: u64 = 4;
 
 /// The bytes that the functions of [`PASS`] fill, as it left them at the module; 0 if there are none.
-pub fn size(module: OperationRef) -> u64 {
+pub(crate) fn size(module: OperationRef) -> u64 {
     let size = module.attribute(attribute_names::PREPARED_SIZE).ok();
     let size = size.and_then(|size| IntegerAttribute::try_from(size).ok());
     size.map_or(0, |size| size.value().cast_unsigned())

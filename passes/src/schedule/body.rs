@@ -18,17 +18,28 @@ pub enum Operand {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The value of a dimension of the original operation.
-    Index { dimension: usize },
+    Index {
+        /// The dimension, from the outermost.
+        dimension: usize,
+    },
     /// A constant, as MLIR prints its attribute: `0.000000e+00 : f32`.
-    Constant { attribute: String, element: String },
+    Constant {
+        /// The value with its type.
+        attribute: String,
+        /// The element type.
+        element: String,
+    },
     /// Any operation with the same meaning on scalars and on vectors.
     Apply {
+        /// The operation's name.
         name: String,
         /// Inherent attributes in generic form, without braces: `predicate = 2 : i64`.
         attributes: String,
+        /// The operands, in order.
         operands: Vec<Operand>,
         /// Element types of the operands and of the result.
         operand_elements: Vec<String>,
+        /// The element type of the result.
         element: String,
     },
 }
@@ -48,6 +59,7 @@ impl Step {
 pub struct Combine {
     /// `arith.addf` and the like.
     pub name: String,
+    /// The attributes of the operation, as in `fastmath<reassoc>`.
     pub attributes: String,
     /// The kind of `vector.reduction`.
     pub reduction: &'static str,
@@ -80,7 +92,7 @@ impl Combine {
 }
 
 /// Whether a printed constant is the identity of the operation.
-pub fn is_identity(attribute: &str, combine: &Combine) -> bool {
+pub(crate) fn is_identity(attribute: &str, combine: &Combine) -> bool {
     let value = attribute.split(' ').next().unwrap_or("");
     if value == combine.identity {
         return true;
@@ -120,10 +132,13 @@ fn extreme(element: &str, smallest: bool) -> Option<String> {
 /// A payload: computes `value` at each point and combines it with the output's element if `predicate` is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
+    /// The operations, in order.
     pub steps: Vec<Step>,
+    /// The value that is combined with the accumulator.
     pub value: Operand,
     /// A bool; points where it is false contribute nothing.
     pub predicate: Option<Operand>,
+    /// The combination with the accumulator.
     pub combine: Combine,
     /// Element types of values from outside.
     pub captures: Vec<String>,

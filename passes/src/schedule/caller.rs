@@ -14,7 +14,7 @@ fn before<'c, 'a>(anchor: OperationRef<'c, 'a>) -> Result<Builder<'c, 'a>, Strin
 ///
 /// # Errors
 /// The builder's error.
-pub fn index_before<'c, 'a>(
+pub(super) fn index_before<'c, 'a>(
     anchor: OperationRef<'c, 'a>,
     value: i64,
 ) -> Result<Value<'c, 'a>, String> {
@@ -26,7 +26,7 @@ pub fn index_before<'c, 'a>(
 ///
 /// # Errors
 /// The builder's error.
-pub fn array_before<'c, 'a>(
+pub(super) fn array_before<'c, 'a>(
     anchor: OperationRef<'c, 'a>,
     r#type: &str,
 ) -> Result<Value<'c, 'a>, String> {
@@ -45,7 +45,7 @@ pub fn array_before<'c, 'a>(
 ///
 /// # Errors
 /// The builder's error.
-pub fn static_before<'c, 'a>(
+pub(super) fn static_before<'c, 'a>(
     anchor: OperationRef<'c, 'a>,
     array: Value<'c, 'a>,
     r#type: &str,
@@ -73,7 +73,7 @@ pub fn static_before<'c, 'a>(
 ///
 /// # Errors
 /// The builder's error.
-pub fn extent_before<'c, 'a>(
+pub(super) fn extent_before<'c, 'a>(
     anchor: OperationRef<'c, 'a>,
     array: Value<'c, 'a>,
     dimension: usize,
@@ -89,7 +89,7 @@ pub fn extent_before<'c, 'a>(
 ///
 /// # Errors
 /// The builder's error.
-pub fn tiles_before<'c, 'a>(
+pub(super) fn tiles_before<'c, 'a>(
     anchor: OperationRef<'c, 'a>,
     extent: Value<'c, 'a>,
     factor: i64,

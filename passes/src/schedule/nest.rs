@@ -9,14 +9,18 @@
 /// Whether the output's address depends on the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopKind {
+    /// Iterations are independent.
     Parallel,
+    /// Iterations combine into one element.
     Reduction,
 }
 
 /// One loop, `0 ≤ i < extent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
+    /// The number of iterations; [`ESTIMATE`] where it is dynamic.
     pub extent: i64,
+    /// Whether its iterations are independent.
     pub kind: LoopKind,
     /// The dimension of the original operation that the loop is, if its value may be used (`linalg.index`); `None` for
     /// loops that are collapsed from several.
@@ -34,6 +38,7 @@ pub const ESTIMATE: i64 = 64;
 /// The address of an operand's element in units of elements: `offset + Σ strides[k] · i_k`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
+    /// The offset of the first element, in elements.
     pub offset: i64,
     /// One per loop.
     pub strides: Vec<i64>,
@@ -42,7 +47,9 @@ pub struct Address {
 /// Loops, outermost first, and the operands they run over; the last operand is the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nest {
+    /// The loops, outermost first.
     pub loops: Vec<Loop>,
+    /// The addresses of the operands; the last one is the destination.
     pub operands: Vec<Address>,
     /// The operands whose content is the same in every call of the model.
     pub constants: Vec<usize>,

@@ -9,7 +9,7 @@
 //! The method is that of sub-pixel convolutions: Shi et al., *Is the deconvolution layer the same as a convolutional
 //! layer?* (2016).
 //!
-//! Requires: `linalg.generic` on static arrays. Guarantees: a reduction is split only if at most [`MOST`] phases are
+//! Requires: `linalg.generic` on static arrays. Guarantees: a reduction is split only if at most 16 phases are
 //! left; each element of the output is written by one of them.
 
 use super::body::{Combine, is_identity};

@@ -21,6 +21,7 @@ pub enum LaneMode {
 /// A register tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// What the vector lanes are.
     pub mode: LaneMode,
     /// The loop along the lanes.
     pub lanes_loop: usize,

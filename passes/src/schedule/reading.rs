@@ -24,8 +24,11 @@ use std::collections::HashMap;
 
 /// A reduction as plain data.
 pub struct Reduction<'c, 'a> {
+    /// The loops and addresses.
     pub nest: Nest,
+    /// What one iteration computes.
     pub body: Body,
+    /// The parameters of the kernel.
     pub signature: Signature,
     /// The arrays that are used, the output last, then captured scalars.
     pub arguments: Vec<Value<'c, 'a>>,

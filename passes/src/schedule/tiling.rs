@@ -14,10 +14,13 @@ use crate::ir::ops;
 /// The number of steps that threads may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
+    /// The number of steps.
     Static(i64),
     /// As many as tiles of `factor` iterations cover a loop with a dynamic extent.
     Dynamic {
+        /// The loop, from the outermost.
         loop_number: usize,
+        /// Iterations of one tile.
         factor: i64,
     },
 }

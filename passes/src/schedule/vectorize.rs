@@ -83,6 +83,7 @@ pub const PASS: Pass = Pass {
 pub struct Target {
     /// Bits of one vector register.
     pub vector_bits: i64,
+    /// The number of vector registers.
     pub vector_registers: i64,
     /// Bytes of the cache of level 2.
     pub cache_bytes: i64,

@@ -10,7 +10,7 @@ use crate::ir::{attributes, mutation};
 use skript_dialect::{Pass, PassError, op};
 
 /// The pass `skript-annotate-structure`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-annotate-structure",
     summary: "annotate each formula with its structure",
     run: |root, _, rewriter| {

@@ -22,6 +22,7 @@ pub struct ArgReduction {
     pub comparison: ScalarOp,
     /// The condition that compares, and the operand of it that is the new element: 0 or 1.
     pub update: TermId,
+    /// The operand of the comparison that is the new element, 0 or 1.
     pub candidate: usize,
     /// The other conditions.
     pub guards: Vec<TermId>,

@@ -11,7 +11,7 @@ use std::fmt;
 
 /// The kinds of computation that lowerings distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Structure {
+pub(crate) enum Structure {
     /// Writes each output element once, from elements at affine subscripts.
     Map,
     /// A map that only moves elements: reshape, transpose, slice, broadcast, pad, concatenate.
@@ -34,7 +34,7 @@ pub enum Structure {
 }
 
 impl Structure {
-    pub fn of(nest: &Nest) -> Structure {
+    pub(crate) fn of(nest: &Nest) -> Structure {
         let guard = Guard::of(nest);
         if nest.kind == Accumulation::Replace || nest.reads_destination() {
             return if ArgReduction::of(nest).is_some_and(|r| r.guards.is_empty()) {

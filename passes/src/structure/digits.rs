@@ -12,7 +12,7 @@ const MOST: usize = 8;
 
 /// The nest over digits, and the new term of each term. `None` if no subscript list of at least `least` dimensions
 /// divides an index, or if digits do not make all such subscripts linear.
-pub fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
+pub(super) fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
     let mut found: Option<(Nest, Vec<TermId>)> = None;
     for _ in 0..MOST {
         let present = found.as_ref().map_or(nest, |(nest, _)| nest);

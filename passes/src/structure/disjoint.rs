@@ -11,7 +11,7 @@ impl Nest {
     /// Two points that write the same element agree in an index if some subscript is a multiple of it, plus indices in
     /// which they are known to agree, plus a remainder smaller than one step of it. The search repeats until it finds
     /// no further index. Subscripts that depend on data are ignored.
-    pub fn is_disjoint(&self, depth: usize) -> bool {
+    pub(crate) fn is_disjoint(&self, depth: usize) -> bool {
         !self.reads_destination()
             && !self.targets.is_empty()
             && self.targets.iter().all(|target| {

@@ -16,13 +16,14 @@ pub struct Guard {
 
 /// The smallest box of indices that contains all points where a guard is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DomainBox {
+pub(crate) struct DomainBox {
     pub low: Vec<i64>,
     /// Zero if no point is left.
     pub extents: Vec<Extent>,
 }
 
 impl Guard {
+    /// What holds where the predicate of a nest is true.
     pub fn of(nest: &Nest) -> Guard {
         Guard::all(nest, nest.predicate)
     }
@@ -41,7 +42,7 @@ impl Guard {
         guard
     }
 
-    pub fn always_holds(&self) -> bool {
+    pub(crate) fn always_holds(&self) -> bool {
         self.constraints.is_empty() && self.others.is_empty()
     }
 
@@ -129,7 +130,7 @@ impl Guard {
 
     /// The box that the constraints on single indices describe; they are removed from the guard. A dynamic extent may
     /// be below any bound, so its constraints stay.
-    pub fn split_box(&mut self, extents: &[Extent]) -> DomainBox {
+    pub(crate) fn split_box(&mut self, extents: &[Extent]) -> DomainBox {
         let mut low = vec![0i64; extents.len()];
         let mut end: Vec<i64> = extents.iter().map(|own| own.upper_bound()).collect();
         let mut is_empty = false;
@@ -181,7 +182,11 @@ impl Guard {
 }
 
 /// Whether the constraints state only that these subscripts are in bounds of a tensor with these extents.
-pub fn only_bounds(constraints: &[Affine], subscripts: &[Affine], extents: &[Extent]) -> bool {
+pub(crate) fn only_bounds(
+    constraints: &[Affine],
+    subscripts: &[Affine],
+    extents: &[Extent],
+) -> bool {
     let bounds: Vec<Affine> = subscripts
         .iter()
         .zip(extents)

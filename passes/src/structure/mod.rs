@@ -6,25 +6,25 @@
 //! of others, `digits` splits divided indices. [`disjoint`] finds parallel loops, [`pieces`] piecewise affine
 //! subscripts, [`arg_reduction`] arg-reductions, [`compaction`] stream compactions. [`classify`] assigns the kind.
 
-pub mod annotate_structure;
+pub(crate) mod annotate_structure;
 pub mod arg_reduction;
-pub mod classify;
-pub mod compaction;
+pub(crate) mod classify;
+pub(crate) mod compaction;
 mod digits;
-pub mod disjoint;
-pub mod guard;
-pub mod nest;
-pub mod pieces;
-pub mod positions;
-pub mod read;
+pub(crate) mod disjoint;
+pub(crate) mod guard;
+pub(crate) mod nest;
+pub(crate) mod pieces;
+pub(crate) mod positions;
+pub(crate) mod read;
 mod substitute;
-pub mod target;
+pub(crate) mod target;
 
 pub use arg_reduction::ArgReduction;
-pub use classify::Structure;
+pub(crate) use classify::Structure;
 pub use compaction::Compaction;
-pub use guard::{DomainBox, Guard};
-pub use nest::{Nest, Term, TermId};
+pub use guard::Guard;
+pub use nest::{Nest, NestTarget, NestTensor, Term, TermId};
 pub use pieces::Pieces;
 pub use positions::Positions;
 pub use read::{ReadError, Reading, StaticReading};

@@ -13,11 +13,15 @@ pub type TermId = usize;
 pub struct Nest {
     /// Extents of the indices, outermost first.
     pub extents: Vec<Extent>,
+    /// How values are combined with the destinations.
     pub kind: Accumulation,
     /// Bool; `None`: always true.
     pub predicate: Option<TermId>,
+    /// What is written.
     pub targets: Vec<NestTarget>,
+    /// The tensors that are read.
     pub tensors: Vec<NestTensor>,
+    /// The terms; a [`TermId`] is an index here.
     pub terms: Vec<Term>,
 }
 
@@ -26,48 +30,64 @@ pub struct Nest {
 pub struct NestTarget {
     /// Extents of the output.
     pub extents: Vec<Extent>,
+    /// One term per dimension of the destination.
     pub subscripts: Vec<TermId>,
+    /// The value that is written.
     pub value: TermId,
 }
 
 /// A tensor that the formula reads.
 #[derive(Clone, Debug)]
 pub struct NestTensor {
+    /// The extents, outermost first.
     pub extents: Vec<Extent>,
     /// The target whose current elements these are, for a destination.
     pub destination: Option<usize>,
 }
 
+/// An expression of a nest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
+    /// A constant.
     Int(i64),
+    /// A constant.
     Bool(bool),
     /// Position in [`Nest::extents`].
     Index(usize),
     /// An element of [`Nest::tensors`].
     Access {
+        /// The index of the tensor in [`Nest::tensors`].
         tensor: usize,
+        /// One term per dimension.
         subscripts: Vec<TermId>,
     },
     /// `kind` is that of the operands.
     Apply {
+        /// The scalar operation.
         op: ScalarOp,
+        /// The kind of the result.
         kind: ScalarKind,
+        /// The operands, in order.
         operands: Vec<TermId>,
     },
     /// Lazy: only the selected branch is evaluated.
     Branch {
+        /// The condition, a bool.
         condition: TermId,
+        /// The value where it holds.
         then: TermId,
+        /// The value where it does not hold.
         otherwise: TermId,
     },
     /// A real literal, a value from outside, or an operation that is not a scalar operation of the dialect.
     Opaque {
+        /// What it reads.
         operands: Vec<TermId>,
     },
 }
 
 impl Term {
+    /// The terms that it reads directly.
     pub fn operands(&self) -> Vec<TermId> {
         match self {
             Term::Int(_) | Term::Bool(_) | Term::Index(_) => Vec::new(),
@@ -81,7 +101,7 @@ impl Term {
         }
     }
 
-    pub fn operands_mut(&mut self) -> Vec<&mut TermId> {
+    pub(crate) fn operands_mut(&mut self) -> Vec<&mut TermId> {
         match self {
             Term::Int(_) | Term::Bool(_) | Term::Index(_) => Vec::new(),
             Term::Access {
@@ -101,7 +121,7 @@ impl Term {
 
 impl Nest {
     /// The extents of the indices; `None` if one is dynamic.
-    pub fn static_extents(&self) -> Option<Vec<i64>> {
+    pub(crate) fn static_extents(&self) -> Option<Vec<i64>> {
         self.extents.iter().map(|own| own.as_static()).collect()
     }
 
@@ -286,12 +306,12 @@ pub(crate) mod samples {
     use super::*;
 
     /// Collects terms.
-    pub struct Builder {
+    pub(crate) struct Builder {
         pub nest: Nest,
     }
 
     impl Builder {
-        pub fn new(kind: Accumulation, extents: &[impl Copy + Into<Extent>]) -> Self {
+        pub(crate) fn new(kind: Accumulation, extents: &[impl Copy + Into<Extent>]) -> Self {
             Builder {
                 nest: Nest {
                     extents: extents.iter().map(|own| (*own).into()).collect(),
@@ -304,20 +324,20 @@ pub(crate) mod samples {
             }
         }
 
-        pub fn term(&mut self, term: Term) -> TermId {
+        pub(crate) fn term(&mut self, term: Term) -> TermId {
             self.nest.terms.push(term);
             self.nest.terms.len() - 1
         }
 
-        pub fn int(&mut self, value: i64) -> TermId {
+        pub(crate) fn int(&mut self, value: i64) -> TermId {
             self.term(Term::Int(value))
         }
 
-        pub fn index(&mut self, position: usize) -> TermId {
+        pub(crate) fn index(&mut self, position: usize) -> TermId {
             self.term(Term::Index(position))
         }
 
-        pub fn ints(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
+        pub(crate) fn ints(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
             self.term(Term::Apply {
                 op,
                 kind: ScalarKind::Int,
@@ -325,7 +345,7 @@ pub(crate) mod samples {
             })
         }
 
-        pub fn reals(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
+        pub(crate) fn reals(&mut self, op: ScalarOp, x: TermId, y: TermId) -> TermId {
             self.term(Term::Apply {
                 op,
                 kind: ScalarKind::Real,
@@ -333,7 +353,7 @@ pub(crate) mod samples {
             })
         }
 
-        pub fn both(&mut self, x: TermId, y: TermId) -> TermId {
+        pub(crate) fn both(&mut self, x: TermId, y: TermId) -> TermId {
             self.term(Term::Apply {
                 op: ScalarOp::And,
                 kind: ScalarKind::Bool,
@@ -342,7 +362,14 @@ pub(crate) mod samples {
         }
 
         /// `scale·d[i] + step·d[j] + offset`
-        pub fn window(&mut self, i: usize, scale: i64, j: usize, step: i64, offset: i64) -> TermId {
+        pub(crate) fn window(
+            &mut self,
+            i: usize,
+            scale: i64,
+            j: usize,
+            step: i64,
+            offset: i64,
+        ) -> TermId {
             let (i, j) = (self.index(i), self.index(j));
             let (scale, step, offset) = (self.int(scale), self.int(step), self.int(offset));
             let (a, b) = (
@@ -353,7 +380,7 @@ pub(crate) mod samples {
             self.ints(ScalarOp::Add, sum, offset)
         }
 
-        pub fn access(&mut self, extents: &[i64], subscripts: &[TermId]) -> TermId {
+        pub(crate) fn access(&mut self, extents: &[i64], subscripts: &[TermId]) -> TermId {
             self.nest.tensors.push(NestTensor {
                 extents: extents.iter().copied().map(Extent::from).collect(),
                 destination: None,
@@ -364,7 +391,12 @@ pub(crate) mod samples {
             })
         }
 
-        pub fn target(mut self, extents: &[i64], subscripts: &[TermId], value: TermId) -> Nest {
+        pub(crate) fn target(
+            mut self,
+            extents: &[i64],
+            subscripts: &[TermId],
+            value: TermId,
+        ) -> Nest {
             self.nest.targets.push(NestTarget {
                 extents: extents.iter().copied().map(Extent::from).collect(),
                 subscripts: subscripts.to_vec(),
@@ -374,7 +406,7 @@ pub(crate) mod samples {
         }
 
         /// `0 ≤ x < extent`
-        pub fn within(&mut self, x: TermId, extent: i64) -> TermId {
+        pub(crate) fn within(&mut self, x: TermId, extent: i64) -> TermId {
             let (zero, end) = (self.int(0), self.int(extent));
             let low = self.ints(ScalarOp::Ge, x, zero);
             let high = self.ints(ScalarOp::Lt, x, end);

@@ -12,10 +12,15 @@ const MOST: usize = 256;
 /// `then` where the form is not negative, `otherwise` elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pieces<T> {
+    /// The same value everywhere.
     One(T),
+    /// Two cases, by the sign of a form.
     Split {
+        /// The case is decided by whether this is at least zero.
         form: Affine,
+        /// The cases where it is.
         then: Box<Pieces<T>>,
+        /// The cases where it is not.
         otherwise: Box<Pieces<T>>,
     },
 }

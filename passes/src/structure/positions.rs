@@ -12,7 +12,9 @@ const LONGEST: i64 = 1 << 16;
 /// The value of an integer at each value of the only index that it depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Positions {
+    /// The loop index.
     pub index: usize,
+    /// The value of the integer at each value of the index.
     pub places: Vec<i64>,
 }
 

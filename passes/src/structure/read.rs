@@ -26,9 +26,13 @@ use std::collections::HashMap;
 /// A formula as data, and the IR values of its components.
 #[derive(Clone)]
 pub struct Reading<'c, 'a> {
+    /// The formula as data.
     pub nest: Nest,
+    /// The operation that was read.
     pub op: OperationRef<'c, 'a>,
+    /// The block of the predicate, if there is one.
     pub predicate: Option<BlockRef<'c, 'a>>,
+    /// The block of the body.
     pub body: BlockRef<'c, 'a>,
     /// Number of region arguments that are indices: that of [`Nest::extents`], if these are the formula's own.
     pub indices: usize,
@@ -59,6 +63,7 @@ pub struct Reading<'c, 'a> {
 
 /// Why a formula cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum ReadError {
     #[error("it has dynamic extents")]
     DynamicExtent,
@@ -98,6 +103,10 @@ impl<'c, 'a> std::ops::Deref for StaticReading<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Reading<'c, 'a> {
+    /// Reads a `skript.formula`.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the operation is not a formula, or has no form as a nest of loops.
     pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
         let mut extents = Vec::new();
@@ -247,7 +256,7 @@ impl<'c: 'a, 'a> Reading<'c, 'a> {
     ///
     /// # Errors
     /// [`ReadError::DynamicExtent`], [`ReadError::SeveralElements`], and the errors of [`Reading::of`].
-    pub fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
+    pub(crate) fn of_fixed(op: OperationRef<'c, 'a>) -> Result<Self, ReadError> {
         match Self::of(op)? {
             reading if reading.is_dynamic => Err(ReadError::DynamicExtent),
             reading if !reading.has_distinct_destinations() => Err(ReadError::SeveralElements),
@@ -549,7 +558,7 @@ fn block_of<'c: 'a, 'a>(region: RegionRef<'c, 'a>) -> Result<Option<BlockRef<'c,
 }
 
 /// How a formula combines a value with the element that it writes.
-pub fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
+pub(crate) fn kind(op: OperationRef<'_, '_>) -> Result<Accumulation, ReadError> {
     let formula = Formula::cast(op).ok_or(ReadError::Malformed("not a formula"))?;
     Ok(match formula.kind().as_str() {
         "assign" => Accumulation::Assign,
@@ -590,7 +599,10 @@ fn same_integer(op: OperationRef<'_, '_>, operands: &[TermId]) -> Option<TermId>
 }
 
 /// The scalar operation that an op of the dialect is, and the kind of its operands.
-pub fn scalar_operation(op: OperationRef<'_, '_>, name: &str) -> Option<(ScalarOp, ScalarKind)> {
+pub(crate) fn scalar_operation(
+    op: OperationRef<'_, '_>,
+    name: &str,
+) -> Option<(ScalarOp, ScalarKind)> {
     if !name.starts_with("skript.") || op.result_count() != 1 {
         return None;
     }

@@ -8,6 +8,7 @@ use skript_symbolic::{Affine, Extent};
 pub struct Slot {
     /// Outermost first; none for a single position.
     pub indices: Vec<usize>,
+    /// The first position that is written.
     pub offset: i64,
     /// Positive.
     pub step: i64,
@@ -50,6 +51,7 @@ impl Placement {
         }
     }
 
+    /// The slots of a block; `None` for other placements.
     pub fn slots(&self) -> Option<&[Slot]> {
         match self {
             Placement::Block(slots) => Some(slots),
@@ -68,12 +70,12 @@ impl Slot {
     }
 
     /// Whether the positions are those of one dynamic loop from index 0 on, which may end where the dimension does.
-    pub fn may_fill_dynamic(&self) -> bool {
+    pub(crate) fn may_fill_dynamic(&self) -> bool {
         self.is_prefix() && self.is_dynamic && self.indices.len() == 1
     }
 
     /// Whether the slot begins at index 0 of the dimension and leaves no gap.
-    pub fn is_prefix(&self) -> bool {
+    pub(crate) fn is_prefix(&self) -> bool {
         self.offset == 0 && (self.step == 1 || self.count == 1)
     }
 }

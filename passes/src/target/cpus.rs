@@ -3,22 +3,22 @@
 
 /// A processor by LLVM's name. Sizes are typical ones where models of a processor differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cpu {
+pub(crate) struct Cpu {
     pub name: &'static str,
     /// The first word of a target triple.
-    pub architecture: &'static str,
+    pub(crate) architecture: &'static str,
     /// The processor whose features this one has too; empty if there is none.
     base: &'static str,
     /// The features beyond those of `base` that code uses: not those of the system, which virtual machines often hide.
     features: &'static str,
     /// Fused multiply-adds of the widest vectors that start in one cycle.
-    pub fma_ports: u32,
+    pub(crate) fma_ports: u32,
     /// Sizes of the caches of levels 1 (data), 2 and 3, in KiB.
-    pub caches: [u64; 3],
+    pub(crate) caches: [u64; 3],
 }
 
-pub const X86_64: &str = "x86_64";
-pub const AARCH64: &str = "aarch64";
+pub(crate) const X86_64: &str = "x86_64";
+pub(crate) const AARCH64: &str = "aarch64";
 
 const fn cpu(
     name: &'static str,
@@ -40,7 +40,7 @@ const fn cpu(
 
 /// The microarchitecture levels of the x86-64 ABI, then products. `generic` is any AArch64 processor.
 #[rustfmt::skip]
-pub const CPUS: &[Cpu] = &[
+pub(crate) const CPUS: &[Cpu] = &[
     cpu("x86-64", X86_64, "", "cmov cx8 mmx sse sse2", 1, [32, 256, 2048]),
     cpu("x86-64-v2", X86_64, "x86-64", "cx16 sahf sse3 ssse3 sse4.1 sse4.2 crc32 popcnt", 1, [32, 256, 4096]),
     cpu("x86-64-v3", X86_64, "x86-64-v2", "avx avx2 fma f16c bmi bmi2 lzcnt movbe", 2, [32, 256, 8192]),
@@ -65,12 +65,12 @@ pub const CPUS: &[Cpu] = &[
 
 impl Cpu {
     /// The processor of a name.
-    pub fn named(name: &str) -> Option<&'static Cpu> {
+    pub(crate) fn named(name: &str) -> Option<&'static Cpu> {
         CPUS.iter().find(|cpu| cpu.name == name)
     }
 
     /// All features that code uses.
-    pub fn features(&self) -> Vec<&'static str> {
+    pub(crate) fn features(&self) -> Vec<&'static str> {
         let mut features = match Cpu::named(self.base) {
             // The table is in this order: a base stands before what is based on it.
             Some(base) if base.name != self.name => base.features(),

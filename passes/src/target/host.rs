@@ -8,7 +8,7 @@ use skript_runtime::processor;
 use std::sync::LazyLock;
 
 /// This processor as LLVM names it. Code may use the features that the loader finds too: it would refuse others.
-pub fn target() -> Target {
+pub(super) fn target() -> Target {
     static TARGET: LazyLock<Target> = LazyLock::new(usable);
     TARGET.clone()
 }
@@ -26,7 +26,7 @@ fn usable() -> Target {
 }
 
 /// The processor with what this one reports in place of typical values.
-pub fn measured(typical: Processor) -> Processor {
+pub(super) fn measured(typical: Processor) -> Processor {
     static CACHES: LazyLock<[Option<u64>; 3]> = LazyLock::new(processor::caches);
     let [l1, l2, l3] = *CACHES;
     Processor {

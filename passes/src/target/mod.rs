@@ -7,15 +7,14 @@
 mod cpus;
 mod host;
 
-pub use cpus::{CPUS, Cpu};
-
 use cpus::{AARCH64, X86_64};
+pub(crate) use cpus::{CPUS, Cpu};
 use skript_frontend::diagnostics::closest;
 use skript_runtime::artifact::Target;
 use skript_runtime::processor::{aarch64, x86_features};
 
 /// The name of this processor on command lines.
-pub const NATIVE: &str = "native";
+pub(crate) const NATIVE: &str = "native";
 
 /// Features of an x86-64 processor that decide more than single instructions.
 const AVX512: &str = "+avx512f";
@@ -38,19 +37,20 @@ pub struct Processor {
     /// Number of vector registers.
     pub vector_registers: u32,
     /// Fused multiply-adds of such vectors that start in one cycle.
-    pub fma_ports: u32,
+    pub(crate) fma_ports: u32,
     /// Bytes of a core's data cache of level 1.
     pub l1: u64,
     /// Bytes of the cache of level 2.
-    pub l2: u64,
+    pub(crate) l2: u64,
     /// Bytes of the cache of level 3, shared by cores.
-    pub l3: u64,
+    pub(crate) l3: u64,
     /// Processors of the system, whether this process may use them or not; 1 for a processor by name.
-    pub cores: u32,
+    pub(crate) cores: u32,
 }
 
 /// Why there is no such target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum TargetError {
     #[error("the processor `{name}` is not known{}; there are {NATIVE}, {}", suggestion(*.near), names().join(", "))]
     Cpu {

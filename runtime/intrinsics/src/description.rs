@@ -19,17 +19,22 @@ const DEEPEST: usize = 16;
 /// Element type and rank of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array {
+    /// The element type.
     pub element: ElementType,
+    /// The number of dimensions.
     pub rank: usize,
 }
 
 /// All that is known of an invocation before it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
+    /// The operator's full name, `nn.resize`.
     pub operator: String,
     /// Whether it draws from the stream of random numbers.
     pub random: bool,
+    /// Names and values, in the order of the declaration.
     pub attributes: Vec<(String, Value)>,
+    /// The inputs, in the order of the declaration.
     pub inputs: Vec<Array>,
     /// Outputs, then the arrays that receive extents.
     pub outputs: Vec<Array>,
@@ -40,6 +45,7 @@ pub struct Description {
 }
 
 impl Description {
+    /// The serialized form, which [`Description::from_bytes`] reads.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         string(&self.operator, &mut bytes);

@@ -2,6 +2,9 @@
 //! Kernels of operators that the language cannot express, by qualified name. No other table names operators.
 //!
 //! A kernel is plain Rust over tensors, independent of models and MLIR, so that every engine can call it.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 mod boxes;
 pub mod compiled;
 pub mod description;
@@ -41,15 +44,25 @@ impl Kernel {
 /// The operators of the standard library that are intrinsics: what other forms of them are chosen by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intrinsic {
+    /// The largest elements along an axis, and their indices.
     LargestElements,
+    /// Non-maximum suppression of boxes.
     SuppressedBoxes,
+    /// The positions of elements that are not zero.
     NonzeroPositions,
+    /// Cubic interpolation to another size.
     CubicResize,
+    /// Cubic interpolation at the points of a grid.
     CubicSample,
+    /// The maximum over a region of interest, divided into bins.
     RegionMaximum,
+    /// The mean over a region of interest, divided into bins.
     RegionMean,
+    /// Random reals, uniformly distributed.
     Uniform,
+    /// Random reals, normally distributed.
     Normal,
+    /// Random truth values.
     Bernoulli,
 }
 
@@ -143,11 +156,17 @@ fn find(name: &str) -> Option<&'static Row> {
 /// The value of an operator's attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
+    /// An optional attribute without a value.
     Null,
+    /// A `bool`.
     Bool(bool),
+    /// An `int`.
     Int(i64),
+    /// A `real`.
     Real(f64),
+    /// A `str`.
     Str(String),
+    /// A pack; packs of packs nest.
     List(Vec<Value>),
     /// Depends on dynamic extents; no run-time value is passed to the kernel.
     Unknown,
@@ -156,6 +175,7 @@ pub enum Value {
 /// What the type of an output states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
+    /// The storage type that the kernel writes.
     pub element: ElementType,
     /// `None` if the kernel is to find it out.
     pub shape: Option<Vec<u64>>,
@@ -172,6 +192,7 @@ pub enum KernelError {
     /// An output whose shape the type must state, by position.
     #[error("the shape of output {0} is not known")]
     NoShape(usize),
+    /// A tensor could not be built or read.
     #[error(transparent)]
     Tensor(#[from] TensorError),
 }
@@ -179,9 +200,11 @@ pub enum KernelError {
 /// One invocation of an intrinsic.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
+    /// Names and values, in the order of the declaration.
     pub attributes: &'a [(String, Value)],
     /// Packs flattened.
     pub inputs: &'a [&'a Tensor],
+    /// The element types and extents of the results.
     pub outputs: &'a [Output],
     /// Of the stream of random numbers.
     pub seed: u64,

@@ -67,8 +67,11 @@ pub fn taps(
 pub struct Cubic {
     /// The parameter of the cubic.
     pub coefficient: f64,
+    /// Whether the kernel is widened where the result is smaller, as an antialiasing filter.
     pub antialias: bool,
+    /// `shift` of the formula, in elements.
     pub shift: f64,
+    /// `cut` of the formula, in elements: 1 where corners are aligned.
     pub cut: f64,
 }
 

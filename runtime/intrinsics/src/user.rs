@@ -15,6 +15,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 /// Why a kernel cannot be bound to an operator.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum BindError {
     #[error("`{0}` is an intrinsic of the standard library")]
     Known(String),

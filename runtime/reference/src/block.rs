@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 4096;
 
 pub(crate) struct Evaluator<'m, 'o> {
     pub model: &'m Model,
-    pub settings: &'m Settings,
+    pub(crate) settings: &'m Settings,
     observer: &'m mut Observer<'o>,
     depth: usize,
     /// Random operators executed so far.
@@ -24,7 +24,11 @@ pub(crate) struct Evaluator<'m, 'o> {
 }
 
 impl<'m, 'o> Evaluator<'m, 'o> {
-    pub fn new(model: &'m Model, settings: &'m Settings, observer: &'m mut Observer<'o>) -> Self {
+    pub(crate) fn new(
+        model: &'m Model,
+        settings: &'m Settings,
+        observer: &'m mut Observer<'o>,
+    ) -> Self {
         Evaluator {
             model,
             settings,
@@ -35,7 +39,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
     }
 
     /// Evaluates the entry.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         inputs: &[Arc<Tensor>],
         variables: &[Arc<Tensor>],
@@ -73,7 +77,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         skript_intrinsics::compiled::stream(self.settings.seed, self.draws)
     }
 
-    pub fn function(&self, id: FunctionId) -> Result<&'m Function, EvalError> {
+    pub(crate) fn function(&self, id: FunctionId) -> Result<&'m Function, EvalError> {
         self.model
             .function(id)
             .ok_or_else(|| internal(format!("there is no function {}", id.0)))
@@ -133,7 +137,11 @@ impl<'m, 'o> Evaluator<'m, 'o> {
     }
 
     /// Runs the operations; the block's results are in the frame afterwards.
-    pub fn block(&mut self, frame: &mut Frame<'m>, block: &'m Block) -> Result<(), EvalError> {
+    pub(crate) fn block(
+        &mut self,
+        frame: &mut Frame<'m>,
+        block: &'m Block,
+    ) -> Result<(), EvalError> {
         for operation in &block.operations {
             match operation {
                 Operation::Invoke(invoke) => self
@@ -238,7 +246,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
     }
 
     /// Binds a computed tensor and shows it to the observer if it has a name.
-    pub fn show(
+    pub(crate) fn show(
         &mut self,
         frame: &mut Frame<'m>,
         id: ValueId,

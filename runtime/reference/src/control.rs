@@ -10,7 +10,7 @@ use skript_tensor::Tensor;
 use std::sync::Arc;
 
 impl<'m> Evaluator<'m, '_> {
-    pub fn branch(
+    pub(crate) fn branch(
         &mut self,
         frame: &mut Frame<'m>,
         arms: &'m [Arm],
@@ -47,7 +47,7 @@ impl<'m> Evaluator<'m, '_> {
         }
     }
 
-    pub fn iterate(&mut self, frame: &mut Frame<'m>, l: &'m Loop) -> Result<(), EvalError> {
+    pub(crate) fn iterate(&mut self, frame: &mut Frame<'m>, l: &'m Loop) -> Result<(), EvalError> {
         let count = iterations(frame, l)?;
         for carried in &l.carried {
             let init = frame.get(carried.init)?.clone();

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 /// What went wrong; [`EvalError`] adds where.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum Failure {
     #[error("expected {expected} {what}, got {got}")]
     Count {
@@ -97,6 +98,7 @@ pub enum Failure {
 /// A failure with the chain of operator calls that led there.
 #[derive(Debug)]
 pub struct EvalError {
+    /// What went wrong.
     pub failure: Box<Failure>,
     /// Innermost first: where in the text, in which function.
     pub calls: Vec<Call>,
@@ -105,11 +107,14 @@ pub struct EvalError {
 /// One step of a call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
+    /// The function's name, `nn.conv`.
     pub function: String,
+    /// The source text that calls it or that failed in it.
     pub span: Span,
 }
 
 impl EvalError {
+    /// A failure without a call stack; callers add their steps.
     pub fn new(failure: Failure) -> Self {
         EvalError {
             failure: Box::new(failure),

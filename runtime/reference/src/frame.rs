@@ -15,7 +15,7 @@ pub(crate) struct Frame<'m> {
     pub function: &'m Function,
     /// Scoped name of this activation: `main.G.label`.
     pub path: String,
-    pub settings: &'m Settings,
+    pub(crate) settings: &'m Settings,
     pub numbers: Numbers,
     values: Vec<Option<Arc<Tensor>>>,
     /// Run-time extents by name, with the tensor that defined each.
@@ -23,7 +23,7 @@ pub(crate) struct Frame<'m> {
 }
 
 impl<'m> Frame<'m> {
-    pub fn new(
+    pub(crate) fn new(
         function: &'m Function,
         path: String,
         settings: &'m Settings,
@@ -39,7 +39,7 @@ impl<'m> Frame<'m> {
         }
     }
 
-    pub fn declared(&self, id: ValueId) -> Result<&'m Value, EvalError> {
+    pub(crate) fn declared(&self, id: ValueId) -> Result<&'m Value, EvalError> {
         self.function
             .values
             .get(id.0 as usize)
@@ -47,7 +47,7 @@ impl<'m> Frame<'m> {
     }
 
     /// Takes the run-time extents that no input has.
-    pub fn learn(&mut self, extents: &[i64]) -> Result<(), EvalError> {
+    pub(crate) fn learn(&mut self, extents: &[i64]) -> Result<(), EvalError> {
         if extents.len() != self.function.extents.len() {
             return Err(internal(format!(
                 "{} has {} extents, but {} are passed",
@@ -63,7 +63,7 @@ impl<'m> Frame<'m> {
     }
 
     /// The name of a value in messages.
-    pub fn name(&self, id: ValueId) -> String {
+    pub(crate) fn name(&self, id: ValueId) -> String {
         self.function
             .values
             .get(id.0 as usize)
@@ -71,7 +71,7 @@ impl<'m> Frame<'m> {
             .unwrap_or_else(|| format!("tensor {}", id.0))
     }
 
-    pub fn get(&self, id: ValueId) -> Result<&Arc<Tensor>, EvalError> {
+    pub(crate) fn get(&self, id: ValueId) -> Result<&Arc<Tensor>, EvalError> {
         self.values
             .get(id.0 as usize)
             .and_then(Option::as_ref)
@@ -84,12 +84,12 @@ impl<'m> Frame<'m> {
             })
     }
 
-    pub fn all(&self, ids: &[ValueId]) -> Result<Vec<Arc<Tensor>>, EvalError> {
+    pub(crate) fn all(&self, ids: &[ValueId]) -> Result<Vec<Arc<Tensor>>, EvalError> {
         ids.iter().map(|&id| self.get(id).cloned()).collect()
     }
 
     /// Gives a value its tensor; checks it against the declared type and learns run-time extents from it.
-    pub fn bind(&mut self, id: ValueId, tensor: Arc<Tensor>) -> Result<(), EvalError> {
+    pub(crate) fn bind(&mut self, id: ValueId, tensor: Arc<Tensor>) -> Result<(), EvalError> {
         let TensorType { kind, shape } = &self.declared(id)?.tensor;
         if tensor.element() != self.element(id)? {
             return Err(Failure::Tensor(skript_tensor::TensorError::Kind {
@@ -167,7 +167,7 @@ impl<'m> Frame<'m> {
     }
 
     /// What an expression over run-time extents says, conditions as 0 and 1; `None` while a symbol in it is unknown.
-    pub fn scalar(&self, expr: &ShapeExpr) -> Option<Scalar> {
+    pub(crate) fn scalar(&self, expr: &ShapeExpr) -> Option<Scalar> {
         match expr {
             ShapeExpr::Constant(n) => Some(Scalar::Int(*n)),
             ShapeExpr::Real(bits) => Some(Scalar::Real(f64::from_bits(*bits))),
@@ -186,7 +186,7 @@ impl<'m> Frame<'m> {
     }
 
     /// An extent as an int, if its symbols are known.
-    pub fn known_extent(&self, extent: &Extent) -> Option<i64> {
+    pub(crate) fn known_extent(&self, extent: &Extent) -> Option<i64> {
         match extent {
             Extent::Fixed(n) => i64::try_from(*n).ok(),
             Extent::Dynamic { expr, .. } => self.evaluate(expr),
@@ -194,7 +194,7 @@ impl<'m> Frame<'m> {
     }
 
     /// An extent that must be known by now; negative ones count as 0.
-    pub fn extent(&self, extent: &Extent) -> Result<u64, EvalError> {
+    pub(crate) fn extent(&self, extent: &Extent) -> Result<u64, EvalError> {
         match extent {
             Extent::Fixed(n) => Ok(*n),
             Extent::Dynamic { expr, bound } => {
@@ -220,7 +220,7 @@ impl<'m> Frame<'m> {
     }
 
     /// The extents of a value that is about to be computed.
-    pub fn shape(&self, id: ValueId) -> Result<Vec<u64>, EvalError> {
+    pub(crate) fn shape(&self, id: ValueId) -> Result<Vec<u64>, EvalError> {
         let extents = &self.declared(id)?.tensor.shape;
         let shape: Vec<u64> = extents
             .iter()
@@ -239,7 +239,7 @@ impl<'m> Frame<'m> {
     }
 
     /// A constant tensor of the type of `id`.
-    pub fn constant(&self, id: ValueId, data: &ConstantData) -> Result<Tensor, EvalError> {
+    pub(crate) fn constant(&self, id: ValueId, data: &ConstantData) -> Result<Tensor, EvalError> {
         let shape = self.shape(id)?;
         let element = self.element(id)?;
         Ok(match data {
@@ -255,7 +255,7 @@ impl<'m> Frame<'m> {
     }
 
     /// The type of a value's elements.
-    pub fn element(&self, id: ValueId) -> Result<ElementType, EvalError> {
+    pub(crate) fn element(&self, id: ValueId) -> Result<ElementType, EvalError> {
         let declared = self.declared(id)?;
         let numbers = match declared.wide {
             true => self.numbers.work(),

@@ -6,32 +6,35 @@
 //! (`+=`) is accumulated in f64 and rounded once at the end, so that it is closer to the true sum than any order of f32
 //! additions. Results of an operator are rounded to the storage types. Nothing depends on the machine: transcendental
 //! functions come from `skript-semantics`.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 mod block;
 mod check;
 mod control;
-pub mod error;
+mod error;
 mod formula;
 mod frame;
 mod intrinsics;
 
-pub use error::{EvalError, Failure};
+pub use error::{Call, EvalError, Failure};
 
 use skript_frontend::model::{Model, VariableId};
 use skript_tensor::Tensor;
 use std::sync::Arc;
 
 /// Sees every named tensor that a function computes: its scoped name (`main.G.label.x`) and value.
-pub type Observer<'a> = dyn FnMut(&str, &Tensor) + Send + 'a;
+pub(crate) type Observer<'a> = dyn FnMut(&str, &Tensor) + Send + 'a;
 
 /// Bounds and seeds of an evaluation.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Iterations of one loop that ends by itself; more is [`Failure::TooManySteps`].
-    pub max_iterations: u64,
+    pub(crate) max_iterations: u64,
     /// Elements of one computed tensor; more is [`Failure::TooManyElements`].
-    pub max_elements: u64,
+    pub(crate) max_elements: u64,
     /// Points of one formula's domain; more, which would take hours, is [`Failure::TooManyPoints`].
-    pub max_points: u64,
+    pub(crate) max_points: u64,
     /// Start of the random operators.
     pub seed: u64,
 }
@@ -78,7 +81,7 @@ pub fn evaluate(
 }
 
 /// [`evaluate`], showing each named tensor to `observer` as it is computed.
-pub fn evaluate_with_observer(
+pub(crate) fn evaluate_with_observer(
     model: &Model,
     inputs: &[Arc<Tensor>],
     variables: &[Arc<Tensor>],

@@ -25,15 +25,18 @@ use skript_tensor::ElementType;
 /// Object code with everything needed to call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
+    /// What the code was compiled for.
     pub target: Target,
     /// Symbol of the entry, `int32_t (void *const *tensors, uint8_t *arena, struct skript_context *context)`.
     pub entry: String,
+    /// The memory that the entry works in.
     pub arena: ArenaLayout,
     /// Bytes of the array that `skript_prepare` fills, `void (void *const *tensors)`; 0 if nothing is prepared. Its pointer
     /// is the last of the tensors.
     pub prepared: u64,
     /// In the order of the graph; packs flattened.
     pub inputs: Vec<Port>,
+    /// In the order of the graph; packs flattened.
     pub variables: Vec<Port>,
     /// The graph's outputs, then the new values of updated variables.
     pub outputs: Vec<Port>,
@@ -41,6 +44,7 @@ pub struct Artifact {
     pub updates: Vec<(u32, u32)>,
     /// Run-time checks; status n is check n − 1.
     pub checks: Vec<Check>,
+    /// A relocatable object file, ELF.
     pub object: Vec<u8>,
 }
 
@@ -62,7 +66,9 @@ impl Artifact {
 /// What the code was compiled for, in LLVM's words.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Target {
+    /// Architecture, vendor, system: `x86_64-unknown-linux-gnu`.
     pub triple: String,
+    /// Name of the processor: `x86-64-v3`, `znver4`.
     pub cpu: String,
     /// `+avx2,-sse4a,…`; those with `+` must be there to run.
     pub features: String,
@@ -80,16 +86,22 @@ pub struct ArenaLayout {
 /// One tensor of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
+    /// Name in the graph; of an item of a pack, with its position.
     pub name: String,
+    /// Other names of the same tensor.
     pub aliases: Vec<String>,
+    /// Type of the elements.
     pub element: ElementType,
+    /// One extent for each dimension.
     pub shape: Vec<PortExtent>,
+    /// Where it stands, if it is an item of a pack.
     pub pack: Option<PackPlace>,
 }
 
 /// The size of one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortExtent {
+    /// Known when the model was compiled.
     Fixed(u64),
     /// Known at run time, at most this.
     Dynamic(u64),
@@ -100,7 +112,9 @@ pub enum PortExtent {
 pub struct PackPlace {
     /// The pack's name in the graph.
     pub name: String,
+    /// The number of the item, from 0.
     pub position: u32,
+    /// The number of items.
     pub length: u32,
 }
 
@@ -110,6 +124,7 @@ pub struct PackPlace {
 pub struct Check {
     /// Code of the diagnostic: `SK9203`.
     pub code: String,
+    /// The text, with stands for values.
     pub message: String,
     /// Place, then the operator calls that lead there, innermost first: `path:line:column-line:column: name`,
     /// without the end where a place has none.

@@ -7,18 +7,36 @@ use super::{ArenaLayout, Artifact, Check, ELEMENTS, LARGEST, PackPlace, Port, Po
 /// Why bytes are not a compiled model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArtifactError {
+    /// The bytes begin in another way.
     #[error("this is not a compiled model (its first bytes are not SKRIPTM)")]
     Magic,
+    /// A compiled model of another version of the file format.
     #[error(
         "compiled model of format {found}; this program reads format {VERSION}: compile the model again"
     )]
-    Version { found: u32 },
+    Version {
+        /// The version of the bytes.
+        found: u32,
+    },
+    /// Some bytes are not those that were written.
     #[error("compiled model is damaged: its checksum differs")]
     Checksum,
+    /// The bytes end too early.
     #[error("compiled model ends early: {what} at byte {at}")]
-    Truncated { what: &'static str, at: usize },
+    Truncated {
+        /// The part of the format.
+        what: &'static str,
+        /// The position of the byte, from 0.
+        at: usize,
+    },
+    /// The bytes contradict themselves.
     #[error("compiled model is invalid: {what} at byte {at}")]
-    Invalid { what: &'static str, at: usize },
+    Invalid {
+        /// The part of the format.
+        what: &'static str,
+        /// The position of the byte, from 0.
+        at: usize,
+    },
 }
 
 const SUM: usize = 32;

@@ -13,7 +13,9 @@ const KEY_LENGTH: usize = 64;
 /// One file of a cache: a compiled model, or what it prepared of its variables.
 #[derive(Clone, Debug)]
 pub struct Entry {
+    /// The file.
     pub path: PathBuf,
+    /// Its size.
     pub bytes: u64,
     /// When it was written; `None` if the system does not know.
     pub written: Option<SystemTime>,

@@ -5,7 +5,7 @@ use super::layout::STUB;
 use super::relocation::{Field, Relocation, Value};
 use object::elf;
 
-pub fn relocation(number: u32) -> Option<Relocation> {
+pub(crate) fn relocation(number: u32) -> Option<Relocation> {
     let (value, field) = match number {
         elf::R_AARCH64_ABS64 => (Value::Absolute, Field::Word64),
         elf::R_AARCH64_PREL64 => (Value::Relative, Field::Word64),
@@ -48,7 +48,7 @@ const fn low(scale: u32) -> Field {
 }
 
 /// `ldr x16, .+8; br x16`, and the address behind it.
-pub fn stub(target: u64) -> [u8; STUB] {
+pub(crate) fn stub(target: u64) -> [u8; STUB] {
     let [a, b, c, d, e, f, g, h] = target.to_le_bytes();
     [
         0x50, 0, 0, 0x58, 0, 0x02, 0x1f, 0xd6, a, b, c, d, e, f, g, h,

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Bytes of a stub: code that jumps to an address too far away for a direct call.
-pub const STUB: usize = 16;
+pub(crate) const STUB: usize = 16;
 /// Bytes of an address.
 const ADDRESS: u64 = 8;
 /// Bytes of a mapping: 1 GiB, as for artifacts.
@@ -23,7 +23,7 @@ const LARGEST: u64 = 1 << 30;
 
 /// Pages with the same protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Region {
+pub(crate) enum Region {
     /// Executable.
     Code,
     /// Read-only.
@@ -33,12 +33,12 @@ pub enum Region {
 }
 
 impl Region {
-    pub const ALL: [Region; 3] = [Region::Code, Region::Constants, Region::Variables];
+    pub(crate) const ALL: [Region; 3] = [Region::Code, Region::Constants, Region::Variables];
 }
 
 /// Offsets in the mapping.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// Of each loaded section.
     sections: Vec<u64>,
     /// Of the stub of each symbol that is called and not defined.
@@ -50,7 +50,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub fn of(object: &Object, page: u64) -> Result<Layout, LoadError> {
+    pub(crate) fn of(object: &Object, page: u64) -> Result<Layout, LoadError> {
         let (mut stubs, mut addresses) = referenced(object)?;
         let mut sections = vec![0; object.sections.len()];
         let mut end = 0;
@@ -87,12 +87,12 @@ impl Layout {
     }
 
     /// Bytes of the mapping, a multiple of the page size.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         let [.., last] = &self.regions;
         last.end
     }
 
-    pub fn range(&self, region: Region) -> Range<u64> {
+    pub(crate) fn range(&self, region: Region) -> Range<u64> {
         let [code, constants, variables] = &self.regions;
         match region {
             Region::Code => code.clone(),
@@ -102,26 +102,26 @@ impl Layout {
     }
 
     /// Of the loaded section at a position.
-    pub fn section(&self, position: usize) -> Option<u64> {
+    pub(crate) fn section(&self, position: usize) -> Option<u64> {
         self.sections.get(position).copied()
     }
 
-    pub fn stub(&self, symbol: SymbolIndex) -> Option<u64> {
+    pub(crate) fn stub(&self, symbol: SymbolIndex) -> Option<u64> {
         self.stubs.get(&symbol.0).copied()
     }
 
     /// Of the symbol's entry in the table of addresses.
-    pub fn address(&self, symbol: SymbolIndex) -> Option<u64> {
+    pub(crate) fn address(&self, symbol: SymbolIndex) -> Option<u64> {
         self.addresses.get(&symbol.0).copied()
     }
 
-    pub fn stubs(&self) -> impl Iterator<Item = (SymbolIndex, u64)> {
+    pub(crate) fn stubs(&self) -> impl Iterator<Item = (SymbolIndex, u64)> {
         self.stubs
             .iter()
             .map(|(symbol, offset)| (SymbolIndex(*symbol), *offset))
     }
 
-    pub fn addresses(&self) -> impl Iterator<Item = (SymbolIndex, u64)> {
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = (SymbolIndex, u64)> {
         self.addresses
             .iter()
             .map(|(symbol, offset)| (SymbolIndex(*symbol), *offset))

@@ -13,13 +13,13 @@ use object::read::elf::Rela;
 use std::collections::{BTreeSet, HashMap};
 
 /// Finds the address of a symbol that the object does not define.
-pub type Resolve<'r> = dyn Fn(&str) -> Option<u64> + 'r;
+pub(crate) type Resolve<'r> = dyn Fn(&str) -> Option<u64> + 'r;
 
 /// Pages as AArch64 addresses count them, whatever the size of the system's.
 const PAGE: u64 = 4096;
 
 /// The offset of a function that others may call.
-pub fn function(object: &Object, layout: &Layout, name: &str) -> Result<u64, LoadError> {
+pub(crate) fn function(object: &Object, layout: &Layout, name: &str) -> Result<u64, LoadError> {
     let Some(symbol) = object.global(name)? else {
         return wrong(format!("it does not define the function `{name}`"));
     };
@@ -38,7 +38,7 @@ pub fn function(object: &Object, layout: &Layout, name: &str) -> Result<u64, Loa
 ///
 /// # Errors
 /// [`LoadError::Symbols`] for symbols that nobody defines, [`LoadError::Link`] for relocations that cannot be applied.
-pub fn link(
+pub(crate) fn link(
     object: &Object,
     layout: &Layout,
     base: u64,

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::ptr::{NonNull, null_mut};
 
 /// Pages of this process alone.
-pub struct Memory {
+pub(crate) struct Memory {
     start: NonNull<u8>,
     /// A multiple of the page size, not 0.
     size: usize,
@@ -20,7 +20,7 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 /// Bytes of a page of the system.
-pub fn page_size() -> u64 {
+pub(crate) fn page_size() -> u64 {
     // SAFETY: reads a number.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     u64::try_from(size).unwrap_or(4096).max(4096)
@@ -28,7 +28,7 @@ pub fn page_size() -> u64 {
 
 impl Memory {
     /// Pages of zeros, writable.
-    pub fn new(size: u64) -> Result<Memory, LoadError> {
+    pub(crate) fn new(size: u64) -> Result<Memory, LoadError> {
         let refused = |error: Error| wrong(format!("no memory for {size} bytes of code: {error}"));
         let Ok(bytes) = usize::try_from(size) else {
             return refused(Error::from(std::io::ErrorKind::OutOfMemory));
@@ -53,18 +53,18 @@ impl Memory {
         }
     }
 
-    pub fn address(&self) -> u64 {
+    pub(crate) fn address(&self) -> u64 {
         self.start.as_ptr().expose_provenance() as u64
     }
 
     /// The content, before it is protected.
-    pub fn bytes(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the mapping has this size, is writable until `protect`, and is borrowed with `self`.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }
 
     /// Gives pages their final protection.
-    pub fn protect(&mut self, range: Range<u64>, region: Region) -> Result<(), LoadError> {
+    pub(crate) fn protect(&mut self, range: Range<u64>, region: Region) -> Result<(), LoadError> {
         let protection = match region {
             Region::Code => libc::PROT_READ | libc::PROT_EXEC,
             Region::Constants => libc::PROT_READ,
@@ -95,14 +95,14 @@ impl Memory {
     }
 
     /// The entry at an offset.
-    pub fn entry(&self, offset: u64) -> Result<Entry, LoadError> {
+    pub(crate) fn entry(&self, offset: u64) -> Result<Entry, LoadError> {
         let address = self.function(offset)?;
         // SAFETY: that a function of this type is there is the contract of the artifact, whose code is trusted.
         Ok(unsafe { std::mem::transmute::<*const u8, Entry>(address) })
     }
 
     /// The function at an offset that prepares variables.
-    pub fn prepare(&self, offset: u64) -> Result<Prepare, LoadError> {
+    pub(crate) fn prepare(&self, offset: u64) -> Result<Prepare, LoadError> {
         let address = self.function(offset)?;
         // SAFETY: as of the entry.
         Ok(unsafe { std::mem::transmute::<*const u8, Prepare>(address) })

@@ -27,13 +27,13 @@ use object::Object;
 use std::ffi::{c_int, c_void};
 
 /// The C entry of a compiled model.
-pub type Entry = unsafe extern "C" fn(*const *mut u8, *mut u8, *mut c_void) -> c_int;
+pub(crate) type Entry = unsafe extern "C" fn(*const *mut u8, *mut u8, *mut c_void) -> c_int;
 
 /// The C function of a compiled model that prepares variables.
-pub type Prepare = unsafe extern "C" fn(*const *mut u8);
+pub(crate) type Prepare = unsafe extern "C" fn(*const *mut u8);
 
 /// Object code in this process; unmapped when it is dropped.
-pub struct Linked {
+pub(crate) struct Linked {
     entry: Entry,
     prepare: Option<Prepare>,
     _memory: Memory,
@@ -79,7 +79,11 @@ impl Linked {
     /// # Errors
     /// [`LoadError::Symbols`] if the table of symbols lacks a function that the code calls, [`LoadError::Link`] for
     /// everything else: a file that is not such an object, relocations that are not supported, a system that refuses memory.
-    pub fn new(object: &[u8], entry: &str, prepare: Option<&str>) -> Result<Linked, LoadError> {
+    pub(crate) fn new(
+        object: &[u8],
+        entry: &str,
+        prepare: Option<&str>,
+    ) -> Result<Linked, LoadError> {
         let object = Object::parse(object)?;
         if Some(object.architecture) != Architecture::HOST {
             return Err(LoadError::Link(format!(
@@ -106,12 +110,12 @@ impl Linked {
     }
 
     /// The entry; valid while `self` lives.
-    pub fn entry(&self) -> Entry {
+    pub(crate) fn entry(&self) -> Entry {
         self.entry
     }
 
     /// The function that prepares variables; valid while `self` lives.
-    pub fn prepare(&self) -> Option<Prepare> {
+    pub(crate) fn prepare(&self) -> Option<Prepare> {
         self.prepare
     }
 }

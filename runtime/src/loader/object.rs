@@ -13,14 +13,14 @@ type Header = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
 
 /// An object with its sections that are loaded.
-pub struct Object<'d> {
+pub(crate) struct Object<'d> {
     pub architecture: Architecture,
     pub sections: Vec<Section<'d>>,
     symbols: SymbolTable<'d, Header>,
 }
 
 /// A section that is loaded.
-pub struct Section<'d> {
+pub(crate) struct Section<'d> {
     /// Its number in the file.
     pub index: SectionIndex,
     pub name: &'d str,
@@ -35,14 +35,14 @@ pub struct Section<'d> {
 
 /// What a relocation or an entry refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Symbol<'d> {
+pub(crate) struct Symbol<'d> {
     /// Empty for a section's own symbol.
     pub name: &'d str,
     pub definition: Definition,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Definition {
+pub(crate) enum Definition {
     /// An offset in a section of this number.
     Section(SectionIndex, u64),
     Absolute(u64),
@@ -53,7 +53,7 @@ pub enum Definition {
 }
 
 impl<'d> Object<'d> {
-    pub fn parse(file: &'d [u8]) -> Result<Object<'d>, LoadError> {
+    pub(crate) fn parse(file: &'d [u8]) -> Result<Object<'d>, LoadError> {
         let header = Header::parse(file).or_else(unreadable("the header"))?;
         if !header.is_little_endian() || header.e_type(ENDIAN) != elf::ET_REL {
             return wrong("it is not an ELF relocatable object of a little-endian processor");
@@ -82,7 +82,7 @@ impl<'d> Object<'d> {
     }
 
     /// A section that is loaded, by its number in the file.
-    pub fn section(&self, index: SectionIndex) -> Option<(usize, &Section<'d>)> {
+    pub(crate) fn section(&self, index: SectionIndex) -> Option<(usize, &Section<'d>)> {
         // The list is in the order of the file.
         let position = self
             .sections
@@ -92,13 +92,13 @@ impl<'d> Object<'d> {
     }
 
     /// The symbol at an index.
-    pub fn symbol(&self, index: SymbolIndex) -> Result<Symbol<'d>, LoadError> {
+    pub(crate) fn symbol(&self, index: SymbolIndex) -> Result<Symbol<'d>, LoadError> {
         let symbol = self.symbols.symbol(index).or_else(unreadable("a symbol"))?;
         self.definition(index, symbol)
     }
 
     /// The global symbol of a name, if the object defines it.
-    pub fn global(&self, name: &str) -> Result<Option<Symbol<'d>>, LoadError> {
+    pub(crate) fn global(&self, name: &str) -> Result<Option<Symbol<'d>>, LoadError> {
         for (index, symbol) in self.symbols.enumerate() {
             let is_it = !symbol.is_local()
                 && self

@@ -3,14 +3,14 @@
 
 /// What a relocation of one type does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relocation {
+pub(crate) struct Relocation {
     pub value: Value,
     pub field: Field,
 }
 
 /// How the value is computed from the symbol's address S, the addend A and the address P of the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+pub(crate) enum Value {
     /// S + A.
     Absolute,
     /// S + A − P.
@@ -31,7 +31,7 @@ pub enum Value {
 
 /// Where the value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub(crate) enum Field {
     /// 8 bytes.
     Word64,
     /// 4 bytes, a signed number.
@@ -49,7 +49,7 @@ pub enum Field {
 
 /// Why a value is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unstored {
+pub(crate) enum Unstored {
     /// The field lies outside of its section.
     Outside,
     /// The value is too large for the field, or not a multiple of what the field counts.
@@ -58,7 +58,7 @@ pub enum Unstored {
 
 impl Field {
     /// Stores `value` at the start of `bytes`, which end where the section does.
-    pub fn store(self, bytes: &mut [u8], value: i64) -> Result<(), Unstored> {
+    pub(crate) fn store(self, bytes: &mut [u8], value: i64) -> Result<(), Unstored> {
         match self {
             Field::Word64 => *first(bytes)? = value.to_le_bytes(),
             Field::Signed32 => {

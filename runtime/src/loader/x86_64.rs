@@ -5,7 +5,7 @@ use super::layout::STUB;
 use super::relocation::{Field, Relocation, Value};
 use object::elf;
 
-pub fn relocation(number: u32) -> Option<Relocation> {
+pub(crate) fn relocation(number: u32) -> Option<Relocation> {
     let (value, field) = match number {
         elf::R_X86_64_64 => (Value::Absolute, Field::Word64),
         elf::R_X86_64_PC64 => (Value::Relative, Field::Word64),
@@ -20,7 +20,7 @@ pub fn relocation(number: u32) -> Option<Relocation> {
 }
 
 /// `jmp *0(%rip)`, and the address behind it.
-pub fn stub(target: u64) -> [u8; STUB] {
+pub(crate) fn stub(target: u64) -> [u8; STUB] {
     let [a, b, c, d, e, f, g, h] = target.to_le_bytes();
     const INT3: u8 = 0xcc;
     [0xff, 0x25, 0, 0, 0, 0, a, b, c, d, e, f, g, h, INT3, INT3]

@@ -51,7 +51,7 @@ fn saved() -> u32 {
 }
 
 /// Reads each leaf once: under a hypervisor, `cpuid` takes tens of microseconds.
-pub fn features() -> Vec<&'static str> {
+pub(crate) fn features() -> Vec<&'static str> {
     let saved = saved();
     let mut last = None;
     let mut found = Vec::new();
@@ -75,7 +75,7 @@ pub fn features() -> Vec<&'static str> {
 const TOPOLOGY: u32 = 1 << 22;
 
 /// Bytes of the caches of levels 1 (data), 2 and 3.
-pub fn caches() -> [Option<u64>; 3] {
+pub(crate) fn caches() -> [Option<u64>; 3] {
     let [_, _, extended, _] = registers(0x8000_0001, 0);
     let leaf = if extended & TOPOLOGY == 0 {
         4
@@ -104,7 +104,7 @@ pub fn caches() -> [Option<u64>; 3] {
 }
 
 /// The brand string, such as `AMD EPYC 9B45`.
-pub fn name() -> String {
+pub(crate) fn name() -> String {
     let registers = (0x8000_0002..=0x8000_0004).flat_map(|leaf| registers(leaf, 0));
     let bytes: Vec<u8> = registers
         .flat_map(u32::to_le_bytes)

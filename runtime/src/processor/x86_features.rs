@@ -6,10 +6,13 @@
 pub struct Feature {
     /// LLVM's name.
     pub name: &'static str,
-    /// EAX and ECX for `cpuid`.
+    /// The value of EAX for `cpuid`.
     pub leaf: u32,
+    /// The value of ECX for `cpuid`.
     pub subleaf: u32,
+    /// The register of the answer that has the bit.
     pub register: Register,
+    /// The number of the bit, from the least significant.
     pub bit: u32,
     /// The bits of XCR0 that must be set: parts of the processor's state that the system saves for each thread.
     pub state: u32,
@@ -18,9 +21,13 @@ pub struct Feature {
 /// What `cpuid` returns, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
+    /// EAX.
     Eax,
+    /// EBX.
     Ebx,
+    /// ECX.
     Ecx,
+    /// EDX.
     Edx,
 }
 

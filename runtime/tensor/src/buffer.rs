@@ -4,7 +4,7 @@
 use bytemuck::{Pod, Zeroable};
 
 /// Alignment of owned tensors in bytes.
-pub const ALIGNMENT: usize = 64;
+pub(crate) const ALIGNMENT: usize = 64;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
@@ -12,26 +12,26 @@ struct Line([u8; ALIGNMENT]);
 
 /// Zero-initialised bytes at a 64-byte boundary.
 #[derive(Clone)]
-pub struct Buffer {
+pub(crate) struct Buffer {
     lines: Vec<Line>,
     length: usize,
 }
 
 impl Buffer {
     /// `None` if the allocator refuses.
-    pub fn zeroed(length: usize) -> Option<Buffer> {
+    pub(crate) fn zeroed(length: usize) -> Option<Buffer> {
         let count = length.div_ceil(ALIGNMENT);
         let lines = bytemuck::allocation::try_zeroed_vec(count).ok()?;
         Some(Buffer { lines, length })
     }
 
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.lines)
             .get(..self.length)
             .unwrap_or(&[])
     }
 
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.lines)
             .get_mut(..self.length)
             .unwrap_or(&mut [])

@@ -13,6 +13,7 @@ use crate::weights::{Place, VariableRequest, WeightStore};
 /// An array: name, shape and element type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
+    /// The array's name in the file.
     pub name: String,
     /// Shape and element type; `None` if the file of the array cannot be read.
     pub header: Option<(Vec<u64>, ElementType)>,
@@ -21,7 +22,9 @@ pub struct Listed {
 /// All arrays of one file or folder.
 #[derive(Clone, Debug)]
 pub struct Contents {
+    /// The file or the folder.
     pub path: PathBuf,
+    /// The arrays, in the order of the file.
     pub arrays: Vec<Listed>,
 }
 

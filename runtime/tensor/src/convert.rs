@@ -67,6 +67,10 @@ fn odd(x: f64) -> f32 {
 impl Tensor {
     /// Values as elements of a type, in row-major order: each the nearest one. Kinds that differ are converted by the rules
     /// of the casts.
+    ///
+    /// # Errors
+    /// [`TensorError::TooLarge`] if the tensor does not fit the memory; [`TensorError::Length`] if the shape has another
+    /// number of elements.
     pub fn from_scalars(
         element: ElementType,
         shape: &[u64],
@@ -111,6 +115,9 @@ impl Tensor {
     ///
     /// Reals are rounded, and must not become infinite; ints must fit. A tensor of another kind is an error: the language
     /// has no implicit conversion of tensors. `what` names the tensor in messages.
+    ///
+    /// # Errors
+    /// [`TensorError::Kind`] for another kind, [`TensorError::Value`] for the first value that does not fit.
     pub fn into_run_time(self, what: &str, to: ElementType) -> Result<Tensor, TensorError> {
         if self.kind() != to.kind() {
             return Err(TensorError::Kind {

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Bytes before the items; a multiple of every element's size.
-pub const HEADER_LENGTH: usize = 128;
+pub(crate) const HEADER_LENGTH: usize = 128;
 const MAGIC: [u8; 2] = [0x4e, 0xef];
 const MAX_RANK: usize = 8;
 
@@ -34,6 +34,9 @@ enum Items {
 
 /// Reads a file of a folder, which links must not leave. Items that lie there as in memory stay mapped; packed bools are unpacked, 8-bit bools copied if they
 /// hold other bytes than 0 and 1. Nothing behind the header is read if the array is not wanted.
+///
+/// # Errors
+/// [`TensorError`] if the file cannot be read, lies outside of the folder, contradicts the format or is not wanted.
 pub fn read(path: &Path, folder: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = MappedFile::open_within(path, folder)?;
     let whole = 0..file.bytes().len();
@@ -168,6 +171,9 @@ fn item_type(code: u32, bits: u32, signed: bool) -> Result<Items, String> {
 ///
 /// The format has no bf16: such elements are written as f32, which holds each of them. Rank above 8, and extents or data
 /// beyond 2^32 - 1 cannot be stored.
+///
+/// # Errors
+/// [`TensorError::Store`] for what the format cannot hold, [`TensorError::Io`] if the stream fails.
 pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
     let store = |reason: String| TensorError::Store {
         what: path.display().to_string(),

@@ -7,18 +7,31 @@ use std::fmt;
 /// The type of one element; little endian in memory. A bool is one byte, 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElementType {
+    /// IEEE 754 binary16.
     F16,
+    /// bfloat16.
     BF16,
+    /// IEEE 754 binary32.
     F32,
+    /// IEEE 754 binary64.
     F64,
+    /// Two's complement, 8 bits.
     I8,
+    /// Two's complement, 16 bits.
     I16,
+    /// Two's complement, 32 bits.
     I32,
+    /// Two's complement, 64 bits.
     I64,
+    /// Unsigned, 8 bits.
     U8,
+    /// Unsigned, 16 bits.
     U16,
+    /// Unsigned, 32 bits.
     U32,
+    /// Unsigned, 64 bits.
     U64,
+    /// One byte, 0 or 1.
     Bool,
 }
 

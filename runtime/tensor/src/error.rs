@@ -11,6 +11,7 @@ pub type Admits<'a> = &'a dyn Fn(ElementType, &[u64]) -> Result<(), TensorError>
 
 /// Each message says which file or tensor, what is wrong, and with which values.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum TensorError {
     #[error("cannot {action} {path}: {source}", path = path.display())]
     Io {

@@ -3,22 +3,25 @@
 //!
 //! A [`Tensor`] is contiguous and row-major, owned or mapped from a file. Files are hostile until read: every size is
 //! checked against the file before memory is asked for, and every failure is a [`TensorError`] that names the file.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
 pub mod archive;
-pub mod buffer;
+mod buffer;
 pub mod contents;
-pub mod convert;
+mod convert;
 pub mod dat;
-pub mod element;
+mod element;
 pub mod error;
 pub mod map;
 pub mod npy;
 pub mod npz;
 mod numbered_files;
 pub mod random;
-pub mod safetensors;
+mod safetensors;
 pub mod shape;
 pub mod summary;
-pub mod tensor;
+mod tensor;
 pub mod weights;
 
 pub use archive::Archive;

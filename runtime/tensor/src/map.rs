@@ -49,7 +49,7 @@ impl MappedFile {
     ///
     /// # Errors
     /// As [`MappedFile::open`].
-    pub fn open_within(path: &Path, folder: &Path) -> Result<MappedFile, TensorError> {
+    pub(crate) fn open_within(path: &Path, folder: &Path) -> Result<MappedFile, TensorError> {
         let file = RegularFile::open_within(path, folder);
         MappedFile::map(path, file.map_err(|e| refused(path, e))?)
     }

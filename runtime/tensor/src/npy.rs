@@ -18,6 +18,9 @@ const MAX_HEADER: usize = 1 << 16;
 
 /// Reads an array: any float, int or bool type of at most 8 bytes, either byte order, either storage order. Nothing
 /// behind the header is read if the array is not wanted.
+///
+/// # Errors
+/// [`TensorError`] if the file cannot be read, contradicts the format or is not wanted.
 pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = open_ordinary(path)?;
     let length = file.length();
@@ -26,6 +29,9 @@ pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
 }
 
 /// As [`read`]; the array may also be complex, which is reals with one more dimension of 2, or bf16 as numpy writes it.
+///
+/// # Errors
+/// [`TensorError`] if the file cannot be read, contradicts the format or is not wanted.
 pub fn read_wider(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = open_ordinary(path)?;
     let length = file.length();
@@ -34,6 +40,9 @@ pub fn read_wider(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError
 }
 
 /// As [`read`], from a stream that ends after `length` bytes and is read to this end; `path` is for messages.
+///
+/// # Errors
+/// [`TensorError`] if the stream fails, contradicts the format or is not wanted.
 pub fn read_stream(
     path: &Path,
     stream: &mut dyn Read,
@@ -188,6 +197,9 @@ fn transposed(stored: &Tensor, shape: &[u64], parts: u64) -> Result<Tensor, Tens
 
 /// Writes version 1.0, little endian, row-major. numpy has no bf16: such elements
 /// are written as f32, which holds each of them. `path` is for messages.
+///
+/// # Errors
+/// [`TensorError::Io`] if the stream fails.
 pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
     let Some(descriptor) = header::descriptor(tensor.element()) else {
         return write(path, &tensor.clone().with_element(ElementType::F32), stream);
@@ -196,6 +208,9 @@ pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(),
 }
 
 /// As [`write`]; the last dimension, of 2, holds both parts of complex numbers.
+///
+/// # Errors
+/// [`TensorError`] if the stream fails or the elements have no complex type.
 pub fn write_pairs(
     path: &Path,
     tensor: &Tensor,

@@ -58,6 +58,7 @@ impl Npz {
         })
     }
 
+    /// The archive's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -67,6 +68,7 @@ impl Npz {
         &self.names
     }
 
+    /// Whether the archive has an array of this name, without `.npy`.
     pub fn contains(&self, name: &str) -> bool {
         self.archive
             .index_for_name(&format!("{name}.npy"))

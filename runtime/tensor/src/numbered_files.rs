@@ -6,7 +6,7 @@
 use std::path::Path;
 
 /// The names of numbered files among these names of files, `.T7` of `.T7.dat`, in the order of their numbers.
-pub fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut found: Vec<(u64, String)> = files
         .filter_map(|file| {
             let name = file.strip_suffix(".dat")?;
@@ -23,7 +23,7 @@ pub fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
 }
 
 /// Those in a folder; none where it cannot be read.
-pub fn numbered_in(folder: &Path) -> Vec<String> {
+pub(crate) fn numbered_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())

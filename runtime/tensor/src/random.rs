@@ -29,6 +29,7 @@ pub struct SplitMix64 {
 }
 
 impl SplitMix64 {
+    /// A generator; equal seeds give equal sequences.
     pub fn new(seed: u64) -> Self {
         SplitMix64 { state: seed }
     }
@@ -41,7 +42,7 @@ impl SplitMix64 {
         SplitMix64::new(SplitMix64::new(seed).next_u64() ^ hash)
     }
 
-    pub fn next_u64(&mut self) -> u64 {
+    pub(crate) fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(INCREMENT);
         let mix = |z: u64, (shift, factor): (u32, Option<u64>)| {
             (z ^ (z >> shift)).wrapping_mul(factor.unwrap_or(1))
@@ -73,6 +74,9 @@ pub enum Purpose {
 }
 
 /// A tensor. Ints are uniform in 0 … 9, bools fair coins.
+///
+/// # Errors
+/// [`TensorError::TooLarge`] if the tensor does not fit the memory.
 pub fn fill(
     element: ElementType,
     extents: &[u64],

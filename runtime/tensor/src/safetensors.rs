@@ -20,7 +20,7 @@ const LONGEST_HEADER: u64 = 100_000_000;
 
 /// The arrays of one file, which stays mapped.
 #[derive(Clone, Debug)]
-pub struct SafeTensors {
+pub(crate) struct SafeTensors {
     path: PathBuf,
     file: MappedFile,
     /// Where the data begin.
@@ -65,14 +65,6 @@ impl<'de> Deserialize<'de> for Header {
 }
 
 impl SafeTensors {
-    /// Maps a file and checks its header.
-    ///
-    /// # Errors
-    /// [`TensorError`] if it cannot be read or contradicts the format.
-    pub fn open(path: &Path) -> Result<SafeTensors, TensorError> {
-        SafeTensors::of(MappedFile::open(path)?, path)
-    }
-
     /// Checks the header of a mapped file; `path` is for messages.
     pub(crate) fn of(file: MappedFile, path: &Path) -> Result<SafeTensors, TensorError> {
         let wrong = |reason: String| TensorError::format(path, reason);
@@ -91,7 +83,11 @@ impl SafeTensors {
     ///
     /// # Errors
     /// [`TensorError`] if its type is none that tensors have.
-    pub fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
+    pub(crate) fn get(
+        &self,
+        name: &str,
+        admits: Admits<'_>,
+    ) -> Result<Option<Tensor>, TensorError> {
         let Some(entry) = self.arrays.get(name) else {
             return Ok(None);
         };
@@ -115,12 +111,12 @@ impl SafeTensors {
         Ok(Some(tensor))
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The names of all arrays, in the order of their elements in the file.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let mut entries: Vec<_> = self.arrays.iter().collect();
         entries.sort_by_key(|(name, entry)| (entry.data_offsets, *name));
         entries.into_iter().map(|(name, _)| name.clone()).collect()
@@ -203,6 +199,10 @@ fn element(dtype: &str) -> Option<ElementType> {
 mod tests {
     use super::*;
 
+    fn open(path: &Path) -> Result<SafeTensors, TensorError> {
+        SafeTensors::of(MappedFile::open(path)?, path)
+    }
+
     fn opened(header: &str, data: &[u8]) -> Result<SafeTensors, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("w.safetensors");
@@ -210,7 +210,7 @@ mod tests {
         bytes.extend(header.as_bytes());
         bytes.extend(data);
         std::fs::write(&path, bytes).unwrap();
-        SafeTensors::open(&path).map_err(|e| e.to_string())
+        open(&path).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
             &[255; 64],
         ] {
             std::fs::write(&path, bytes).unwrap();
-            assert!(SafeTensors::open(&path).is_err(), "{bytes:?}");
+            assert!(open(&path).is_err(), "{bytes:?}");
         }
     }
 }

@@ -30,6 +30,9 @@ enum Data {
 
 impl Tensor {
     /// All elements zero (false).
+    ///
+    /// # Errors
+    /// [`TensorError::TooLarge`] if the tensor does not fit the memory.
     pub fn zeros(element: ElementType, shape: &[u64]) -> Result<Tensor, TensorError> {
         let too_large = || TensorError::TooLarge {
             element,
@@ -45,6 +48,10 @@ impl Tensor {
     }
 
     /// Copies bytes that hold the elements as they lie in memory. Bools must be 0 or 1; others count as 1.
+    ///
+    /// # Errors
+    /// [`TensorError::Length`] if the shape needs another number of bytes, [`TensorError::TooLarge`] if it does not fit the
+    /// memory.
     pub fn from_bytes(
         element: ElementType,
         shape: &[u64],
@@ -63,14 +70,26 @@ impl Tensor {
         Ok(tensor)
     }
 
+    /// A tensor of f32, from its elements in row-major order.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_bytes`].
     pub fn from_f32(shape: &[u64], values: &[f32]) -> Result<Tensor, TensorError> {
         Tensor::from_bytes(ElementType::F32, shape, bytemuck::cast_slice(values))
     }
 
+    /// A tensor of i64, from its elements in row-major order.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_bytes`].
     pub fn from_i64(shape: &[u64], values: &[i64]) -> Result<Tensor, TensorError> {
         Tensor::from_bytes(ElementType::I64, shape, bytemuck::cast_slice(values))
     }
 
+    /// A tensor of bools, from its elements in row-major order.
+    ///
+    /// # Errors
+    /// As [`Tensor::from_bytes`].
     pub fn from_bool(shape: &[u64], values: &[bool]) -> Result<Tensor, TensorError> {
         let bytes: Vec<u8> = values.iter().map(|&b| u8::from(b)).collect();
         Tensor::from_bytes(ElementType::Bool, shape, &bytes)
@@ -99,14 +118,17 @@ impl Tensor {
         })
     }
 
+    /// The type of the elements.
     pub fn element(&self) -> ElementType {
         self.element
     }
 
+    /// Whether the elements are bools, integers or reals.
     pub fn kind(&self) -> ScalarKind {
         self.element.kind()
     }
 
+    /// The extents, outermost first; empty for a scalar.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
@@ -152,6 +174,7 @@ impl Tensor {
         }
     }
 
+    /// The elements in row-major order, in the byte order of this machine.
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             Data::Owned(buffer) => buffer.bytes(),
@@ -167,6 +190,9 @@ impl Tensor {
     }
 
     /// The elements for writing; a mapped tensor is copied first.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the copy does not fit the memory, or the mapped file changed.
     pub fn bytes_mut(&mut self) -> Result<&mut [u8], TensorError> {
         if self.is_mapped() {
             let mut buffer =
@@ -214,6 +240,9 @@ impl Tensor {
     }
 
     /// The same elements under another shape of the same volume.
+    ///
+    /// # Errors
+    /// [`TensorError::Length`] if the shape has another number of elements.
     pub fn reshaped(mut self, shape: &[u64]) -> Result<Tensor, TensorError> {
         if shape::byte_length(self.element, shape) != Some(self.bytes().len()) {
             return Err(TensorError::Length {
@@ -246,6 +275,7 @@ impl Tensor {
         self.view(ElementType::Bool)
     }
 
+    /// The elements in row-major order, to change; `None` unless they are f32.
     pub fn as_f32_mut(&mut self) -> Option<&mut [f32]> {
         if self.element != ElementType::F32 {
             return None;
@@ -253,6 +283,7 @@ impl Tensor {
         bytemuck::try_cast_slice_mut(self.bytes_mut().ok()?).ok()
     }
 
+    /// The elements in row-major order, to change; `None` unless they are i64.
     pub fn as_i64_mut(&mut self) -> Option<&mut [i64]> {
         if self.element != ElementType::I64 {
             return None;
@@ -286,13 +317,16 @@ impl Tensor {
     }
 
     /// An error unless the kind and shape are these. `what` names the tensor in the message.
+    ///
+    /// # Errors
+    /// [`TensorError::Kind`] or [`TensorError::Shape`].
     pub fn expect(&self, what: &str, kind: ScalarKind, shape: &[u64]) -> Result<(), TensorError> {
         expect(what, (self.element, &self.shape), kind, shape)
     }
 }
 
 /// An error unless the kind and shape of an array are these. `what` names it in the message.
-pub fn expect(
+pub(crate) fn expect(
     what: &str,
     (element, got): (ElementType, &[u64]),
     kind: ScalarKind,

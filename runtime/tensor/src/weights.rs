@@ -16,17 +16,22 @@ use std::path::{Path, PathBuf};
 /// A variable to load: its file is `<name>.dat`, or `<alias>.dat` for the first alias that exists.
 #[derive(Clone, Debug)]
 pub struct VariableRequest<'a> {
+    /// The variable's full name in the model.
     pub name: &'a str,
+    /// Other names that it may have in the file.
     pub aliases: &'a [String],
     /// What the run asks for.
     pub element: ElementType,
+    /// The extents, outermost first.
     pub shape: Vec<u64>,
 }
 
 /// What a variable without a file becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingWeights {
+    /// Missing variables are an error.
     Error,
+    /// Missing variables are filled with zeros.
     Zero,
     /// [`random::fill`] with this seed.
     Random(u64),
@@ -200,6 +205,9 @@ impl Place {
 /// Loads all variables, in order, in the types asked for; files of these types stay mapped.
 ///
 /// All variables that are missing or wrong are reported, not only the first. A file outside of a folder is never opened.
+///
+/// # Errors
+/// All errors, in the order of the requests.
 pub fn load_variables(
     store: &WeightStore,
     requests: &[VariableRequest<'_>],
@@ -297,6 +305,9 @@ impl WeightStore {
 }
 
 /// `<name>.dat`, if that is the name of a file in a folder and nothing else.
+///
+/// # Errors
+/// [`TensorError::Name`] for any other name.
 pub fn file_name(name: &str) -> Result<PathBuf, TensorError> {
     if name.is_empty() || name.contains(['/', '\\', '\0']) {
         return Err(TensorError::Name {

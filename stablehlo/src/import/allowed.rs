@@ -31,7 +31,7 @@ const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
 
 /// Takes away what other dialects state about the module, its functions and their arguments: every attribute that is not
 /// part of its operation's definition.
-pub fn strip(module: &Module) {
+pub(crate) fn strip(module: &Module) {
     for found in op::collect(&module.as_operation(), |_| true) {
         let is_call = op::is(&found, ops::stablehlo::CUSTOM_CALL);
         for name in op::discardable_attributes(found) {
@@ -57,7 +57,7 @@ enum Level {
 }
 
 /// Everything in a stripped module that no program here may hold, in order of text.
-pub fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
+pub(super) fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
     let mut pending = vec![(module.as_operation(), Level::Program)];
     let mut found = Vec::new();
     let mut levels = Levels::default();

@@ -30,7 +30,7 @@ struct Function<'c, 'a> {
 }
 
 /// Every call that cannot be inlined; else the call that comes to too much.
-pub fn refusals(module: &Module) -> Vec<Refusal> {
+pub(super) fn refusals(module: &Module) -> Vec<Refusal> {
     let functions = functions(module);
     let mut found = Vec::new();
     let all = functions.iter().flat_map(|f| &f.calls);

@@ -14,7 +14,7 @@ use skript_passes::ir::{self, context, ops};
 ///
 /// # Errors
 /// MLIR's, if it cannot create a call.
-pub fn decompose(module: &Module) -> Result<(), Error> {
+pub(crate) fn decompose(module: &Module) -> Result<(), Error> {
     for found in op::collect(&module.as_operation(), |_| true) {
         let values = match op::name(&found).as_str() {
             ops::sdy::MESH => Vec::new(),

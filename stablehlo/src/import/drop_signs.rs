@@ -16,7 +16,7 @@ use skript_passes::ir::mutation;
 use skript_passes::ir::{ops, types};
 
 /// The pass `skript-drop-signs`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "skript-drop-signs",
     summary: "unsigned integers become signless ones",
     anchor: Some(ops::builtin::MODULE),

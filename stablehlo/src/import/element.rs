@@ -9,19 +9,28 @@ use skript_passes::ir::types;
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
+    /// `i1`.
     Pred,
+    /// `iN`, a signed integer.
     Signed(u32),
+    /// `uiN`, an unsigned integer.
     Unsigned(u32),
+    /// A floating-point type.
     Float(Float),
     /// A pair of `f32` or `f64`.
     Complex(Float),
 }
 
+/// The floating-point types that are imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float {
+    /// IEEE 754 binary16.
     F16,
+    /// bfloat16.
     BF16,
+    /// IEEE 754 binary32.
     F32,
+    /// IEEE 754 binary64.
     F64,
 }
 
@@ -36,6 +45,7 @@ impl Float {
         }
     }
 
+    /// The type in MLIR, `f32`.
     pub fn text(self) -> &'static str {
         match self {
             Float::F16 => "f16",
@@ -45,6 +55,7 @@ impl Float {
         }
     }
 
+    /// The width in bits.
     pub fn bits(self) -> u32 {
         match self {
             Float::F16 | Float::BF16 => 16,
@@ -54,7 +65,7 @@ impl Float {
     }
 
     /// Computed in f32: no machine has all functions in half precision.
-    pub fn is_half(self) -> bool {
+    pub(crate) fn is_half(self) -> bool {
         matches!(self, Float::F16 | Float::BF16)
     }
 }
@@ -97,7 +108,7 @@ impl Element {
     }
 
     /// As `arith` wants it: integers carry no sign.
-    pub fn signless(self) -> String {
+    pub(crate) fn signless(self) -> String {
         match self {
             Element::Pred => "i1".to_owned(),
             Element::Signed(width) | Element::Unsigned(width) => format!("i{width}"),

@@ -5,7 +5,7 @@ use super::operations::starts;
 use super::program::Refusal;
 
 /// Every return that is of another dialect than the function that it ends.
-pub fn of_others(text: &str) -> Vec<Refusal> {
+pub(crate) fn of_others(text: &str) -> Vec<Refusal> {
     let mut function = None;
     let mut found = Vec::new();
     for start in starts(text) {

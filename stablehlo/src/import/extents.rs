@@ -9,7 +9,7 @@ use skript_dialect::op;
 use skript_passes::ir::types;
 
 /// Every operation with a result whose extents are not fixed, or too large.
-pub fn unusable(module: &Module) -> Vec<Refusal> {
+pub(crate) fn unusable(module: &Module) -> Vec<Refusal> {
     let mut found = Vec::new();
     for operation in op::collect(&module.as_operation(), |_| true) {
         for (n, result) in operation.results().enumerate() {

@@ -28,7 +28,7 @@ use skript_passes::ir::{self, attributes, ops};
 const ELEMENTS: [&str; 4] = ["f32", "f64", "complex<f32>", "complex<f64>"];
 
 /// Whether an operation is one of StableHLO's own, of matrices with elements.
-pub fn is_operation(found: OperationRef) -> bool {
+pub(crate) fn is_operation(found: OperationRef) -> bool {
     let name = op::name(&found);
     let is_one = name == ops::stablehlo::CHOLESKY || name == ops::stablehlo::TRIANGULAR_SOLVE;
     let mut results = found.results().map(|r| Tensor::of(r.r#type()));
@@ -39,7 +39,9 @@ pub fn is_operation(found: OperationRef) -> bool {
 ///
 /// # Errors
 /// Its elements or extents have no form.
-pub fn in_place<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn in_place<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let found = Found::of(op)?;
     let result = found.result()?;
     let element = result.element.text();
@@ -85,7 +87,7 @@ fn arrays(tensors: &[Tensor]) -> Vec<Array> {
 }
 
 /// Replaces calls of factorizations by name; returns the calls that have no form.
-pub fn expand<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<CustomCall<'c, 'a>> {
+pub(crate) fn expand<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<CustomCall<'c, 'a>> {
     let operations = op::collect(&module.as_operation(), |_| true);
     let mut calls: Vec<_> = operations
         .into_iter()
@@ -158,7 +160,7 @@ impl Routine {
 }
 
 /// Whether calls of this name have a form, for some tensors.
-pub fn is_known(target: &str) -> bool {
+pub(crate) fn is_known(target: &str) -> bool {
     Routine::named(target).is_some()
 }
 

@@ -29,7 +29,7 @@ const FOREIGN: [&str; 2] = ["affine_map", "affine_set"];
 const METADATA: u8 = b'-';
 
 /// The first thing in a text that exceeds a bound, or that MLIR does not divide into tokens.
-pub fn refusal(text: &str) -> Option<Refusal> {
+pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let mut scan = Scan {
         tokens: Tokens::of(text).peekable(),
         open: Vec::new(),

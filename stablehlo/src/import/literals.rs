@@ -11,7 +11,7 @@ use std::ffi::CString;
 const LISTED: usize = 20;
 
 /// The first such element of each constant.
-pub fn stray(text: &str) -> Vec<Refusal> {
+pub(crate) fn stray(text: &str) -> Vec<Refusal> {
     let Ok(whole) = CString::new(text) else {
         // `unreadable` reports a NUL.
         return Vec::new();

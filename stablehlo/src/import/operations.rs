@@ -6,13 +6,13 @@
 
 /// An operation's name, and where it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Start<'t> {
+pub(crate) struct Start<'t> {
     pub name: &'t str,
     pub at: usize,
 }
 
 /// Every operation of a text, but for those that have a name without a dialect.
-pub fn starts(text: &str) -> Vec<Start<'_>> {
+pub(crate) fn starts(text: &str) -> Vec<Start<'_>> {
     let mut tokens = Tokens { text, at: 0 };
     let mut found = Vec::new();
     let (mut before, mut behind) = ("", 0);
@@ -50,7 +50,7 @@ pub fn starts(text: &str) -> Vec<Start<'_>> {
 
 /// Types that a text names and no program here holds, and where: those of StableHLO itself, as `!stablehlo.token`, quantized
 /// ones, floats of 4 to 8 bits, and integers of 2.
-pub fn foreign_types(text: &str) -> Vec<Start<'_>> {
+pub(crate) fn foreign_types(text: &str) -> Vec<Start<'_>> {
     let mut tokens = Tokens { text, at: 0 };
     let mut found = Vec::new();
     let mut before = "";
@@ -72,7 +72,7 @@ pub fn foreign_types(text: &str) -> Vec<Start<'_>> {
 }
 
 /// Where literals of tensors begin: `dense<` and `sparse<`.
-pub fn literals(text: &str) -> Vec<usize> {
+pub(crate) fn literals(text: &str) -> Vec<usize> {
     let mut tokens = Tokens { text, at: 0 };
     let mut found = Vec::new();
     let mut before = None;

@@ -34,6 +34,7 @@ use skript_tensor::ElementType;
 pub struct Refusal {
     /// Whether the text is no StableHLO, rather than StableHLO that has no code.
     pub malformed: bool,
+    /// Why, and at which operation.
     pub message: String,
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,
@@ -41,7 +42,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Of a text that is no StableHLO, at a byte of it.
-    pub fn malformed_at(text: &str, at: usize, message: String) -> Self {
+    pub(crate) fn malformed_at(text: &str, at: usize, message: String) -> Self {
         let before = text.get(..at).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         Self {
@@ -54,14 +55,16 @@ impl Refusal {
 
 /// A compiled program.
 pub struct Program {
+    /// The object code and its interface.
     pub artifact: Artifact,
     /// What the program says of its arguments and results; the artifact's ports say what arrays they are.
     pub arguments: Vec<Tensor>,
+    /// The types of the results, in order.
     pub results: Vec<Tensor>,
 }
 
 /// Passes between StableHLO and code generation.
-pub const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
+pub(crate) const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
     convert-complex-to-standard,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
 
@@ -137,7 +140,7 @@ pub fn compile_unless(
 ///
 /// # Errors
 /// Operations that `is_taken` does not take, all at once; what is no MLIR; what is too large or too deep.
-pub fn read<'c>(
+pub(super) fn read<'c>(
     context: &'c Context,
     text: &str,
     is_taken: fn(&str) -> bool,
@@ -243,12 +246,12 @@ const ADVICE: &[(&str, &str)] = &[
 ];
 
 /// Why an operation that StableHLO allows by itself makes no program.
-pub fn refusal_at(op: OperationRef, message: &str) -> Refusal {
+pub(crate) fn refusal_at(op: OperationRef, message: &str) -> Refusal {
     let location = op.location();
     malformed(&format!("{location}: '{}' op {message}", op::name(&op)))
 }
 
-pub fn refused(error: &CodegenError) -> Vec<Refusal> {
+pub(super) fn refused(error: &CodegenError) -> Vec<Refusal> {
     let CodegenError::Stage { messages, .. } = error else {
         return vec![Refusal {
             malformed: false,
@@ -264,7 +267,7 @@ pub fn refused(error: &CodegenError) -> Vec<Refusal> {
     all.collect()
 }
 
-pub fn op_name(function: OperationRef) -> String {
+pub(crate) fn op_name(function: OperationRef) -> String {
     symbol(function).unwrap_or_default()
 }
 
@@ -286,7 +289,9 @@ fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal
 }
 
 /// `@main`, or the only public function.
-pub fn entry_of<'c, 'a>(functions: Vec<OperationRef<'c, 'a>>) -> Option<OperationRef<'c, 'a>> {
+pub(crate) fn entry_of<'c, 'a>(
+    functions: Vec<OperationRef<'c, 'a>>,
+) -> Option<OperationRef<'c, 'a>> {
     if let Some(main) = functions.iter().find(|f| op_name(**f) == "main") {
         return Some(*main);
     }

@@ -7,7 +7,7 @@
 use skript_passes::ir::ops;
 
 /// Element types of the draft, and what stands for them.
-pub const TYPES: [(&str, &str); 8] = [
+pub(crate) const TYPES: [(&str, &str); 8] = [
     ("si4", "i4"),
     ("si8", "i8"),
     ("si16", "i16"),
@@ -19,7 +19,7 @@ pub const TYPES: [(&str, &str); 8] = [
 ];
 
 /// Words of the draft outside of types, and what stands for them.
-pub const WORDS: [(&str, &str); 4] = [
+pub(crate) const WORDS: [(&str, &str); 4] = [
     ("stablehlo.max", ops::stablehlo::MAXIMUM),
     ("stablehlo.min", ops::stablehlo::MINIMUM),
     (ops::ml_program::FUNC, ops::func::FUNC),
@@ -27,7 +27,7 @@ pub const WORDS: [(&str, &str); 4] = [
 ];
 
 /// The text in today's spelling.
-pub fn normalized(text: &str) -> String {
+pub(crate) fn normalized(text: &str) -> String {
     let lines = text.split('\n').map(words);
     lines.map(packed).collect::<Vec<_>>().join("\n")
 }

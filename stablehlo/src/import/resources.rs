@@ -8,7 +8,7 @@ use skript_dialect::{inlined_elements, op};
 use skript_passes::ir::mutation;
 
 /// Requires that the module has been verified: all resources are there, and as large as their types say.
-pub fn inline(module: &Module) {
+pub(super) fn inline(module: &Module) {
     let operations = op::collect(&module.as_operation(), |_| true);
     for constant in operations.into_iter().filter_map(Constant::cast) {
         let Ok(value) = constant.value() else {

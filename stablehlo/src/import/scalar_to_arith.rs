@@ -6,12 +6,12 @@
 //! op. Guarantees: no elementwise StableHLO op on scalars is left; unsigned values pass through casts that
 //! `skript-drop-signs` removes.
 
-pub mod compare;
+pub(crate) mod compare;
 mod complex;
 mod convert;
 mod integer;
-pub mod precision;
-pub mod principal;
+pub(crate) mod precision;
+pub(crate) mod principal;
 mod real;
 
 use super::element::{Element, Float};
@@ -25,7 +25,7 @@ use skript_passes::ir::replace_each;
 use skript_passes::ir::splice::{Lines, splice};
 
 /// The pass `convert-stablehlo-scalar-to-arith`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "convert-stablehlo-scalar-to-arith",
     summary: "StableHLO on scalars becomes arith, math and complex",
     anchor: Some(ops::builtin::MODULE),
@@ -53,7 +53,7 @@ fn is_scalar(op: OperationRef<'_, '_>) -> bool {
 }
 
 /// One operation on its way: operands as names of signless values.
-pub struct Scalar {
+pub(crate) struct Scalar {
     pub lines: Lines,
     operands: Vec<String>,
     /// Extents of tensors that are computed element by element; `None`: scalars. Only what [`Self::typed`] spells takes them.
@@ -66,7 +66,7 @@ pub struct Scalar {
 
 impl Scalar {
     /// On tensors of these extents; operands are `%0`, `%1`, ….
-    pub fn on_tensors(lines: Lines, extents: &[i64], from: Element, to: Element) -> Self {
+    pub(crate) fn on_tensors(lines: Lines, extents: &[i64], from: Element, to: Element) -> Self {
         Scalar {
             lines,
             operands: vec!["%0".to_owned(), "%1".to_owned()],

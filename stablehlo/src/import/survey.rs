@@ -131,10 +131,10 @@ const COLLECTIVE: &[&str] = &[
 ];
 
 /// An operation, and on each line that has it where it begins first: line and column, from 1.
-pub type Places = (String, Vec<(usize, usize)>);
+pub(crate) type Places = (String, Vec<(usize, usize)>);
 
 /// Every operation of the text that has no code, as `is_taken` says, then every type.
-pub fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
+pub(crate) fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
     let mut found = operations(text, is_taken);
     let mut place = places(text);
     let types = foreign_types(text).into_iter();
@@ -169,7 +169,9 @@ fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
 }
 
 /// Operations by name, in the order of their first lines, and on a line as they come; those without a place have none.
-pub fn grouped(named: impl Iterator<Item = (String, Option<(usize, usize)>)>) -> Vec<Places> {
+pub(crate) fn grouped(
+    named: impl Iterator<Item = (String, Option<(usize, usize)>)>,
+) -> Vec<Places> {
     let mut found: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
     for (name, place) in named {
         let places = found.entry(name).or_default();
@@ -181,7 +183,7 @@ pub fn grouped(named: impl Iterator<Item = (String, Option<(usize, usize)>)>) ->
 }
 
 /// That these operations have no code; `None` if there are none.
-pub fn refusal(found: &[Places]) -> Option<Refusal> {
+pub(crate) fn refusal(found: &[Places]) -> Option<Refusal> {
     let (_, places) = found.first()?;
     Some(Refusal {
         malformed: false,
@@ -194,7 +196,7 @@ pub fn refusal(found: &[Places]) -> Option<Refusal> {
 const SHOWN: usize = 8;
 
 /// All operations and their places in one sentence.
-pub fn listed(found: &[Places]) -> String {
+pub(super) fn listed(found: &[Places]) -> String {
     let names = found.iter().map(|(name, places)| {
         let lines = places.iter().take(SHOWN).map(|(line, _)| line.to_string());
         let shown: Vec<String> = lines.collect();
@@ -249,7 +251,7 @@ fn described(name: &str, line: &str) -> String {
 }
 
 /// Whether programs with this operation run.
-pub fn runs(name: &str) -> bool {
+pub(super) fn runs(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => match name.strip_prefix("custom_call @") {
             Some(target) => factorization::is_known(target),
@@ -260,7 +262,7 @@ pub fn runs(name: &str) -> bool {
 }
 
 /// Whether `convert-stablehlo-to-skript` may know the operation; it depends on the operands as well.
-pub fn is_elementwise(name: &str) -> bool {
+pub(crate) fn is_elementwise(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => {
             ELEMENTWISE.contains(&name)

@@ -6,18 +6,18 @@ use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 
 /// Appends operations on `f32` or `f64`.
-pub struct Terms<'l> {
+pub(crate) struct Terms<'l> {
     pub lines: &'l mut Lines,
-    pub float: Float,
+    pub(crate) float: Float,
 }
 
 impl Terms<'_> {
-    pub fn number(&mut self, value: f64) -> String {
+    pub(crate) fn number(&mut self, value: f64) -> String {
         let t = self.float.text();
         self.lines.value(format!("arith.constant {value:?} : {t}"))
     }
 
-    pub fn infinity(&mut self) -> String {
+    pub(crate) fn infinity(&mut self) -> String {
         let bits = if self.float == Float::F64 {
             "0x7FF0000000000000"
         } else {
@@ -27,7 +27,7 @@ impl Terms<'_> {
             .value(format!("arith.constant {bits} : {}", self.float.text()))
     }
 
-    pub fn nan(&mut self) -> String {
+    pub(crate) fn nan(&mut self) -> String {
         let bits = if self.float == Float::F64 {
             "0x7FF8000000000000"
         } else {
@@ -38,55 +38,55 @@ impl Terms<'_> {
     }
 
     /// An operation by its full name.
-    pub fn op(&mut self, name: &str, operands: &[&str]) -> String {
+    pub(crate) fn op(&mut self, name: &str, operands: &[&str]) -> String {
         let operands = operands.join(", ");
         self.lines
             .value(format!("{name} {operands} : {}", self.float.text()))
     }
 
-    pub fn add(&mut self, x: &str, y: &str) -> String {
+    pub(crate) fn add(&mut self, x: &str, y: &str) -> String {
         self.op(ops::arith::ADDF, &[x, y])
     }
 
-    pub fn sub(&mut self, x: &str, y: &str) -> String {
+    pub(crate) fn sub(&mut self, x: &str, y: &str) -> String {
         self.op(ops::arith::SUBF, &[x, y])
     }
 
-    pub fn mul(&mut self, x: &str, y: &str) -> String {
+    pub(crate) fn mul(&mut self, x: &str, y: &str) -> String {
         self.op(ops::arith::MULF, &[x, y])
     }
 
-    pub fn div(&mut self, x: &str, y: &str) -> String {
+    pub(crate) fn div(&mut self, x: &str, y: &str) -> String {
         self.op(ops::arith::DIVF, &[x, y])
     }
 
-    pub fn plus(&mut self, x: &str, y: f64) -> String {
+    pub(crate) fn plus(&mut self, x: &str, y: f64) -> String {
         let y = self.number(y);
         self.add(x, &y)
     }
 
-    pub fn times(&mut self, x: &str, y: f64) -> String {
+    pub(crate) fn times(&mut self, x: &str, y: f64) -> String {
         let y = self.number(y);
         self.mul(x, &y)
     }
 
     /// A comparison with a number.
-    pub fn is(&mut self, x: &str, predicate: &str, y: f64) -> String {
+    pub(crate) fn is(&mut self, x: &str, predicate: &str, y: f64) -> String {
         let y = self.number(y);
         self.compare(x, predicate, &y)
     }
 
-    pub fn compare(&mut self, x: &str, predicate: &str, y: &str) -> String {
+    pub(crate) fn compare(&mut self, x: &str, predicate: &str, y: &str) -> String {
         let t = self.float.text();
         self.lines
             .value(format!("arith.cmpf {predicate}, {x}, {y} : {t}"))
     }
 
-    pub fn both(&mut self, x: &str, y: &str) -> String {
+    pub(crate) fn both(&mut self, x: &str, y: &str) -> String {
         self.lines.value(format!("arith.andi {x}, {y} : i1"))
     }
 
-    pub fn select(&mut self, condition: &str, yes: &str, no: &str) -> String {
+    pub(crate) fn select(&mut self, condition: &str, yes: &str, no: &str) -> String {
         let t = self.float.text();
         self.lines
             .value(format!("arith.select {condition}, {yes}, {no} : {t}"))
@@ -94,7 +94,7 @@ impl Terms<'_> {
 
     /// `log(1 + x)`, also beside 0, where `math.log1p` becomes a logarithm of a rounded sum (W. Kahan): what rounding does to
     /// `1 + x` it does to the quotient as well.
-    pub fn log_plus_one(&mut self, x: &str) -> String {
+    pub(crate) fn log_plus_one(&mut self, x: &str) -> String {
         let sum = self.plus(x, 1.0);
         let log = self.op(ops::math::LOG, &[&sum]);
         let added = self.plus(&sum, -1.0);
@@ -108,7 +108,7 @@ impl Terms<'_> {
     }
 
     /// `exp(x) - 1`, also beside 0, where `math.expm1` becomes a difference that cancels: `2 sinh(x / 2) exp(x / 2)`.
-    pub fn exp_minus_one(&mut self, x: &str) -> String {
+    pub(crate) fn exp_minus_one(&mut self, x: &str) -> String {
         let half = self.times(x, 0.5);
         let (sinh, exp) = (
             self.op(ops::math::SINH, &[&half]),

@@ -25,14 +25,15 @@ mod sort;
 use super::factorization;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
-pub use operation::{Found, Tensor};
+pub(crate) use operation::Found;
+pub use operation::Tensor;
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_passes::ir::ops;
 use skript_passes::ir::replace_each;
 
 /// The pass `convert-stablehlo-to-linalg`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "convert-stablehlo-to-linalg",
     summary: "StableHLO that is not elementwise becomes linalg, tensor and scf",
     anchor: Some(ops::builtin::MODULE),

@@ -29,7 +29,7 @@ use skript_passes::ir::splice::Lines;
 use skript_passes::ir::{Builder, attributes, context, mutation};
 
 /// The pass `convert-stablehlo-to-skript`.
-pub const PASS: Pass = Pass {
+pub(crate) const PASS: Pass = Pass {
     flag: "convert-stablehlo-to-skript",
     summary: "elementwise StableHLO becomes operations of skript",
     anchor: Some(ops::builtin::MODULE),

@@ -6,7 +6,7 @@
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Word,
     Number,
     String,
@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token<'t> {
+pub(crate) struct Token<'t> {
     pub kind: Kind,
     pub at: usize,
     pub text: &'t str,
@@ -25,13 +25,13 @@ pub struct Token<'t> {
 
 /// Why the reader stops at a byte of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stop {
+pub(crate) struct Stop {
     pub at: usize,
     pub message: &'static str,
 }
 
 /// The tokens in order; the last one may be a [`Stop`].
-pub struct Tokens<'t> {
+pub(crate) struct Tokens<'t> {
     text: &'t str,
     at: usize,
     /// Brackets of the body of a dialect's attribute or type, outermost first.
@@ -39,7 +39,7 @@ pub struct Tokens<'t> {
 }
 
 impl<'t> Tokens<'t> {
-    pub fn of(text: &'t str) -> Self {
+    pub(super) fn of(text: &'t str) -> Self {
         Tokens {
             text,
             at: 0,

@@ -10,7 +10,7 @@ const BYTECODE: &str = "ML\u{fffd}R";
 const HLO: &str = "HloModule";
 
 /// The first such thing in a text.
-pub fn refusal(text: &str) -> Option<Refusal> {
+pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let (at, message) = if text.contains(BYTECODE) {
         let message = "this is bytecode: write the program as text, such as `str(exported.mlir_module())` in jax";
         (0, message.to_owned())

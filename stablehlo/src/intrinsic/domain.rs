@@ -13,14 +13,14 @@ use skript_passes::structure::Affine;
 use skript_semantics::{Scalar, ScalarKind};
 
 /// The extents of indices.
-pub struct Domain<'c, 'a> {
+pub(crate) struct Domain<'c, 'a> {
     pub extents: Vec<i64>,
     pub at: Tensors<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Domain<'c, 'a> {
     /// An index variable.
-    pub fn index(&self, index: usize) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn index(&self, index: usize) -> Result<Field<'c, 'a>, Error> {
         let extent = self.extents.get(index).copied().unwrap_or(1);
         Ok(Field {
             value: self.at.iota(extent)?,
@@ -28,25 +28,25 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         })
     }
 
-    pub fn int(&self, value: i64) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn int(&self, value: i64) -> Result<Field<'c, 'a>, Error> {
         self.at.integer(value).map(Field::scalar)
     }
 
     /// A number of this element type.
-    pub fn real(&self, value: f64, element: Type<'c>) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn real(&self, value: f64, element: Type<'c>) -> Result<Field<'c, 'a>, Error> {
         let value = self.at.splat(Scalar::Real(value), &[], element)?;
         Ok(Field::scalar(value))
     }
 
     /// 64-bit reals that are known, row-major over `indices`.
-    pub fn reals(&self, values: &[f64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn reals(&self, values: &[f64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
         let r#type = types::tensor(&self.shape(indices), Type::float64(self.at.at.context));
         let values = DenseElementsAttribute::f64_values(r#type, values);
         self.constant(values.into(), r#type, indices)
     }
 
     /// Integers that are known, row-major over `indices`.
-    pub fn ints(&self, values: &[i64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn ints(&self, values: &[i64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
         let r#type = types::tensor(&self.shape(indices), self.at.int());
         let values = DenseElementsAttribute::i64_values(r#type, values);
         self.constant(values.into(), r#type, indices)
@@ -70,14 +70,22 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
     }
 
     /// An operation whose result has the type of its operands.
-    pub fn apply(&self, name: &str, operands: &[&Field<'c, 'a>]) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn apply(
+        &self,
+        name: &str,
+        operands: &[&Field<'c, 'a>],
+    ) -> Result<Field<'c, 'a>, Error> {
         let operands: Vec<_> = operands.iter().map(|f| (*f).clone()).collect();
         let (values, indices) = join(&operands, &self.extents, &self.at)?;
         let value = self.at.same(name, &values)?;
         Ok(Field { value, indices })
     }
 
-    pub fn convert(&self, field: &Field<'c, 'a>, to: Type<'c>) -> Result<Field<'c, 'a>, Error> {
+    pub(super) fn convert(
+        &self,
+        field: &Field<'c, 'a>,
+        to: Type<'c>,
+    ) -> Result<Field<'c, 'a>, Error> {
         let r#type = types::tensor(&self.at.extents(field.value)?, to);
         Ok(Field {
             value: self.at.op("convert", &[field.value], &[], r#type)?,
@@ -85,7 +93,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         })
     }
 
-    pub fn compare(
+    pub(super) fn compare(
         &self,
         direction: &str,
         lhs: &Field<'c, 'a>,
@@ -101,7 +109,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         Ok(Field { value, indices })
     }
 
-    pub fn select(
+    pub(crate) fn select(
         &self,
         condition: &Field<'c, 'a>,
         then: &Field<'c, 'a>,
@@ -117,7 +125,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
     }
 
     /// The elements of a tensor: in each dimension at an index, or at places.
-    pub fn read(
+    pub(super) fn read(
         &self,
         tensor: Value<'c, 'a>,
         places: &[Place<'c, 'a>],
@@ -136,7 +144,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
     }
 
     /// The combination along an index.
-    pub fn reduce(
+    pub(crate) fn reduce(
         &self,
         field: &Field<'c, 'a>,
         combiner: &str,
@@ -157,7 +165,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
 }
 
 /// How a dimension is read.
-pub enum Place<'c, 'a> {
+pub(super) enum Place<'c, 'a> {
     Index(usize),
     At(Field<'c, 'a>),
 }

@@ -41,7 +41,7 @@ pub(super) fn nonzero<'c: 'a, 'a>(
 }
 
 /// Which elements are marked.
-pub struct Found<'c, 'a> {
+pub(crate) struct Found<'c, 'a> {
     /// Counts positions.
     domain: Domain<'c, 'a>,
     /// Their row-major numbers, in order; zeros behind the last one.
@@ -52,7 +52,7 @@ pub struct Found<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Found<'c, 'a> {
-    pub fn of(marks: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Self, Error> {
+    pub(super) fn of(marks: Value<'c, 'a>, at: &Tensors<'c, 'a>) -> Result<Self, Error> {
         let volume: i64 = at.extents(marks)?.iter().product();
         let domain = Domain {
             extents: vec![volume],
@@ -84,7 +84,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// The places' position along one of the extents that they number.
-    pub fn digit(&self, extents: &[i64], dimension: usize) -> Result<Field<'c, 'a>, Error> {
+    pub(crate) fn digit(&self, extents: &[i64], dimension: usize) -> Result<Field<'c, 'a>, Error> {
         let domain = &self.domain;
         let behind: i64 = extents.iter().skip(dimension + 1).product();
         // Where an extent is zero there are no places.
@@ -94,7 +94,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// The elements of a tensor of the marks' shape at the places; zeros behind the last one.
-    pub fn at_places(&self, tensor: Value<'c, 'a>) -> Result<Field<'c, 'a>, Error> {
+    pub(crate) fn at_places(&self, tensor: Value<'c, 'a>) -> Result<Field<'c, 'a>, Error> {
         let domain = &self.domain;
         let flat = domain.at.reshape(tensor, &domain.extents)?;
         let elements = domain.read(flat, &[Place::At(self.places.clone())])?;
@@ -102,7 +102,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// The columns side by side along a dimension of the result, and its extents.
-    pub fn results(
+    pub(super) fn results(
         &self,
         call: &Invocation<'c, 'a>,
         columns: &[Field<'c, 'a>],

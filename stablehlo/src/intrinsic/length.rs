@@ -9,7 +9,7 @@ use melior::ir::Type;
 use skript_dialect::melior;
 
 /// How long a dimension is, as a 64-bit real.
-pub enum Length<'c, 'a> {
+pub(crate) enum Length<'c, 'a> {
     Known(f64),
     /// Known only at run time.
     Filled(Field<'c, 'a>),
@@ -17,7 +17,7 @@ pub enum Length<'c, 'a> {
 
 impl<'c: 'a, 'a> Length<'c, 'a> {
     /// The length of a dimension of an input that has `extent` positions.
-    pub fn of(
+    pub(super) fn of(
         call: &Invocation<'c, 'a>,
         (input, dimension): (usize, usize),
         extent: i64,
@@ -32,7 +32,7 @@ impl<'c: 'a, 'a> Length<'c, 'a> {
     }
 
     /// `factor · length + offset`
-    pub fn scaled(
+    pub(crate) fn scaled(
         &self,
         factor: f64,
         offset: f64,

@@ -11,7 +11,7 @@ use skript_passes::ir::{attributes, types};
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
     /// `Σ self · kernel` over `reduced`. `None` where the factors' indices do not fit a convolution.
-    pub fn convolve(
+    pub(crate) fn convolve(
         &self,
         kernel: &Field<'c, 'a>,
         reduced: &[usize],

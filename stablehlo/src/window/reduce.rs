@@ -19,7 +19,7 @@ use skript_passes::structure::Positions;
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
     /// The same where conditions that one reduced index decides let some of its values count only. `None`: the guard says
     /// something else as well.
-    pub fn thinned(
+    pub(crate) fn thinned(
         mut self,
         guards: &[Conjunct<'c, 'a>],
         evaluator: &Evaluator<'_, 'c, 'a>,
@@ -60,7 +60,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
     }
 
     /// The combination over `reduced`. `None` if one of them does not occur.
-    pub fn reduce(
+    pub(crate) fn reduce(
         &self,
         kind: Accumulation,
         reduced: &[usize],

@@ -1,4 +1,4 @@
-// RUN: skript-opt %s --split-input-file --skript-prepare-variables | FileCheck %s
+// RUN: skript-opt --split-input-file --skript-prepare-variables %s | FileCheck %s
 
 // A variable that calls update.
 // CHECK-LABEL: func.func @updated

@@ -20,9 +20,9 @@ use crate::model::{
 };
 
 /// The run-time checks of a formula.
-pub struct Secured {
+pub(crate) struct Secured {
     /// When the function begins.
-    pub demands: Vec<Demand>,
+    pub(crate) demands: Vec<Demand>,
     /// Formulas before the formula. Their targets have no tensors yet.
     pub searches: Vec<Formula>,
 }
@@ -32,7 +32,7 @@ pub struct Secured {
 /// Gives what the run must test, besides the lengths `beside`: that indices which no data decide stay in their tensors, and
 /// that the `positions` of items are there. A formula that `counts` what it writes rests on a tensor that nothing else has:
 /// conditions that read it are not tested in front.
-pub fn secure(
+pub(crate) fn secure(
     formula: &mut Formula,
     function: &Function,
     (beside, positions): (&[PackExtents], &[Position]),

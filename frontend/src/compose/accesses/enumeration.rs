@@ -42,7 +42,7 @@ pub(super) struct Question<'a> {
 
 impl Points {
     /// `None` if that takes too long or depends on values known only at run time.
-    pub fn decide(&self, question: &Question) -> Option<Verdict> {
+    pub(super) fn decide(&self, question: &Question) -> Option<Verdict> {
         let Question { formula, own, .. } = question;
         let size = question.subscript.size();
         let mut at = start(formula, own)?;

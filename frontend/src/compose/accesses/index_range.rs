@@ -11,7 +11,7 @@ use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node};
 
 /// An inclusive range between ints over dynamic extents.
-pub type Ends = (Expr, Expr);
+pub(crate) type Ends = (Expr, Expr);
 
 /// Levels of choices and products that are looked into.
 const DEPTH: usize = 16;
@@ -19,7 +19,7 @@ const DEPTH: usize = 16;
 const MOST_NODES: usize = 256;
 
 /// The loops of a formula, none of which is empty.
-pub struct Loops<'a> {
+pub(crate) struct Loops<'a> {
     pub indices: &'a [FormulaIndex],
     /// Sums of extents that are not negative.
     pub facts: &'a [Sum],
@@ -49,7 +49,7 @@ struct Around<'e> {
 
 impl Loops<'_> {
     /// Ends that some steps reach: of an index that is a sum of quotients and of what is linear in the indices of the loops.
-    pub fn exact(&self, index: &Expr) -> Option<Ends> {
+    pub(crate) fn exact(&self, index: &Expr) -> Option<Ends> {
         self.invocation_counts(index, DEPTH)
     }
 
@@ -262,7 +262,7 @@ impl Loops<'_> {
     }
 
     /// The condition, unless there are no steps.
-    pub fn in_some_step(&self, condition: Expr) -> Expr {
+    pub(crate) fn in_some_step(&self, condition: Expr) -> Expr {
         let mut dynamic: Vec<&Extent> = Vec::new();
         let extents = self.indices.iter().map(|index| &index.extent);
         for extent in extents.filter(|e| e.fixed().is_none()) {

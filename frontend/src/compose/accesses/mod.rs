@@ -6,13 +6,13 @@
 //! static, else there is a run-time check. If a condition over extents is exact, it is tested when the function begins. If
 //! not, because an index is not linear or the access is conditional, a formula before it searches for a step out of bounds.
 
-pub mod bounds;
+pub(super) mod bounds;
 mod dependence;
 mod enumeration;
-pub mod index_range;
+pub(crate) mod index_range;
 mod remapping;
 mod search;
-pub mod step_conditions;
+pub(crate) mod step_conditions;
 mod walk;
 
 use std::collections::BTreeSet;
@@ -36,9 +36,9 @@ use crate::source::Span;
 
 /// The run-time checks of the accesses of a formula.
 #[derive(Default)]
-pub struct Tests {
+pub(crate) struct Tests {
     /// When the function begins.
-    pub demands: Vec<Demand>,
+    pub(crate) demands: Vec<Demand>,
     /// Formulas before the formula. Their targets have no tensors yet.
     pub searches: Vec<Formula>,
     /// In the steps of the formula.
@@ -46,8 +46,8 @@ pub struct Tests {
 }
 
 /// Source spans of the accesses of a formula.
-pub struct Spans<'a> {
-    pub accessed: &'a [Accessed],
+pub(crate) struct Spans<'a> {
+    pub(crate) accessed: &'a [Accessed],
     pub target: Span,
     pub value: Span,
 }
@@ -58,7 +58,7 @@ pub struct Spans<'a> {
 ///
 /// # Errors
 /// An access that leaves its tensor in some step.
-pub fn examine(
+pub(crate) fn examine(
     formula: &Formula,
     values: &[Value],
     tested: &[Sum],

@@ -37,7 +37,7 @@ const MOST_INDICES: usize = 8;
 
 impl Search<'_> {
     /// The formula; its target is still to be given a tensor.
-    pub fn formula(&self) -> Option<Formula> {
+    pub(super) fn formula(&self) -> Option<Formula> {
         let mut rebuilt = Rebuilt {
             source: self.formula,
             indices: FxHashMap::default(),
@@ -82,7 +82,7 @@ impl Search<'_> {
 
 impl Search<'_> {
     /// That a step evaluates the access and leaves the tensor.
-    pub fn leaves(&self) -> Expr {
+    pub(super) fn leaves(&self) -> Expr {
         let index = self.subscript;
         let below = runtime::compare(ScalarOp::Lt, index.clone(), Expr::int(0));
         let beyond = runtime::compare(ScalarOp::Ge, index.clone(), self.size.clone());
@@ -98,7 +98,7 @@ impl Search<'_> {
     }
 
     /// What to report of a step.
-    pub fn message(&self) -> Option<Vec<MessagePart>> {
+    pub(super) fn message(&self) -> Option<Vec<MessagePart>> {
         let mut message = vec![
             MessagePart::Text(format!("an index of {} is ", self.name)),
             MessagePart::Value(self.subscript.clone()),

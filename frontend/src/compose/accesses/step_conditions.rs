@@ -15,7 +15,7 @@ use crate::model::{
 use crate::source::Span;
 
 /// An access that a formula tests in its steps.
-pub struct Inside {
+pub(crate) struct Inside {
     /// That the step evaluates the access and leaves the tensor, in terms of the formula as it is written.
     pub leaves: Expr,
     pub message: Vec<MessagePart>,
@@ -36,7 +36,7 @@ pub(super) fn reads_own(formula: &Formula, expr: &Expr) -> bool {
 
 /// Adds a target for each access. Every step runs then; where the predicate does not hold, or a write is dropped, an
 /// element keeps its value. The new targets are still to be given tensors.
-pub fn record(formula: &mut Formula, values: &[Value], accesses: Vec<Inside>) {
+pub(crate) fn record(formula: &mut Formula, values: &[Value], accesses: Vec<Inside>) {
     let kind = std::mem::replace(&mut formula.kind, Accumulation::Replace);
     let mut writes = formula.predicate.take().unwrap_or(literal_bool(true));
     for target in &mut formula.targets {
@@ -92,7 +92,7 @@ fn element(tensor: ValueId, kind: ScalarKind, subscripts: &[Expr]) -> Expr {
 }
 
 /// Gives tensors to the targets in which formulas find steps.
-pub fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
+pub(crate) fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
     for formula in &mut formulas {
         let found: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
         for position in found {

@@ -25,7 +25,7 @@ pub(super) struct Access<'f> {
     pub subscripts: &'f [Expr],
     /// In the order of evaluation: each is evaluated where those before it hold.
     pub path: Vec<Condition<'f>>,
-    pub is_write: bool,
+    pub(crate) is_write: bool,
 }
 
 /// Expressions that a walk visits, those of local values as often as they are used on different paths.

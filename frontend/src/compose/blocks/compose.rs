@@ -16,7 +16,7 @@ use crate::model::Body;
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    pub fn composed(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn composed(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         let before = self.error_count();
         // 2.10: a composite of one component without tensors of its own adds no scope.
@@ -57,7 +57,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    pub fn assign(
+    pub(crate) fn assign(
         &mut self,
         builder: &mut Builder<'p>,
         component: &Component,
@@ -142,7 +142,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    pub fn set_name(
+    pub(crate) fn set_name(
         &mut self,
         builder: &mut Builder<'p>,
         name: &Ident,
@@ -207,7 +207,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// 2.3: the tensors of a pack have one rank, which its type has.
-    pub fn check_ranks(&mut self, name: &Ident, value: &Value, span: Span) -> Composed<()> {
+    pub(crate) fn check_ranks(&mut self, name: &Ident, value: &Value, span: Span) -> Composed<()> {
         let Value::Pack(pack) = value else {
             return Ok(());
         };
@@ -228,7 +228,7 @@ impl<'p> Composer<'p, '_> {
         Err(self.error(&RANK_MISMATCH, span, message))
     }
 
-    pub fn target_length(
+    pub(crate) fn target_length(
         &mut self,
         builder: &Builder<'p>,
         pack: &PackSpec,
@@ -248,7 +248,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// How many tensors an item of a list on the left side takes; `None`: the rest.
-    pub fn item_length(
+    pub(crate) fn item_length(
         &mut self,
         builder: &Builder<'p>,
         item: &TargetItem,
@@ -361,7 +361,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Evaluates the right-hand side of a statement: an expression may give null to a name of its own (2.4.1).
-    pub fn statement_value(
+    pub(crate) fn statement_value(
         &mut self,
         builder: &mut Builder<'p>,
         value: &ComponentValue,
@@ -382,7 +382,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Evaluates a right-hand side, or a part of one, to one value per result.
-    pub fn component_value(
+    pub(crate) fn component_value(
         &mut self,
         builder: &mut Builder<'p>,
         value: &ComponentValue,
@@ -450,11 +450,11 @@ impl<'p> Composer<'p, '_> {
 }
 
 /// 2.10: the single result's name labels the invocation; of several results, the first.
-pub fn label_of(component: &Component) -> Option<String> {
+pub(crate) fn label_of(component: &Component) -> Option<String> {
     target_names(component).first().map(|n| n.name.clone())
 }
 
-pub fn target_names(component: &Component) -> Vec<&Ident> {
+pub(crate) fn target_names(component: &Component) -> Vec<&Ident> {
     let mut names = Vec::new();
     for target in &component.targets {
         match target {

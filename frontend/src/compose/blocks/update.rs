@@ -19,7 +19,7 @@ use crate::source::Span;
 impl<'p> Composer<'p, '_> {
     /// Makes the formulas of an operator with `@lower` and `@update` a function of their own, which the operator's block
     /// invokes: a function has formulas or a block, and updates stand in a block.
-    pub fn formulas_apart(
+    pub(crate) fn formulas_apart(
         &mut self,
         builder: &mut Builder<'p>,
         list: &ArgumentList,
@@ -62,7 +62,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `@update` of an operator whose formulas stand apart.
-    pub fn composed_updates(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn composed_updates(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let before = self.error_count();
         self.updates(builder);
         if self.error_count() > before {
@@ -73,7 +73,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `@update`: new values, all computed from the old ones.
-    pub fn updates(&mut self, builder: &mut Builder<'p>) {
+    pub(crate) fn updates(&mut self, builder: &mut Builder<'p>) {
         let definition = builder.found.definition;
         for component in &definition.updates {
             let wanted = component.targets.len();
@@ -154,7 +154,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The variable behind a capture holds `value` after the run.
-    pub fn record_update(
+    pub(crate) fn record_update(
         &mut self,
         builder: &mut Builder<'p>,
         capture: usize,
@@ -175,7 +175,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Updates recorded since `mark` stand where their values do not get out.
-    pub fn no_updates_inside(
+    pub(crate) fn no_updates_inside(
         &mut self,
         builder: &Builder<'p>,
         mark: usize,
@@ -196,7 +196,7 @@ impl<'p> Composer<'p, '_> {
 
     /// Makes the updates inside the branches of an `if` results of all of them: a branch that does not update a
     /// variable gives its old value. The branches' blocks get further results; the captures are returned.
-    pub fn branch_updates(
+    pub(crate) fn branch_updates(
         &mut self,
         builder: &Builder<'p>,
         branches: &mut [(&mut Block, Vec<(usize, ValueId)>)],
@@ -220,6 +220,6 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-pub fn is_variable(variables: &[Declaration], name: &Ident) -> bool {
+pub(crate) fn is_variable(variables: &[Declaration], name: &Ident) -> bool {
     variables.iter().any(|v| v.name.name == name.name)
 }

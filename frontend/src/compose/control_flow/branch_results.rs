@@ -9,13 +9,13 @@ use crate::eval::TensorRef;
 use crate::model::{Extent, ShapeExpr, TensorType};
 
 /// The results of a branch: how they are put together, and all their tensors in order.
-pub type BranchResults = (Vec<Form>, Vec<TensorRef>);
+pub(crate) type BranchResults = (Vec<Form>, Vec<TensorRef>);
 
 /// The types that all branches' results have in common. Where extents differ and at least one of them is known at run
 /// time only, the branch taken decides: a new run-time extent, at most the largest of the bounds. Extents that differ in
 /// the same way, in whatever results, are one. `None` if the results differ in number, form, type, rank or fixed extents.
 /// Where `fixed_decide`, the branch taken decides between fixed extents as well.
-pub fn joined(
+pub(crate) fn joined(
     builder: &mut Builder<'_>,
     branches: &[BranchResults],
     fixed_decide: bool,

@@ -17,7 +17,7 @@ use crate::source::Span;
 
 /// How a value is made of tensors: one, or a pack of so many.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
+pub(crate) enum Form {
     Single,
     Pack(usize),
     /// A pack of dynamic length.
@@ -25,7 +25,7 @@ pub enum Form {
 }
 
 impl<'p> Composer<'p, '_> {
-    pub fn branching(
+    pub(crate) fn branching(
         &mut self,
         builder: &mut Builder<'p>,
         branching: &ast::Branching,
@@ -166,7 +166,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A block that yields one bool of volume 1.
-    pub fn condition_block(
+    pub(crate) fn condition_block(
         &mut self,
         builder: &mut Builder<'p>,
         condition: &ComponentValue,
@@ -198,7 +198,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Composes into a block of its own; its results are all tensors that it gives, in order.
-    pub fn inner_block(
+    pub(crate) fn inner_block(
         &mut self,
         builder: &mut Builder<'p>,
         value: &ComponentValue,
@@ -236,7 +236,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-pub fn form(value: &Value) -> Form {
+pub(crate) fn form(value: &Value) -> Form {
     match value {
         Value::Pack(pack) => Form::Pack(pack.len()),
         Value::Atom(Atom::Stack(_)) => Form::Stack,
@@ -245,7 +245,7 @@ pub fn form(value: &Value) -> Form {
 }
 
 /// Tensors put together as they were.
-pub fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
+pub(crate) fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
     let mut tensors = tensors.into_iter();
     forms
         .iter()
@@ -265,7 +265,7 @@ pub fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
 }
 
 /// The place of a right-hand side.
-pub fn span_of(value: &ComponentValue) -> Span {
+pub(crate) fn span_of(value: &ComponentValue) -> Span {
     match value {
         ComponentValue::Invocation(invocation) => invocation.span,
         ComponentValue::Expr(expr) => expr.span,

@@ -22,7 +22,7 @@ use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// A loop that stays one.
-    pub fn dynamic_loop(
+    pub(crate) fn dynamic_loop(
         &mut self,
         builder: &mut Builder<'p>,
         parts: &Parts,
@@ -35,7 +35,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A loop over empty packs: its body only determines the types of the collected results, which are empty too.
-    pub fn loop_of_none(
+    pub(crate) fn loop_of_none(
         &mut self,
         builder: &mut Builder<'p>,
         parts: &Parts,

@@ -22,13 +22,13 @@ use crate::model::check::is_shape_scalar;
 use crate::model::{ConstantData, Extent, Node, TensorType};
 
 /// `do` loops without condition of up to this many iterations are unrolled.
-pub const UNROLLED_ITERATIONS: u64 = 32;
+pub(crate) const UNROLLED_ITERATIONS: u64 = 32;
 
 /// As long as they make so many bodies at most, with the loops around them: each further one would multiply the model.
 const UNROLLED_BODIES: usize = 1 << 6;
 
 /// What a `for` clause goes through.
-pub enum Scanned {
+pub(crate) enum Scanned {
     Pack(Pack),
     /// A pack of dynamic length.
     Stack(TensorRef),
@@ -60,7 +60,7 @@ impl Scanned {
 }
 
 /// A loop's parts, evaluated.
-pub struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     pub syntax: &'a ast::Loop,
     /// Initial values: tensors, or packs of tensors.
     pub carried: Vec<Value>,
@@ -76,7 +76,7 @@ pub struct Parts<'a> {
 }
 
 impl<'p> Composer<'p, '_> {
-    pub fn looping(
+    pub(crate) fn looping(
         &mut self,
         builder: &mut Builder<'p>,
         looping: &ast::Loop,
@@ -520,7 +520,7 @@ impl<'p> Composer<'p, '_> {
 
     /// The value that the next iteration sees: of the same types as before, or, where each iteration has a tensor of its
     /// own (2.10.1, unrolled loops) and no shape is written, of the same element types.
-    pub fn next_carried(
+    pub(crate) fn next_carried(
         &mut self,
         builder: &mut Builder<'p>,
         item: &ast::Carried,

@@ -16,7 +16,7 @@ use skript_semantics::{Scalar, ScalarOp};
 ///
 /// # Errors
 /// Some of it is no number yet.
-pub fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalResult<()> {
+pub(crate) fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalResult<()> {
     let open = value
         .atoms()
         .iter()
@@ -37,7 +37,7 @@ pub fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalRe
 }
 
 /// Evaluates a constant's value at every point of its index symbols, row-major.
-pub fn computed_elements(
+pub(crate) fn computed_elements(
     builder: &Builder,
     declaration: &Declaration,
     tensor: &TensorType,

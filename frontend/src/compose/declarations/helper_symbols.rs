@@ -20,7 +20,7 @@ use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// Evaluates `@using` in order, with every assertion as early as its names are known.
-    pub fn symbols(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn symbols(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         let mut open: Vec<&Assertion> = definition.asserts.iter().collect();
         let mut failed = false;
@@ -55,7 +55,11 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Checks assertions on tensors that are declared behind the helpers; `all`: whatever has no value now has none.
-    pub fn later_assertions(&mut self, builder: &mut Builder<'p>, all: bool) -> Composed<()> {
+    pub(crate) fn later_assertions(
+        &mut self,
+        builder: &mut Builder<'p>,
+        all: bool,
+    ) -> Composed<()> {
         let mut open = std::mem::take(&mut builder.later_assertions);
         let result = self.assertions(builder, &mut open, all);
         builder.later_assertions = open;
@@ -128,7 +132,7 @@ impl<'p> Composer<'p, '_> {
 
     /// What was given cannot be bound: if that violates assertions whose names have values by now (attributes, the rank),
     /// they are the reason, and stand in place of what was reported since the first `reported` messages.
-    pub fn say_reasons(&mut self, builder: &mut Builder<'p>, reported: usize) {
+    pub(crate) fn say_reasons(&mut self, builder: &mut Builder<'p>, reported: usize) {
         let mut reasons = Vec::new();
         for assertion in &builder.found.definition.asserts {
             let condition = &assertion.condition;
@@ -354,7 +358,11 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The length written behind `..`.
-    pub fn hinted(&self, builder: &Builder<'p>, pack: &PackSpec) -> EvalResult<Option<usize>> {
+    pub(crate) fn hinted(
+        &self,
+        builder: &Builder<'p>,
+        pack: &PackSpec,
+    ) -> EvalResult<Option<usize>> {
         let Some(expr) = &pack.length else {
             return Ok(None);
         };

@@ -16,7 +16,7 @@ use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// Takes the outputs of a composition from the scope and checks them against their declarations.
-    pub fn composed_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn composed_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         let mut result = Ok(());
         for declaration in &definition.outputs {
@@ -29,7 +29,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Reports, along with errors in the body, the outputs that do not depend on them.
-    pub fn compare_outputs_that_are_known(&mut self, builder: &mut Builder<'p>) {
+    pub(crate) fn compare_outputs_that_are_known(&mut self, builder: &mut Builder<'p>) {
         for declaration in &builder.found.definition.outputs {
             let spec = &declaration.type_spec;
             let extents = spec.shape.iter().flatten();
@@ -148,7 +148,7 @@ impl<'p> Composer<'p, '_> {
 
     /// An output that has been assigned gives the names of its run-time extents and of its length their values, for what follows
     /// (2.10.1).
-    pub fn name_output(
+    pub(crate) fn name_output(
         &mut self,
         builder: &mut Builder<'p>,
         name: &Ident,
@@ -184,7 +184,7 @@ impl<'p> Composer<'p, '_> {
 
     /// The results of a statement, or what a loop variable starts as, against the type and shape that are written for them,
     /// `t: real[2,n] = …` (2.10.1, 2.16).
-    pub fn check_written(
+    pub(crate) fn check_written(
         &mut self,
         builder: &mut Builder<'p>,
         name: &Ident,
@@ -213,7 +213,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Every run tests a length or an extent: when the body is done, in a branch or a loop as soon as the tensor is there.
-    pub fn test_result(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
+    pub(crate) fn test_result(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
         if builder.blocks.len() != 1 {
             return self.check_here(builder, check);
         }
@@ -222,7 +222,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A computed tensor against a declaration; `what` is its name in messages.
-    pub fn check_declared(
+    pub(crate) fn check_declared(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,

@@ -30,7 +30,7 @@ use crate::syntax::OPEN_EXTENT;
 
 /// One extent of a declared output.
 #[derive(Clone, Debug, PartialEq)]
-pub enum DeclaredExtent {
+pub(crate) enum DeclaredExtent {
     Is(Extent),
     /// `~`: whatever the composition gives.
     Any,
@@ -40,7 +40,7 @@ pub enum DeclaredExtent {
 
 /// What a bound after `|` is in the run, and what it can become at most.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limit {
+pub(crate) struct Limit {
     pub own: model::Expr,
     pub most: u64,
 }
@@ -54,14 +54,14 @@ impl Limit {
     }
 
     /// Whether an extent keeps within the bound.
-    pub fn holds(&self, extent: model::Expr) -> model::Expr {
+    pub(crate) fn holds(&self, extent: model::Expr) -> model::Expr {
         runtime::compare(ScalarOp::Le, extent, self.own.clone())
     }
 }
 
 impl<'p> Composer<'p, '_> {
     /// The types of a declared tensor, or of the `count` tensors of a declared pack.
-    pub fn declared_tensors(
+    pub(crate) fn declared_tensors(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -121,7 +121,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `s|k` with a new name s: a symbol of the function; `..s|k` is one for each of `items` tensors. Whether it is new.
-    pub fn declare_symbol(
+    pub(crate) fn declare_symbol(
         &mut self,
         builder: &mut Builder<'p>,
         spec: &ExtentSpec,
@@ -172,7 +172,7 @@ impl<'p> Composer<'p, '_> {
         Ok(true)
     }
 
-    pub fn check_size(&mut self, tensor: &TensorType, span: Span) -> Composed<()> {
+    pub(crate) fn check_size(&mut self, tensor: &TensorType, span: Span) -> Composed<()> {
         let elements = tensor
             .shape
             .iter()
@@ -197,7 +197,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The declared extents of one item; `None` if no shape is written.
-    pub fn declared_shape(
+    pub(crate) fn declared_shape(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -321,7 +321,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A run-time extent that is computed, `n - 2`, must be no less than zero in every run.
-    pub fn check_sign(
+    pub(crate) fn check_sign(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -352,7 +352,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Constants and variables.
-    pub fn local_tensors(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn local_tensors(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         for declaration in &definition.constants {
             self.constant(builder, declaration)?;
@@ -534,7 +534,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Makes the outputs as new tensors of the declared types (formulas and intrinsics).
-    pub fn declare_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn declare_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         for declaration in &definition.outputs {
             if let Some(length) = self.run_time_length(builder, declaration)? {
@@ -728,7 +728,7 @@ pub(in crate::compose) fn upper_extents(
 }
 
 /// Binds a name to one tensor or to a pack.
-pub fn set_tensors(builder: &mut Builder, name: &str, atoms: Vec<Atom>, packed: bool) {
+pub(crate) fn set_tensors(builder: &mut Builder, name: &str, atoms: Vec<Atom>, packed: bool) {
     let value = match (packed, atoms.first()) {
         (false, Some(single)) => Value::Atom(single.clone()),
         _ => Value::pack(atoms),
@@ -737,7 +737,7 @@ pub fn set_tensors(builder: &mut Builder, name: &str, atoms: Vec<Atom>, packed: 
 }
 
 /// `[2,3]`, and `~|8` for an extent that has no name in the document.
-pub fn shape_text(shape: &[Extent]) -> String {
+pub(crate) fn shape_text(shape: &[Extent]) -> String {
     let extents = shape.iter().map(|extent| match extent {
         Extent::Dynamic { expr, bound } if is_unnamed(expr) => format!("~|{bound}"),
         known => known.to_string(),

@@ -9,14 +9,14 @@ use crate::source::Span;
 
 /// Counted over all instances of a model, for what one leaves may live as long as the model.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TotalSize {
+pub(crate) struct TotalSize {
     pack_items: usize,
     constant_elements: usize,
 }
 
 impl<'p> Composer<'p, '_> {
     /// Gives a name of an operator or graph its value.
-    pub fn name_value(
+    pub(crate) fn name_value(
         &mut self,
         builder: &mut Builder<'p>,
         name: &str,
@@ -43,7 +43,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Counts a constant that is computed element by element.
-    pub fn hold_constant(&mut self, name: &str, elements: u64, span: Span) -> Composed<()> {
+    pub(crate) fn hold_constant(&mut self, name: &str, elements: u64, span: Span) -> Composed<()> {
         let elements = usize::try_from(elements).unwrap_or(usize::MAX);
         let sum = self.total_size.constant_elements.saturating_add(elements);
         let most = self.limits.constant_elements;

@@ -11,7 +11,7 @@ use crate::model::{self, Extent, FormulaIndex};
 const LISTED: u64 = 1 << 12;
 
 /// The elements of one output that a target with `:` or with a pack of positions names, in row-major order.
-pub struct FullSlices {
+pub(crate) struct FullSlices {
     /// Indices for every element, or for every output where all indices are single.
     pub places: Vec<Vec<Atom>>,
     /// Index variables of the formula that run over dimensions known at run time only.
@@ -21,7 +21,7 @@ pub struct FullSlices {
 impl FullSlices {
     /// The elements at these indices. `every` is a dimension that an index variable goes through, and that index; `first` is
     /// the number of index variables that the formula has already.
-    pub fn of(
+    pub(crate) fn of(
         indices: &[TargetIndex],
         outputs: &[TensorRef],
         (every, first): (Option<(usize, usize)>, usize),
@@ -111,7 +111,7 @@ impl FullSlices {
     }
 
     /// The output of each place.
-    pub fn repeated(&self, outputs: Vec<TensorRef>) -> Vec<TensorRef> {
+    pub(crate) fn repeated(&self, outputs: Vec<TensorRef>) -> Vec<TensorRef> {
         match outputs.as_slice() {
             [single] => vec![single.clone(); self.places.len()],
             _ => outputs,

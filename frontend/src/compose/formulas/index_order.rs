@@ -15,7 +15,7 @@ use crate::eval::{Selected, runtime};
 use crate::model::{Accumulation, Expr, Formula, Node, ValueId};
 
 /// A formula whose step writes one tensor of a pack writes all of them in each step: the others keep what they hold.
-pub fn write_selected(formula: &mut Formula, selected: &Selected) {
+pub(crate) fn write_selected(formula: &mut Formula, selected: &Selected) {
     let kind = std::mem::replace(&mut formula.kind, Accumulation::Replace);
     for (position, target) in formula.targets.iter_mut().enumerate() {
         let present = Expr {
@@ -36,7 +36,7 @@ pub fn write_selected(formula: &mut Formula, selected: &Selected) {
 
 /// # Errors
 /// Formulas of one statement whose order matters.
-pub fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalResult<()> {
+pub(crate) fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalResult<()> {
     if drafts.iter().all(|draft| draft.outer.is_empty()) {
         return Ok(());
     }

@@ -43,15 +43,15 @@ pub(in crate::compose) struct Draft {
     /// Lengths that must agree where the formula runs.
     pub beside: Vec<PackExtents>,
     /// What every run must test.
-    pub demands: Vec<Demand>,
+    pub(crate) demands: Vec<Demand>,
     /// What runs in front, and ends the run if it finds a step that leaves a tensor.
     pub searches: Vec<Formula>,
     /// How the formula is written: what its outputs hold before goes by that.
-    pub as_written: Accumulation,
+    pub(crate) as_written: Accumulation,
 }
 
 impl<'p> Composer<'p, '_> {
-    pub fn lowered(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn lowered(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         self.declare_outputs(builder)?;
         let definition = builder.found.definition;
         let mut formulas = Vec::new();
@@ -162,7 +162,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A statement that one formula must express, behind what runs in front of it.
-    pub fn one_formula(
+    pub(crate) fn one_formula(
         &mut self,
         builder: &mut Builder<'p>,
         lowering: &Lowering,

@@ -19,7 +19,7 @@ use crate::model::{
 };
 
 /// The extent of the only output that the only formula counts: its name.
-pub fn write_counter(definition: &crate::ast::Definition) -> Option<&str> {
+pub(crate) fn write_counter(definition: &crate::ast::Definition) -> Option<&str> {
     let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice())
     else {
         return None;
@@ -50,7 +50,7 @@ pub fn write_counter(definition: &crate::ast::Definition) -> Option<&str> {
 
 impl<'p> Composer<'p, '_> {
     /// The body of an operator whose formula counts what it writes.
-    pub fn counted_writes(
+    pub(crate) fn counted_writes(
         &mut self,
         builder: &mut Builder<'p>,
         list: &ArgumentList,

@@ -8,7 +8,7 @@ use crate::model::{Expr, Formula, Node, Target, ValueId};
 
 /// One formula for each element of an output that a packed assignment writes, `y[i,[0, 1]] = …`: lowerings support formulas
 /// that write each output once. A formula that reads its own output, or may write an element twice, is not split.
-pub fn split(formula: Formula) -> Vec<Formula> {
+pub(crate) fn split(formula: Formula) -> Vec<Formula> {
     let mut places: FxHashMap<ValueId, Vec<&Target>> = FxHashMap::default();
     for target in &formula.targets {
         places.entry(target.output).or_default().push(target);
@@ -62,7 +62,7 @@ fn reads_output(formula: &Formula) -> bool {
 }
 
 /// All elements that a formula reads.
-pub fn accesses(formula: &Formula) -> Vec<(ValueId, &[Expr])> {
+pub(crate) fn accesses(formula: &Formula) -> Vec<(ValueId, &[Expr])> {
     let mut open: Vec<&Expr> = formula.locals.iter().map(|local| &local.value).collect();
     open.extend(&formula.predicate);
     for target in &formula.targets {

@@ -17,14 +17,14 @@ use crate::source::{FileId, Span};
 
 /// One tensor, or a compile-time scalar that becomes a rank-0 constant of the parameter's type.
 #[derive(Clone, Debug)]
-pub enum ArgumentItem {
+pub(crate) enum ArgumentItem {
     Tensor(Rc<TensorType>),
     Scalar(ScalarKind),
 }
 
 /// An input of the invocation.
 #[derive(Clone, Debug)]
-pub enum Argument {
+pub(crate) enum Argument {
     /// Not given, `~`, or a null value.
     Null,
     Single(ArgumentItem),
@@ -37,7 +37,7 @@ pub enum Argument {
 
 /// Everything an instance depends on.
 #[derive(Clone, Debug)]
-pub struct ArgumentList {
+pub(crate) struct ArgumentList {
     /// Explicit types by generic name.
     pub types: IndexMap<String, TypeName>,
     /// Given attributes with the places of their values.
@@ -68,13 +68,13 @@ impl Default for ArgumentList {
 
 impl ArgumentList {
     /// The place of the n-th argument, or of the invocation.
-    pub fn span(&self, index: usize) -> Span {
+    pub(crate) fn span(&self, index: usize) -> Span {
         self.spans.get(index).copied().unwrap_or(self.invocation)
     }
 }
 
 impl ArgumentItem {
-    pub fn of(atom: &Atom, canonical: &mut Canonical) -> Option<Self> {
+    pub(crate) fn of(atom: &Atom, canonical: &mut Canonical) -> Option<Self> {
         match atom {
             Atom::Tensor(t) if t.tensor.fixed_shape().is_some() => {
                 Some(ArgumentItem::Tensor(Rc::clone(&t.tensor)))
@@ -85,7 +85,7 @@ impl ArgumentItem {
         }
     }
 
-    pub fn kind(&self) -> ScalarKind {
+    pub(crate) fn kind(&self) -> ScalarKind {
         match self {
             ArgumentItem::Tensor(t) => t.kind,
             ArgumentItem::Scalar(kind) => *kind,
@@ -103,7 +103,7 @@ impl ArgumentItem {
 
 impl Argument {
     /// `None` if something in the value cannot be passed to an operator.
-    pub fn of(value: &Value, canonical: &mut Canonical) -> Option<Self> {
+    pub(crate) fn of(value: &Value, canonical: &mut Canonical) -> Option<Self> {
         Some(match value {
             Value::Null => Argument::Null,
             Value::Atom(Atom::Stack(stack)) => {
@@ -131,7 +131,7 @@ impl Argument {
         })
     }
 
-    pub fn items(&self) -> &[ArgumentItem] {
+    pub(crate) fn items(&self) -> &[ArgumentItem] {
         match self {
             Argument::Null | Argument::Empty(_) => &[],
             Argument::Single(item) => std::slice::from_ref(item),
@@ -141,7 +141,7 @@ impl Argument {
     }
 
     /// The items, or what they would be if there are none: they tell types and shapes.
-    pub fn telling(&self) -> &[ArgumentItem] {
+    pub(crate) fn telling(&self) -> &[ArgumentItem] {
         match self {
             Argument::Empty(item) => std::slice::from_ref(item),
             other => other.items(),
@@ -149,13 +149,13 @@ impl Argument {
     }
 
     /// The extents of tensors that are not there belong to none of the callee: they are renamed behind all others.
-    pub fn name_extents(&mut self, canonical: &mut Canonical) {
+    pub(crate) fn name_extents(&mut self, canonical: &mut Canonical) {
         if let Argument::Empty(ArgumentItem::Tensor(tensor)) = self {
             *tensor = Rc::new(canonical.tensor(tensor));
         }
     }
 
-    pub fn describe_into(&self, key: &mut String) {
+    pub(crate) fn describe_into(&self, key: &mut String) {
         match self {
             Argument::Null => key.push('~'),
             Argument::Single(item) => item.describe_into(key),

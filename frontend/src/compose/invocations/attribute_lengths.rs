@@ -12,7 +12,7 @@ use crate::eval::{Atom, Value};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    pub fn check_attribute_length(
+    pub(crate) fn check_attribute_length(
         &mut self,
         builder: &mut Builder<'p>,
         attribute: &Declaration,
@@ -27,7 +27,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Lengths of packed attributes that have their items.
-    pub fn packed_lengths(
+    pub(crate) fn packed_lengths(
         &mut self,
         builder: &mut Builder<'p>,
         list: &ArgumentList,
@@ -46,7 +46,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Step 4: lengths are checked or deduced, single values spread.
-    pub fn attribute_lengths(
+    pub(crate) fn attribute_lengths(
         &mut self,
         builder: &mut Builder<'p>,
         list: &ArgumentList,
@@ -87,7 +87,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Repeats single values of packed attributes whose lengths are known, so that what reads them finds packs.
-    pub fn spread_attributes(
+    pub(crate) fn spread_attributes(
         &mut self,
         builder: &mut Builder<'p>,
         list: &ArgumentList,
@@ -135,7 +135,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Names that must be known before a single value of a packed attribute is a pack, of those in an expression.
-    pub fn awaited_lengths(builder: &Builder<'p>, names: &[String]) -> Vec<String> {
+    pub(crate) fn awaited_lengths(builder: &Builder<'p>, names: &[String]) -> Vec<String> {
         let attributes = builder.found.definition.attributes.iter();
         let read = attributes.filter(|attribute| names.contains(&attribute.name.name));
         let single = read.filter(|attribute| {

@@ -22,7 +22,7 @@ use crate::model::{self, Extent, Port, PortTensors, TensorType};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    pub fn bind(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
+    pub(crate) fn bind(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         self.deduce_types(builder, list)?;
         self.given_attributes(builder, list)?;
         if builder.entry {
@@ -110,7 +110,7 @@ impl<'p> Composer<'p, '_> {
         )
     }
 
-    pub fn default_attribute(
+    pub(crate) fn default_attribute(
         &mut self,
         builder: &mut Builder<'p>,
         attribute: &Declaration,
@@ -166,7 +166,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    pub fn named_type(
+    pub(crate) fn named_type(
         &mut self,
         builder: &Builder<'p>,
         name: &crate::ast::Ident,
@@ -176,7 +176,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The element kind of a declared tensor.
-    pub fn tensor_kind(
+    pub(crate) fn tensor_kind(
         &mut self,
         builder: &Builder<'p>,
         name: &crate::ast::Ident,
@@ -666,7 +666,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The declared number of tensors of a pack; `None` for a single tensor.
-    pub fn declared_length(
+    pub(crate) fn declared_length(
         &mut self,
         builder: &Builder<'p>,
         declaration: &Declaration,

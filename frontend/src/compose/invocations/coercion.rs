@@ -7,12 +7,12 @@ use crate::eval::{Atom, Pack, TypeName, Value};
 use crate::model::Expr;
 
 /// Errata 15: the value's kind itself, or int where real is declared.
-pub fn converts(from: ScalarKind, to: ScalarKind) -> bool {
+pub(crate) fn converts(from: ScalarKind, to: ScalarKind) -> bool {
     from == to || (from == ScalarKind::Int && to == ScalarKind::Real)
 }
 
 /// A scalar in the declared kind.
-pub fn coerce_scalar(value: Scalar, kind: ScalarKind) -> Option<Scalar> {
+pub(crate) fn coerce_scalar(value: Scalar, kind: ScalarKind) -> Option<Scalar> {
     match (value, kind) {
         (Scalar::Int(i), ScalarKind::Real) => Some(Scalar::Real(i as f64)),
         _ => (value.kind() == kind).then_some(value),
@@ -20,7 +20,7 @@ pub fn coerce_scalar(value: Scalar, kind: ScalarKind) -> Option<Scalar> {
 }
 
 /// A value in the declared type; `None` if an item does not fit.
-pub fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
+pub(crate) fn coerced(value: &Value, declared: TypeName) -> Option<Value> {
     let item = |atom: &Atom| match (declared, atom) {
         (TypeName::Str, Atom::Str(_)) => Some(atom.clone()),
         // A dynamic extent.

@@ -16,7 +16,7 @@ use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// An extent that is unknown if the input has its default value, which is one number without a shape.
-    pub fn unknown_extent_of_default<'d>(
+    pub(crate) fn unknown_extent_of_default<'d>(
         builder: &Builder<'p>,
         input: &'d Declaration,
     ) -> Option<&'d ExtentSpec> {
@@ -35,7 +35,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    pub fn report_unknown_extent(
+    pub(crate) fn report_unknown_extent(
         &mut self,
         input: &Declaration,
         extent: &ExtentSpec,
@@ -54,7 +54,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Constants of this function, each uniform over the declared shape (errata 26).
-    pub fn default_input(
+    pub(crate) fn default_input(
         &mut self,
         builder: &mut Builder<'p>,
         input: &Declaration,
@@ -92,7 +92,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Notes the default of an input that is given in its place, if names that are bound already tell it.
-    pub fn replaced_default(&mut self, builder: &Builder<'p>, input: &Declaration) {
+    pub(crate) fn replaced_default(&mut self, builder: &Builder<'p>, input: &Declaration) {
         let Some(default) = &input.default else {
             return;
         };

@@ -18,7 +18,7 @@ type Waiting<'a> = IndexMap<String, Vec<&'a Declaration>>;
 
 impl<'p> Composer<'p, '_> {
     /// Step 3: defaults that rest on other symbols, as soon as these are known.
-    pub fn deferred_attributes(
+    pub(crate) fn deferred_attributes(
         &mut self,
         builder: &mut Builder<'p>,
         list: &ArgumentList,

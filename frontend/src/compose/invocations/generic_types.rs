@@ -14,7 +14,11 @@ use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
     /// 2.13: explicit types, then tensors, then scalars, then defaults.
-    pub fn deduce_types(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
+    pub(crate) fn deduce_types(
+        &mut self,
+        builder: &mut Builder<'p>,
+        list: &ArgumentList,
+    ) -> Composed<()> {
         let definition = builder.found.definition;
         for parameter in &definition.dtypes {
             let name = &parameter.name.name;

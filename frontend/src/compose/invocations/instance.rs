@@ -29,7 +29,7 @@ use crate::program::Edition;
 use crate::source::Span;
 
 /// A function under construction.
-pub struct Builder<'p> {
+pub(crate) struct Builder<'p> {
     pub found: Definitions<'p>,
     pub edition: Edition,
     pub scope: Scope,
@@ -44,16 +44,16 @@ pub struct Builder<'p> {
     /// Tensor names for quantization.
     pub tensors: FxHashSet<String>,
     /// Those of them that invocations named.
-    pub named_below: FxHashSet<String>,
+    pub(crate) named_below: FxHashSet<String>,
     pub entry: bool,
     /// Quantizers to be simulated here and below.
-    pub quantizers: Vec<Quantizer<'p>>,
+    pub(crate) quantizers: Vec<Quantizer<'p>>,
     /// Entries of this function and of its invocations, with names relative to it.
     pub quantization: Vec<Quantization>,
     /// The most items of each target of the next loop.
-    pub capacities: Vec<Option<u64>>,
+    pub(crate) capacities: Vec<Option<u64>>,
     /// Assertions on constants, variables and outputs that have no type yet.
-    pub later_assertions: Vec<&'p Assertion>,
+    pub(crate) later_assertions: Vec<&'p Assertion>,
     /// See [`InstanceInfo::invocations`].
     pub invocations: usize,
     /// The number of copies of the current body in the unrolled loops around it.
@@ -61,15 +61,15 @@ pub struct Builder<'p> {
     /// The number of named dynamic extents of callees.
     symbols: usize,
     /// Long expressions over dynamic extents, and their names.
-    pub named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
+    pub(crate) named_extents: FxHashMap<Arc<ShapeExpr>, Arc<ShapeExpr>>,
     /// Run-time conditions of the evaluated expressions, until they become checks.
-    pub demands: Demands,
+    pub(crate) demands: Demands,
     /// Inputs that may be the same tensor, by their number in [`ArgumentList::same`].
     pub given: FxHashMap<usize, TensorRef>,
 }
 
 impl<'p> Builder<'p> {
-    pub fn evaluator<'b>(&'b self, limits: &'b Limits) -> Evaluator<'b> {
+    pub(crate) fn evaluator<'b>(&'b self, limits: &'b Limits) -> Evaluator<'b> {
         Evaluator::new(
             &self.scope,
             &self.types,
@@ -80,18 +80,23 @@ impl<'p> Builder<'p> {
     }
 
     /// The external name of a name in the body: with the labels of the enclosing blocks as prefix.
-    pub fn path_of(&self, name: &str) -> String {
+    pub(crate) fn path_of(&self, name: &str) -> String {
         let labels = self.labels.iter().map(String::as_str);
         labels.chain([name]).collect::<Vec<_>>().join(".")
     }
 
     /// A new tensor of the function.
-    pub fn value(&mut self, name: Option<String>, tensor: TensorType, span: Span) -> TensorRef {
+    pub(crate) fn value(
+        &mut self,
+        name: Option<String>,
+        tensor: TensorType,
+        span: Span,
+    ) -> TensorRef {
         self.value_of(name, tensor, false, span)
     }
 
     /// A new iteration count or index, which always has 64 bits.
-    pub fn wide_int(&mut self, name: Option<String>, span: Span) -> TensorRef {
+    pub(crate) fn wide_int(&mut self, name: Option<String>, span: Span) -> TensorRef {
         let tensor = TensorType {
             kind: ScalarKind::Int,
             shape: Vec::new(),
@@ -120,19 +125,24 @@ impl<'p> Builder<'p> {
     }
 
     /// A name for a dynamic extent that a computed tensor determines.
-    pub fn fresh_extent(&mut self) -> String {
+    pub(crate) fn fresh_extent(&mut self) -> String {
         self.symbols += 1;
         format!("data.{}", self.symbols)
     }
 
-    pub fn emit(&mut self, operation: Operation) {
+    pub(crate) fn emit(&mut self, operation: Operation) {
         if let Some(block) = self.blocks.last_mut() {
             block.operations.push(operation);
         }
     }
 
     /// A constant at the current position of the block.
-    pub fn constant(&mut self, tensor: TensorType, data: ConstantData, span: Span) -> TensorRef {
+    pub(crate) fn constant(
+        &mut self,
+        tensor: TensorType,
+        data: ConstantData,
+        span: Span,
+    ) -> TensorRef {
         let value = self.value(None, tensor, span);
         self.emit(Operation::Constant {
             value: value.id,
@@ -142,7 +152,7 @@ impl<'p> Builder<'p> {
     }
 
     /// The empty pack of this type: a tensor without elements holds the type.
-    pub fn stack_of_none(&mut self, item: TensorType, span: Span) -> Value {
+    pub(crate) fn stack_of_none(&mut self, item: TensorType, span: Span) -> Value {
         let mut whole = item;
         whole.shape.insert(0, Extent::Fixed(0));
         let zero = ConstantData::Splat(whole.kind.default_value());
@@ -176,7 +186,7 @@ impl<'p> Builder<'p> {
 
 impl<'p> Composer<'p, '_> {
     /// A variable that the body declares or that something below it has: instances of one name share it.
-    pub fn capture(
+    pub(crate) fn capture(
         &mut self,
         builder: &mut Builder<'p>,
         name: CaptureName,
@@ -204,7 +214,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Composes an instance of the definition for these arguments.
-    pub fn instantiate(
+    pub(crate) fn instantiate(
         &mut self,
         found: Definitions<'p>,
         list: &ArgumentList,

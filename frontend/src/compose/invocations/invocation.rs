@@ -42,7 +42,7 @@ enum PortForm {
 
 impl<'p> Composer<'p, '_> {
     /// Invokes an operator; one value per output.
-    pub fn invocation(
+    pub(crate) fn invocation(
         &mut self,
         builder: &mut Builder<'p>,
         invocation: &ast::Invocation,
@@ -105,7 +105,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Invokes an operator on values; label and place are those of `invocation`.
-    pub fn invoke(
+    pub(crate) fn invoke(
         &mut self,
         builder: &mut Builder<'p>,
         found: Definitions<'p>,
@@ -208,7 +208,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A compile-time expression, tensors included.
-    pub fn value(&mut self, builder: &Builder<'p>, expr: &Expr) -> Composed<Value> {
+    pub(crate) fn value(&mut self, builder: &Builder<'p>, expr: &Expr) -> Composed<Value> {
         let result = builder.evaluator(self.limits).eval(expr);
         result.map_err(|s| self.failed(s))
     }
@@ -434,7 +434,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The tensor of an item; a scalar becomes a rank-0 constant of `kind`.
-    pub fn tensor_of(
+    pub(crate) fn tensor_of(
         &mut self,
         builder: &mut Builder<'p>,
         atom: &Atom,
@@ -470,7 +470,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// All tensors of a value, scalars as constants of `kind`.
-    pub fn materialize(
+    pub(crate) fn materialize(
         &mut self,
         builder: &mut Builder<'p>,
         value: &Value,
@@ -486,6 +486,6 @@ impl<'p> Composer<'p, '_> {
 }
 
 /// `real[2,3]`.
-pub fn tensor_text(tensor: &TensorType) -> String {
+pub(crate) fn tensor_text(tensor: &TensorType) -> String {
     format!("{}{}", tensor.kind.name(), shape_text(&tensor.shape))
 }

@@ -8,18 +8,18 @@ use crate::compose::composer::Composer;
 use crate::compose::control_flow::loops::UNROLLED_ITERATIONS;
 
 /// Short loops are unrolled as long as they reach so few invocations together with the loops around them.
-pub const UNROLLED_INVOCATIONS: usize = 1 << 11;
+pub(crate) const UNROLLED_INVOCATIONS: usize = 1 << 11;
 
 /// Operators within each other that are looked through; what is deeper counts as too much.
 const DEPTH: usize = 128;
 
 /// Invocations that operators reach, by module and name; none for those that are looked through right now.
-pub type InvocationCounts<'p> = FxHashMap<(&'p str, &'p str), usize>;
+pub(crate) type InvocationCounts<'p> = FxHashMap<(&'p str, &'p str), usize>;
 
 impl<'p> Composer<'p, '_> {
     /// How many invocations a right side in a module makes, with those inside of what it invokes: about, for counts of loops
     /// and conditions need values.
-    pub fn reach(&mut self, module: &str, value: &ComponentValue) -> usize {
+    pub(crate) fn reach(&mut self, module: &str, value: &ComponentValue) -> usize {
         self.reach_of_value(module, value, DEPTH)
     }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Invocations of operators: arguments, binding of parameters, instances.
 
-pub mod arguments;
-pub mod attribute_lengths;
-pub mod binding;
-pub mod coercion;
-pub mod default_input;
-pub mod deferred_attributes;
-pub mod generic_types;
-pub mod instance;
-pub mod invocation;
-pub mod invocation_count;
-pub mod tensor_identity;
+pub(super) mod arguments;
+pub(crate) mod attribute_lengths;
+pub(super) mod binding;
+pub(crate) mod coercion;
+pub(crate) mod default_input;
+pub(crate) mod deferred_attributes;
+pub(crate) mod generic_types;
+pub(super) mod instance;
+pub(super) mod invocation;
+pub(crate) mod invocation_count;
+pub(crate) mod tensor_identity;

@@ -11,7 +11,7 @@ use crate::eval::{Atom, TensorRef, Value};
 
 impl ArgumentList {
     /// The number of an argument's item among the tensors of all arguments.
-    pub fn place(&self, argument: usize, item: usize) -> usize {
+    pub(crate) fn place(&self, argument: usize, item: usize) -> usize {
         let before = self.arguments.iter().take(argument);
         before.map(|a| Argument::items(a).len()).sum::<usize>() + item
     }
@@ -19,7 +19,12 @@ impl ArgumentList {
 
 impl Builder<'_> {
     /// The tensor that an input's name stands for: where several are given the same one, what the first of them bound.
-    pub fn one_of(&mut self, list: &ArgumentList, place: usize, tensor: TensorRef) -> TensorRef {
+    pub(crate) fn one_of(
+        &mut self,
+        list: &ArgumentList,
+        place: usize,
+        tensor: TensorRef,
+    ) -> TensorRef {
         match list.same.get(place) {
             Some(first) => self.given.entry(*first).or_insert(tensor).clone(),
             None => tensor,
@@ -30,7 +35,7 @@ impl Builder<'_> {
 impl<'p> Composer<'p, '_> {
     /// See [`ArgumentList::same`]: set only if a tensor is passed twice to an operator that may test it, so that all others
     /// share their instances.
-    pub fn same_tensors(&mut self, found: &Definitions<'p>, values: &[Value]) -> Vec<usize> {
+    pub(crate) fn same_tensors(&mut self, found: &Definitions<'p>, values: &[Value]) -> Vec<usize> {
         let tensors: Vec<Option<&TensorRef>> = values
             .iter()
             .flat_map(Value::atoms)

@@ -25,7 +25,7 @@ impl Reduction {
     ///
     /// # Errors
     /// What has no value.
-    pub fn of(
+    pub(crate) fn of(
         evaluator: &mut Evaluator,
         value: &Text,
         checks: &[Check],
@@ -73,7 +73,7 @@ impl Reduction {
     }
 
     /// The value at one step of the index at this position of the formula.
-    pub fn value(&self, index: usize) -> Value {
+    pub(crate) fn value(&self, index: usize) -> Value {
         Value::Atom(Atom::from_expr(self.items.at(&Expr::index(index))))
     }
 }

@@ -27,7 +27,7 @@ struct Part {
 
 impl<'p> Composer<'p, '_> {
     /// The pack, made where the block is now. Every run tests that the ranges are there.
-    pub fn concatenated(
+    pub(crate) fn concatenated(
         &mut self,
         builder: &mut Builder<'p>,
         row: &DynamicPack,
@@ -53,7 +53,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The item of a pack of dynamic length at a position that rests on extents.
-    pub fn item_at(
+    pub(crate) fn item_at(
         &mut self,
         builder: &mut Builder<'p>,
         stack: &TensorRef,
@@ -61,7 +61,9 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<Atom> {
         let length = stack.tensor.shape.first().map_or(Expr::int(0), extent_expr);
-        let place = builder.evaluator(self.limits).from_end(position, &length);
+        let place = builder
+            .evaluator(self.limits)
+            .index_from_end(position, &length);
         let demand = Demand::index(position, &place, &length, span);
         let places = PackSlice {
             from: place,

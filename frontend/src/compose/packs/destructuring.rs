@@ -44,7 +44,7 @@ enum Taken {
 
 impl<'p> Composer<'p, '_> {
     /// `[a, b.., (e, f)..] = value` of a `@using` line.
-    pub fn split_series(
+    pub(crate) fn split_series(
         &self,
         builder: &Builder<'p>,
         items: &[UsingListItem],
@@ -108,7 +108,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `[a, b.., (e, f)..] = xs;` of a composition, if a part takes the rest; what `lengths` say of the items otherwise.
-    pub fn assign_rest(
+    pub(crate) fn assign_rest(
         &mut self,
         builder: &mut Builder<'p>,
         (items, lengths): (&[TargetItem], &[Option<usize>]),

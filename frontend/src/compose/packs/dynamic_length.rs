@@ -18,7 +18,11 @@ use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
     /// The most items of the pack of each target on the left side; `None` if unknown.
-    pub fn capacities(&self, builder: &Builder<'p>, component: &Component) -> Vec<Option<u64>> {
+    pub(crate) fn capacities(
+        &self,
+        builder: &Builder<'p>,
+        component: &Component,
+    ) -> Vec<Option<u64>> {
         let outputs = &builder.found.definition.outputs;
         let capacity = |target: &Target| match target {
             Target::Item(TargetItem::Name { name, pack, .. }) => {
@@ -56,7 +60,7 @@ impl<'p> Composer<'p, '_> {
 
     /// A pack of dynamic length under the length that is written for it: a fixed one makes it a pack of tensors, a
     /// run-time one must agree, a new name with a bound stands for it.
-    pub fn counted(
+    pub(crate) fn counted(
         &mut self,
         builder: &mut Builder<'p>,
         pack: &PackSpec,
@@ -146,7 +150,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The length of a pack among the inputs of the main graph; the passed tensors determine an undeclared one.
-    pub fn input_length(
+    pub(crate) fn input_length(
         &mut self,
         builder: &mut Builder<'p>,
         input: &Declaration,
@@ -188,7 +192,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The length of a declared pack, if it is dynamic.
-    pub fn run_time_length(
+    pub(crate) fn run_time_length(
         &mut self,
         builder: &Builder<'p>,
         declaration: &Declaration,
@@ -211,7 +215,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The length of a pack among the inputs of the main graph that every run brings: `..(s|5)`, and `..(s)` beside it.
-    pub fn stacked_length(
+    pub(crate) fn stacked_length(
         &mut self,
         builder: &mut Builder<'p>,
         input: &Declaration,
@@ -230,7 +234,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `..(s|5)` with a new name s: a symbol of the function.
-    pub fn declare_length(
+    pub(crate) fn declare_length(
         &mut self,
         builder: &mut Builder<'p>,
         input: &Declaration,
@@ -259,7 +263,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Whether the length of a pack among the inputs of the main graph is a name that has its bound elsewhere.
-    pub fn length_awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
+    pub(crate) fn length_awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
         let own = input.type_spec.pack.as_ref().filter(|p| p.bound.is_none());
         let Some(length) = own.and_then(|p| p.length.as_ref()) else {
             return false;
@@ -277,7 +281,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// An output of formulas that is a pack of dynamic length.
-    pub fn declare_stack(
+    pub(crate) fn declare_stack(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -294,7 +298,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A declared pack of dynamic length.
-    pub fn stack(
+    pub(crate) fn stack(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -340,7 +344,12 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// `..(s|5)` with a new name and a pack of known length.
-    pub fn name_length(&mut self, builder: &mut Builder<'p>, pack: &PackSpec, length: usize) {
+    pub(crate) fn name_length(
+        &mut self,
+        builder: &mut Builder<'p>,
+        pack: &PackSpec,
+        length: usize,
+    ) {
         if let Some(name) = new_length_name(builder, pack) {
             let length = i64::try_from(length).unwrap_or(i64::MAX);
             builder.scope.set(name, Value::int(length));
@@ -348,7 +357,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The same for a pack of dynamic length; returns whether there is a new name.
-    pub fn name_run_time_length(
+    pub(crate) fn name_run_time_length(
         &mut self,
         builder: &mut Builder<'p>,
         pack: &PackSpec,
@@ -365,7 +374,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The type that the tensors of a declared pack have, of which there are none; unless each would have a shape of its own.
-    pub fn item_of_none(
+    pub(crate) fn item_of_none(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -378,7 +387,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// An output that is a pack of dynamic length.
-    pub fn stack_output(
+    pub(crate) fn stack_output(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -409,7 +418,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The tensors of a pack of dynamic length against a declaration; `what` is its name in messages.
-    pub fn check_stack(
+    pub(crate) fn check_stack(
         &mut self,
         builder: &mut Builder<'p>,
         declaration: &Declaration,
@@ -438,7 +447,7 @@ fn new_length_name(builder: &Builder, pack: &PackSpec) -> Option<String> {
 }
 
 /// The type of the items in a tensor that holds a pack.
-pub fn item_type(whole: &TensorType) -> TensorType {
+pub(crate) fn item_type(whole: &TensorType) -> TensorType {
     TensorType {
         kind: whole.kind,
         shape: whole.shape.iter().skip(1).cloned().collect(),

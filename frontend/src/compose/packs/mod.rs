@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Packs whose length is known at run time only (2.4, 2.12).
 
-pub mod accumulation;
-pub mod concatenation;
-pub mod destructuring;
-pub mod dynamic_length;
-pub mod packed_assignment;
+pub(super) mod accumulation;
+pub(crate) mod concatenation;
+pub(crate) mod destructuring;
+pub(crate) mod dynamic_length;
+pub(crate) mod packed_assignment;

@@ -24,7 +24,7 @@ const DEPTH: usize = 256;
 
 /// What is known of the elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Decided {
+pub(crate) enum Decided {
     /// Between which ints those lie that no data decide, and whether these are all elements.
     Ints { range: Interval, is_all: bool },
     /// The bits of a real among them that the storage type cannot represent.
@@ -33,7 +33,7 @@ pub enum Decided {
 
 impl Decided {
     /// The range of a tensor of which all elements are decided.
-    pub fn all(self) -> Option<Interval> {
+    pub(crate) fn all(self) -> Option<Interval> {
         match self {
             Decided::Ints {
                 range,
@@ -44,7 +44,7 @@ impl Decided {
     }
 
     /// The range of the elements that are.
-    pub fn some(self) -> Option<Interval> {
+    pub(crate) fn some(self) -> Option<Interval> {
         match self {
             Decided::Ints { range, .. } => Some(range),
             Decided::Unheld(_) => None,
@@ -53,7 +53,7 @@ impl Decided {
 }
 
 /// Of elements that come from one or from the other.
-pub fn either(a: Option<Decided>, b: Option<Decided>) -> Option<Decided> {
+pub(crate) fn either(a: Option<Decided>, b: Option<Decided>) -> Option<Decided> {
     let part = |d| match d {
         Decided::Ints { range, .. } => Decided::Ints {
             range,
@@ -80,9 +80,9 @@ pub fn either(a: Option<Decided>, b: Option<Decided>) -> Option<Decided> {
 }
 
 /// By [`ValueId`]; what is not there is not known.
-pub type Facts = [Option<Decided>];
+pub(crate) type Facts = [Option<Decided>];
 
-pub fn fact(facts: &Facts, id: ValueId) -> Option<Decided> {
+pub(crate) fn fact(facts: &Facts, id: ValueId) -> Option<Decided> {
     facts.get(id.0 as usize).copied().flatten()
 }
 
@@ -341,7 +341,7 @@ fn moved(expr: &Expr, formula: &Formula, facts: &Facts) -> Option<Decided> {
 }
 
 /// What is known of the int constants of a function.
-pub fn constants(function: &Function) -> Vec<Option<Decided>> {
+pub(crate) fn constants(function: &Function) -> Vec<Option<Decided>> {
     let mut facts = vec![None; function.values.len()];
     for (id, data) in &function.constants {
         learn(&mut facts, *id, ints(data));

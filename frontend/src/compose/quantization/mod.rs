@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Quantizers (2.14), and the range of storage types.
 
-pub mod constant_results;
-pub mod narrow_ints;
-pub mod quantizers;
+pub(crate) mod constant_results;
+pub(crate) mod narrow_ints;
+pub(crate) mod quantizers;

@@ -16,7 +16,7 @@ use crate::model::{
 use crate::source::Span;
 
 /// Reports every int output of a formula, and every index of a loop, that may be outside of the storage type.
-pub fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
+pub(crate) fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let int = model.numbers.int;
     if int == IntType::I64 {
@@ -82,7 +82,7 @@ fn holds(int: IntType, value: i128) -> bool {
 
 /// Between which numbers those values of an int target lie that rest on positions, extents, literals and what is known of
 /// tensors alone.
-pub fn range(
+pub(crate) fn range(
     formulas: &[Formula],
     (formula, target): (&Formula, &Target),
     facts: &Facts,

@@ -16,7 +16,7 @@ use crate::source::Span;
 
 /// An entry that applies to a tensor of the function at hand or of something that it invokes.
 #[derive(Clone, Debug)]
-pub struct Quantizer<'p> {
+pub(crate) struct Quantizer<'p> {
     /// The tensor's name, or the labels that lead to it and its name.
     pub path: String,
     operator: &'p Path,
@@ -29,7 +29,7 @@ pub struct Quantizer<'p> {
 
 impl Quantizer<'_> {
     /// Instances differ by what is simulated inside of them.
-    pub fn describe_into(&self, key: &mut String) {
+    pub(crate) fn describe_into(&self, key: &mut String) {
         // Writing to a string cannot fail.
         let _ = write!(
             key,
@@ -45,7 +45,7 @@ impl Quantizer<'_> {
 impl<'p> Composer<'p, '_> {
     /// Evaluates the definition's own entries, so that statements may apply them. Wrong entries are reported when the
     /// body is there, by [`Composer::quantization`].
-    pub fn own_quantizers(&mut self, builder: &mut Builder<'p>, root: &str) {
+    pub(crate) fn own_quantizers(&mut self, builder: &mut Builder<'p>, root: &str) {
         if !self.simulates_quantization() {
             return;
         }
@@ -79,7 +79,11 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The entries for tensors below a label, as the callee sees them.
-    pub fn quantizers_below(&self, builder: &Builder<'p>, scope: &[String]) -> Vec<Quantizer<'p>> {
+    pub(crate) fn quantizers_below(
+        &self,
+        builder: &Builder<'p>,
+        scope: &[String],
+    ) -> Vec<Quantizer<'p>> {
         let prefix: String = scope.iter().map(|label| format!("{label}.")).collect();
         let below = builder.quantizers.iter().filter_map(|quantizer| {
             let path = quantizer.path.strip_prefix(&prefix)?;
@@ -93,7 +97,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The tensors of a name, through its quantizer if it has one.
-    pub fn simulated(
+    pub(crate) fn simulated(
         &mut self,
         builder: &mut Builder<'p>,
         name: &str,
@@ -207,7 +211,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Inputs, variables and constants pass through their quantizers before the body.
-    pub fn simulate_given(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn simulate_given(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         let declared = definition
             .inputs
@@ -225,7 +229,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The definition's own entries, checked against the tensors of the instance.
-    pub fn quantization(
+    pub(crate) fn quantization(
         &mut self,
         builder: &Builder<'p>,
         root: &str,

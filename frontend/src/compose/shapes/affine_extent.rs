@@ -14,7 +14,7 @@ use skript_semantics::ScalarOp;
 use skript_symbolic::{Line, Ring};
 
 /// What is bound, for messages.
-pub struct Bound<'a> {
+pub(crate) struct Bound<'a> {
     /// "extent 1 of input `x`", "the length of attribute `a`".
     pub what: &'a str,
     /// Where the actual value comes from.
@@ -23,7 +23,7 @@ pub struct Bound<'a> {
 
 impl<'p> Composer<'p, '_> {
     /// Names of the expression that have no value yet.
-    pub fn unknown_names(builder: &Builder, expr: &Expr) -> Vec<String> {
+    pub(crate) fn unknown_names(builder: &Builder, expr: &Expr) -> Vec<String> {
         let mut names = Vec::new();
         collect_names(expr, &mut names);
         names.retain(|n| builder.scope.get(n).is_none());
@@ -31,7 +31,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Makes `expr` equal to `actual` (an int or a pack of ints): checks it, or binds its one unknown name.
-    pub fn unify(
+    pub(crate) fn unify(
         &mut self,
         builder: &mut Builder<'p>,
         expr: &Expr,
@@ -419,7 +419,7 @@ impl Ring for Packs<'_, '_> {
 }
 
 /// All names that an expression mentions, each once.
-pub fn collect_names(expr: &Expr, names: &mut Vec<String>) {
+pub(crate) fn collect_names(expr: &Expr, names: &mut Vec<String>) {
     let mut add = |name: &str| {
         if !names.iter().any(|n| n == name) {
             names.push(name.to_string());

@@ -14,7 +14,7 @@ use crate::model::{Check, CheckKind, Expr, MessagePart};
 use crate::source::Span;
 
 /// What is known of a condition while composing.
-pub enum Verdict {
+pub(crate) enum Verdict {
     Holds,
     Fails,
     /// Every run must test it.
@@ -22,7 +22,7 @@ pub enum Verdict {
 }
 
 /// All items of a condition together.
-pub fn verdict(value: &Value) -> Result<Verdict, Atom> {
+pub(crate) fn verdict(value: &Value) -> Result<Verdict, Atom> {
     let mut open: Option<Expr> = None;
     for item in value.atoms() {
         match item {
@@ -46,7 +46,7 @@ pub fn verdict(value: &Value) -> Result<Verdict, Atom> {
 }
 
 /// Whether two extents are equal.
-pub fn equality(a: &Atom, b: &Atom) -> Verdict {
+pub(crate) fn equality(a: &Atom, b: &Atom) -> Verdict {
     let (Some(x), Some(y)) = (a.to_expr(), b.to_expr()) else {
         return if a == b {
             Verdict::Holds
@@ -66,7 +66,7 @@ pub fn equality(a: &Atom, b: &Atom) -> Verdict {
 }
 
 /// A value as parts of a message, as [`Value::text`] prints it.
-pub fn parts(value: &Value, message: &mut Vec<MessagePart>) {
+pub(crate) fn parts(value: &Value, message: &mut Vec<MessagePart>) {
     match value {
         Value::Null => text("null", message),
         Value::Atom(atom) => atom_parts(atom, message),
@@ -100,7 +100,7 @@ fn atom_parts(atom: &Atom, message: &mut Vec<MessagePart>) {
 }
 
 /// Adds to the text at the end.
-pub fn text(piece: &str, message: &mut Vec<MessagePart>) {
+pub(crate) fn text(piece: &str, message: &mut Vec<MessagePart>) {
     match message.last_mut() {
         Some(MessagePart::Text(last)) => last.push_str(piece),
         _ => message.push(MessagePart::Text(piece.to_string())),
@@ -108,7 +108,7 @@ pub fn text(piece: &str, message: &mut Vec<MessagePart>) {
 }
 
 /// The message while composing: run-time values as the extents that they are.
-pub fn composed_text(message: &[MessagePart]) -> String {
+pub(crate) fn composed_text(message: &[MessagePart]) -> String {
     let pieces = message.iter().map(|part| match part {
         MessagePart::Text(piece) => piece.clone(),
         MessagePart::Value(expr) => Atom::from_expr(expr.clone()).text(),
@@ -120,7 +120,7 @@ pub fn composed_text(message: &[MessagePart]) -> String {
 }
 
 /// Keeps a check for the run, once.
-pub fn keep(checks: &mut Vec<Check>, check: Check) {
+pub(crate) fn keep(checks: &mut Vec<Check>, check: Check) {
     if !checks.contains(&check) {
         checks.push(check);
     }
@@ -128,7 +128,7 @@ pub fn keep(checks: &mut Vec<Check>, check: Check) {
 
 impl<'p> Composer<'p, '_> {
     /// Declared and actual extents that composition cannot tell apart are compared by every run.
-    pub fn keep_extent_check(
+    pub(crate) fn keep_extent_check(
         &mut self,
         builder: &mut Builder,
         condition: Expr,
@@ -145,13 +145,13 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// What has been evaluated demands something of positions: every run tests it when the function begins.
-    pub fn settle(&mut self, builder: &mut Builder) -> Composed<()> {
+    pub(crate) fn settle(&mut self, builder: &mut Builder) -> Composed<()> {
         let demands = builder.demands.take();
         self.keep_demands(builder, demands)
     }
 
     /// The same, tested where the block is now: what it rests on may be made in the block, which may be a branch.
-    pub fn settle_here(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
+    pub(crate) fn settle_here(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         for demand in builder.demands.take() {
             if let Some(check) = self.open_check(demand)? {
                 self.check_here(builder, check)?;
@@ -161,7 +161,11 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// What composition could not decide of positions is tested by every run.
-    pub fn keep_demands(&mut self, builder: &mut Builder, demands: Vec<Demand>) -> Composed<()> {
+    pub(crate) fn keep_demands(
+        &mut self,
+        builder: &mut Builder,
+        demands: Vec<Demand>,
+    ) -> Composed<()> {
         for demand in demands {
             let checks = &builder.function.checks;
             if let Some(check) = self.open_check(demand)?
@@ -174,7 +178,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The check that a run makes of a demand; `None` if it is met in any case.
-    pub fn open_check(&mut self, demand: Demand) -> Composed<Option<Check>> {
+    pub(crate) fn open_check(&mut self, demand: Demand) -> Composed<Option<Check>> {
         match decided(&demand.condition) {
             Some(true) => Ok(None),
             Some(false) => {
@@ -194,7 +198,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// A condition that is no bool.
-    pub fn not_bool(&mut self, what: &str, atom: &Atom, span: Span) -> Reported {
+    pub(crate) fn not_bool(&mut self, what: &str, atom: &Atom, span: Span) -> Reported {
         self.report(Diagnostic::error(
             &UNEXPECTED_VALUE,
             span,

@@ -16,7 +16,7 @@ use crate::model::{Expr, Extent, FormulaIndex, Node, ShapeExpr, TensorType};
 
 /// The extent that an int expression over run-time extents stands for; `None` if it rests on anything else or has no
 /// bound.
-pub fn extent_of(expr: &Expr) -> Option<Extent> {
+pub(crate) fn extent_of(expr: &Expr) -> Option<Extent> {
     if let Node::Extent(extent) = &expr.node {
         return Some(extent.clone());
     }
@@ -28,7 +28,7 @@ pub fn extent_of(expr: &Expr) -> Option<Extent> {
 }
 
 /// The largest value, as an extent, that an int expression takes over a box of indices; `None` if nothing bounds it.
-pub fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
+pub(crate) fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
     let sum = Sum::from(expr);
     let constant = Sum::constant(sum.offset());
     let at_end = |(term, factor): (Expr, i64)| match term.node {
@@ -56,7 +56,7 @@ pub fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
 }
 
 /// The same over the names of run-time extents, for what reads no element.
-pub fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
+pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
     Some(match &expr.node {
         Node::Literal(Scalar::Int(value)) => ShapeExpr::Constant(*value),
         Node::Literal(Scalar::Real(value)) => ShapeExpr::Real(value.to_bits()),
@@ -89,7 +89,7 @@ pub fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
 /// whatever the caller calls its extents. An input's extent is named after the place where it stands first, as the language
 /// writes it: messages show the name.
 #[derive(Default)]
-pub struct Canonical {
+pub(crate) struct Canonical {
     /// The input whose extents are renamed, if it has a name.
     input: Option<String>,
     /// What stands for what, in the caller's terms.
@@ -100,16 +100,16 @@ pub struct Canonical {
 
 impl Canonical {
     /// What is renamed from now on belongs to this input: `x`, or `xs[2]`.
-    pub fn enter(&mut self, input: impl Into<String>) {
+    pub(crate) fn enter(&mut self, input: impl Into<String>) {
         self.input = Some(input.into());
     }
 
     /// The input that was entered last.
-    pub fn input(&self) -> Option<&str> {
+    pub(crate) fn input(&self) -> Option<&str> {
         self.input.as_deref()
     }
 
-    pub fn tensor(&mut self, tensor: &TensorType) -> TensorType {
+    pub(crate) fn tensor(&mut self, tensor: &TensorType) -> TensorType {
         let extents = tensor.shape.iter().enumerate();
         let shape = extents.map(|(dimension, extent)| {
             let place = self.input.as_ref();
@@ -123,7 +123,7 @@ impl Canonical {
     }
 
     /// A pack of dynamic length, in one tensor along its first dimension.
-    pub fn stack(&mut self, tensor: &TensorType) -> TensorType {
+    pub(crate) fn stack(&mut self, tensor: &TensorType) -> TensorType {
         let extents = tensor.shape.iter().enumerate();
         let shape = extents.map(|(dimension, extent)| {
             let place = self
@@ -157,13 +157,13 @@ impl Canonical {
     }
 
     /// Ends the arguments: symbols that are named from now on belong to no tensor of the callee.
-    pub fn end_of_tensors(&mut self) {
+    pub(crate) fn end_of_tensors(&mut self) {
         self.learned = self.symbols.len();
         self.input = None;
     }
 
     /// An attribute's value with run-time extents in the callee's terms.
-    pub fn attribute(&mut self, value: &Value) -> Value {
+    pub(crate) fn attribute(&mut self, value: &Value) -> Value {
         let atom = |this: &mut Self, atom: &Atom| match atom {
             Atom::Run(expr) => Atom::from_expr(this.expr(expr)),
             Atom::Series(series) => Atom::Series(Rc::new(series.map(|expr| this.expr(expr)))),
@@ -235,7 +235,7 @@ impl Canonical {
     }
 
     /// Symbols that no tensor of the callee determines: their names there, and the extents in the caller's terms.
-    pub fn parameters(&self) -> Vec<(String, Extent)> {
+    pub(crate) fn parameters(&self) -> Vec<(String, Extent)> {
         let own = self.symbols.iter().skip(self.learned);
         own.map(|(name, expr, bound)| {
             let extent = Extent::Dynamic {
@@ -248,7 +248,7 @@ impl Canonical {
     }
 
     /// The caller's expression of each symbol.
-    pub fn meanings(&self) -> FxHashMap<String, ShapeExpr> {
+    pub(crate) fn meanings(&self) -> FxHashMap<String, ShapeExpr> {
         self.symbols
             .iter()
             .map(|(name, expr, _)| (name.clone(), (**expr).clone()))
@@ -257,7 +257,7 @@ impl Canonical {
 }
 
 /// How many operations the largest extent of a callee's tensor has in the caller's terms.
-pub fn translated_operations(
+pub(crate) fn translated_operations(
     tensor: &TensorType,
     meanings: &FxHashMap<String, ShapeExpr>,
 ) -> usize {
@@ -278,7 +278,7 @@ pub fn translated_operations(
 }
 
 /// A callee's tensor type in the caller's terms; symbols of the callee's own become new ones of the caller.
-pub fn translated(
+pub(crate) fn translated(
     tensor: &TensorType,
     meanings: &mut FxHashMap<String, ShapeExpr>,
     fresh: &mut dyn FnMut() -> String,

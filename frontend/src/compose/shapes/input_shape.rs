@@ -34,7 +34,7 @@ impl Width {
 
 impl<'p> Composer<'p, '_> {
     /// The names with bounds of inputs of the main graph that wait for each other: `real[n|3,m]` and `real[n,m|4]`.
-    pub fn declare_bounded(
+    pub(crate) fn declare_bounded(
         &mut self,
         builder: &mut Builder<'p>,
         input: &Declaration,
@@ -55,7 +55,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// Binds the rank symbol and returns whether the shape can be bound now.
-    pub fn shape_is_bindable(
+    pub(crate) fn shape_is_bindable(
         &mut self,
         builder: &mut Builder<'p>,
         spec: &TypeSpec,
@@ -139,7 +139,7 @@ impl<'p> Composer<'p, '_> {
     /// Binds the shapes of an input's tensors, one or all items of a pack; `length` is that of a pack of dynamic length,
     /// whose items have the one shape.
     #[allow(clippy::too_many_arguments)]
-    pub fn bind_shapes(
+    pub(crate) fn bind_shapes(
         &mut self,
         builder: &mut Builder<'p>,
         spec: &TypeSpec,

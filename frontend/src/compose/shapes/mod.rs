@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Shapes: extents known at compile time and at run time, their bounds and checks.
 
-pub mod affine_extent;
-pub mod checks;
-pub mod dynamic_extent;
-pub mod input_shape;
-pub mod named_extents;
-pub mod upper_bound;
+pub(crate) mod affine_extent;
+pub(super) mod checks;
+pub(crate) mod dynamic_extent;
+pub(super) mod input_shape;
+pub(crate) mod named_extents;
+pub(super) mod upper_bound;

@@ -21,7 +21,7 @@ const WRITTEN_OUT: usize = 64;
 
 impl<'p> Composer<'p, '_> {
     /// The type of a callee's result in the caller's terms, long extents by name.
-    pub fn result_type(
+    pub(crate) fn result_type(
         &mut self,
         builder: &mut Builder<'p>,
         tensor: &TensorType,

@@ -16,7 +16,7 @@ use crate::source::Span;
 
 /// When a run tests a bound that composition cannot decide.
 #[derive(Clone, Copy)]
-pub enum Tested {
+pub(crate) enum Tested {
     /// Before the body: inputs tell the extent.
     Before,
     /// As soon as the body has made what the extent is of.
@@ -25,7 +25,7 @@ pub enum Tested {
 
 impl<'p> Composer<'p, '_> {
     /// Holds actual extents against the declared bound: now if it is known, else in each run.
-    pub fn check_upper_bounds(
+    pub(crate) fn check_upper_bounds(
         &mut self,
         builder: &mut Builder<'p>,
         declared: &ExtentSpec,
@@ -45,7 +45,7 @@ impl<'p> Composer<'p, '_> {
     }
 
     /// The same for the length of a pack, `..(s|5)`.
-    pub fn check_length_bound(
+    pub(crate) fn check_length_bound(
         &mut self,
         builder: &mut Builder<'p>,
         declared: &PackSpec,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One file per diagnostic: its code, its explanation, and at its foot the tests `fires` and `near_miss`; where those
 //! need files or tools, a line `// Tested in PATH` instead, for a test that has the code's id and `near miss` in it.
+#![allow(unreachable_pub)] // A code is public whether or not another crate reports it.
 
 use super::Code;
 

@@ -21,7 +21,7 @@ const JOINED_OPERATIONS: usize = 1 << 10;
 
 impl Evaluator<'_> {
     /// Conditions, where those of a pack of dynamic length are one: that all of them hold.
-    pub fn together(&mut self, conditions: Value, span: Span) -> EvalResult<Value> {
+    pub(crate) fn together(&mut self, conditions: Value, span: Span) -> EvalResult<Value> {
         match &conditions {
             Value::Atom(Atom::Series(series)) if series.kind() == ScalarKind::Bool => {
                 self.fold_series(series, FoldOp::And, false, span)
@@ -31,7 +31,7 @@ impl Evaluator<'_> {
     }
 
     /// All items of a pack, where a packed assignment is at one of them.
-    pub fn whole_pack(&mut self, pack: &Text) -> EvalResult<Value> {
+    pub(crate) fn whole_pack(&mut self, pack: &Text) -> EvalResult<Value> {
         let every = self.formula.as_mut().and_then(|f| f.every.take());
         let value = self.eval(pack);
         if let Some(formula) = &mut self.formula {

@@ -3,7 +3,7 @@
 //! computed from them.
 
 mod concatenation;
-pub mod fold;
+pub(crate) mod fold;
 mod items;
 mod zip;
 
@@ -25,7 +25,7 @@ const POSITION: usize = usize::MAX;
 
 /// Item i of the pack is `item` at i, for all i below `length`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     /// Int, over run-time extents.
     pub length: Expr,
     item: Expr,
@@ -38,25 +38,25 @@ impl Series {
     }
 
     /// A pack of items that are the same but for the position in them.
-    pub fn uniform(item: Expr, length: Expr) -> Self {
+    pub(crate) fn uniform(item: Expr, length: Expr) -> Self {
         Series { length, item }
     }
 
-    pub fn kind(&self) -> ScalarKind {
+    pub(crate) fn kind(&self) -> ScalarKind {
         self.item.kind
     }
 
     /// Whether items are elements of tensors, or computed from some.
-    pub fn reads(&self) -> bool {
+    pub(crate) fn reads(&self) -> bool {
         runtime::reads(&self.item)
     }
 
     /// The item that all positions share.
-    pub fn shared(&self) -> Option<&Expr> {
+    pub(crate) fn shared(&self) -> Option<&Expr> {
         (degree(&self.item) == Some(0)).then_some(&self.item)
     }
 
-    pub fn at(&self, position: &Expr) -> Expr {
+    pub(crate) fn at(&self, position: &Expr) -> Expr {
         at(&self.item, position)
     }
 
@@ -74,13 +74,13 @@ impl Series {
     }
 
     /// The pack whose item i is `item(i)`.
-    pub fn of(length: Expr, item: impl FnOnce(&Expr) -> Option<Expr>) -> Option<Self> {
+    pub(crate) fn of(length: Expr, item: impl FnOnce(&Expr) -> Option<Expr>) -> Option<Self> {
         let item = item(&Series::position())?;
         Some(Series { length, item })
     }
 
     /// Item and difference of neighbours, if that is one for all of them.
-    pub fn line(&self) -> Option<(Expr, Expr)> {
+    pub(crate) fn line(&self) -> Option<(Expr, Expr)> {
         if degree(&self.item)? > 1 {
             return None;
         }
@@ -90,7 +90,7 @@ impl Series {
     }
 
     /// The pack in another type: the same, or reals of ints.
-    pub fn converted(&self, kind: ScalarKind) -> Option<Self> {
+    pub(crate) fn converted(&self, kind: ScalarKind) -> Option<Self> {
         match (self.kind(), kind) {
             (ScalarKind::Int, ScalarKind::Real) => Series::of(self.length.clone(), |i| {
                 runtime::operation(ScalarOp::ToReal, vec![self.at(i)], Edition::Draft6)
@@ -100,7 +100,7 @@ impl Series {
     }
 
     /// The same pack with other expressions in place of its own.
-    pub fn map(&self, mut expr: impl FnMut(&Expr) -> Expr) -> Self {
+    pub(crate) fn map(&self, mut expr: impl FnMut(&Expr) -> Expr) -> Self {
         Series {
             length: expr(&self.length),
             item: expr(&self.item),
@@ -124,13 +124,13 @@ impl Series {
         }
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let text = |expr| Atom::from_expr(expr).text();
         let first = text(self.at(&Expr::int(0)));
         format!("[{first}, …] of {} items", text(self.length.clone()))
     }
 
-    pub fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         Value::Atom(Atom::Series(Rc::new(self)))
     }
 }
@@ -170,7 +170,7 @@ fn at(expr: &Expr, position: &Expr) -> Expr {
 }
 
 /// The expression with others in place of some of its indices and locals, folded again.
-pub fn with_leaves(expr: &Expr, replaced: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
+pub(crate) fn with_leaves(expr: &Expr, replaced: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
     let of = |expr: &Expr| with_leaves(expr, replaced);
     let all = |exprs: &[Expr]| exprs.iter().map(of).collect::<Vec<_>>();
     let node = match &expr.node {
@@ -369,7 +369,7 @@ impl Evaluator<'_> {
 }
 
 /// The pack of dynamic length that a value is.
-pub fn series_of(value: &Value) -> Option<&Rc<Series>> {
+pub(crate) fn series_of(value: &Value) -> Option<&Rc<Series>> {
     match value {
         Value::Atom(Atom::Series(series)) => Some(series),
         _ => None,

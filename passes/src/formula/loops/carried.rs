@@ -19,7 +19,7 @@ type Unproven = Vec<(usize, usize)>;
 
 /// The first of the trailing loops that only reduce. Past the last loop if there is none, or if subscripts may not be
 /// computed where no point counts. Affine loops carry only elements that are proven in bounds.
-pub fn depth(reading: &Reading, loops: Loops) -> usize {
+pub(super) fn depth(reading: &Reading, loops: Loops) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
     if nest.kind.op().is_none() || nest.reads_destination() || !reading.has_distinct_destinations()

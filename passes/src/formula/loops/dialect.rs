@@ -13,21 +13,21 @@ use skript_dialect::op;
 
 /// The dialect of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loops {
+pub(crate) enum Loops {
     Affine,
     Scf,
 }
 
 /// Where a loop ends.
 #[derive(Clone, Copy)]
-pub enum End<'c, 'a> {
+pub(crate) enum End<'c, 'a> {
     Fixed(i64),
     /// Known at run time.
     Value(Value<'c, 'a>),
 }
 
 impl Loops {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Loops::Affine => "affine",
             Loops::Scf => "scf",
@@ -35,7 +35,7 @@ impl Loops {
     }
 
     /// A loop from 0 to `end`; the block of its region has the index, then the loop-carried values.
-    pub fn create<'c: 'a, 'a>(
+    pub(crate) fn create<'c: 'a, 'a>(
         self,
         end: End<'c, 'a>,
         carried: &[Value<'c, 'a>],
@@ -77,7 +77,7 @@ impl Loops {
 
     /// A loop from 0 to `end` whose iterations may run at the same time; `body` is at the end of the region's block, which has the
     /// index.
-    pub fn create_parallel<'c: 'a, 'a>(
+    pub(crate) fn create_parallel<'c: 'a, 'a>(
         self,
         end: End<'c, 'a>,
         region: Region<'c>,
@@ -113,7 +113,7 @@ impl Loops {
     }
 
     /// Ends the block of a loop.
-    pub fn end<'c: 'a, 'a>(
+    pub(crate) fn end<'c: 'a, 'a>(
         self,
         carried: &[Value<'c, 'a>],
         at: &Builder<'c, 'a>,
@@ -127,7 +127,7 @@ impl Loops {
     }
 
     /// Writes `value` to every element of a buffer.
-    pub fn fill<'c: 'a, 'a>(
+    pub(crate) fn fill<'c: 'a, 'a>(
         self,
         value: Value<'c, 'a>,
         buffer: Value<'c, 'a>,

@@ -26,7 +26,7 @@ const EXTENT: Interval = Interval {
 };
 
 /// A formula whose subscripts use extents from outside of it.
-pub struct Extents<'c, 'a> {
+pub(crate) struct Extents<'c, 'a> {
     /// The formula with a dimension, after the indices, for each such extent.
     pub reading: Reading<'c, 'a>,
     /// The positions of these dimensions, and their values.
@@ -34,7 +34,7 @@ pub struct Extents<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Extents<'c, 'a> {
-    pub fn none(reading: &Reading<'c, 'a>) -> Self {
+    pub(super) fn none(reading: &Reading<'c, 'a>) -> Self {
         Extents {
             reading: reading.clone(),
             values: Vec::new(),
@@ -43,7 +43,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 
     /// With those that affine accepts as dimensions. Only values of a known interval: their sums do not wrap, as affine
     /// arithmetic requires.
-    pub fn of(reading: &Reading<'c, 'a>) -> Self {
+    pub(super) fn of(reading: &Reading<'c, 'a>) -> Self {
         let mut extents = reading.nest.extents.clone();
         let mut values: Vec<(usize, Value)> = Vec::new();
         let mut forms = HashMap::new();

@@ -13,12 +13,12 @@ mod extents;
 use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::ops;
-pub use dialect::{End, Loops};
 
 use super::Refusal;
 use super::linalg::ACCUMULATES;
 use crate::ir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
 use crate::structure::{Extent, Guard, Reading, Term, TermId};
+pub(crate) use dialect::{End, Loops};
 use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -28,7 +28,7 @@ use std::collections::HashMap;
 
 /// Builds the formula's results before it; `number` is unique in the module. With `parallel`, loops whose iterations
 /// write disjoint elements run in parallel.
-pub fn lower<'c: 'a, 'a>(
+pub(crate) fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     loops: Loops,
     parallel: bool,
@@ -98,7 +98,7 @@ pub fn lower<'c: 'a, 'a>(
 }
 
 /// The tensor `of` as a buffer that loops fill with one value.
-pub fn splat<'c: 'a, 'a>(
+pub(crate) fn splat<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     of: Value<'c, 'a>,
     loops: Loops,

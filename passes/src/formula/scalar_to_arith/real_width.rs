@@ -22,7 +22,7 @@ const ORDERED_NOT_EQUAL: i64 = 6;
 const UNORDERED: i64 = 14;
 
 /// The bf16 number that an f32 is in full, where its bits say so: see [`Lowering::widened_brain`].
-pub fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+pub(crate) fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let of = |value: Value<'c, 'a>, name: &str| {
         let op = OperationResult::try_from(value).ok()?.owner();
         op::is(&op, name).then_some(op)

@@ -10,15 +10,15 @@ use std::cell::Cell;
 /// What a point of the domain sees.
 pub(super) struct Point<'a> {
     /// Values of the affine forms.
-    pub registers: Vec<i64>,
+    pub(crate) registers: Vec<i64>,
     pub sources: &'a [Source<'a>],
     pub written: &'a mut [(ValueId, Vec<u64>, Elements)],
     /// Values of locals with the step at which they were computed.
-    pub locals: Vec<Cell<(u64, Scalar)>>,
+    pub(crate) locals: Vec<Cell<(u64, Scalar)>>,
     pub definitions: &'a [Value],
     /// Counts the steps of all loops.
     pub step: u64,
-    pub fault: Cell<Option<Fault>>,
+    pub(crate) fault: Cell<Option<Fault>>,
     pub numbers: Numbers,
 }
 
@@ -50,9 +50,9 @@ pub(super) enum Place {
 pub(super) struct Address {
     pub tensor: ValueId,
     /// Register with the row-major position, as far as subscripts are affine.
-    pub base: usize,
+    pub(crate) base: usize,
     /// Affine subscripts that may leave their extent: register, extent.
-    pub checks: Vec<(usize, i64)>,
+    pub(crate) checks: Vec<(usize, i64)>,
     /// Other subscripts: value, stride, extent.
     pub dynamic: Vec<(Int, i64, i64)>,
 }
@@ -134,7 +134,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    pub fn at(&self, point: &Point<'_>) -> Scalar {
+    pub(super) fn at(&self, point: &Point<'_>) -> Scalar {
         match self {
             Value::Int(e) => Scalar::Int(e.at(point)),
             Value::Real(e) => Scalar::Real(e.at(point)),
@@ -173,7 +173,7 @@ impl Point<'_> {
 
 impl Address {
     /// The row-major position; `None`, and a fault, if a subscript is out of range.
-    pub fn position(&self, point: &Point<'_>) -> Option<usize> {
+    pub(super) fn position(&self, point: &Point<'_>) -> Option<usize> {
         let mut position = point.register(self.base);
         for &(register, extent) in &self.checks {
             let value = point.register(register);
@@ -220,7 +220,7 @@ fn elements<'a>(point: &'a Point<'_>, place: Place) -> Option<&'a Elements> {
 }
 
 impl Int {
-    pub fn at(&self, point: &Point<'_>) -> i64 {
+    pub(super) fn at(&self, point: &Point<'_>) -> i64 {
         match self {
             Int::Constant(value) => *value,
             Int::Register(position) => point.register(*position),
@@ -250,7 +250,7 @@ impl Int {
 }
 
 impl Real {
-    pub fn at(&self, point: &Point<'_>) -> f64 {
+    pub(super) fn at(&self, point: &Point<'_>) -> f64 {
         match self {
             Real::Constant(value) => *value,
             Real::Load(place, address) => {
@@ -286,7 +286,7 @@ impl Real {
 }
 
 impl Bool {
-    pub fn at(&self, point: &Point<'_>) -> bool {
+    pub(super) fn at(&self, point: &Point<'_>) -> bool {
         match self {
             Bool::Constant(value) => *value,
             Bool::Load(place, address) => {

@@ -10,7 +10,7 @@ use skript_semantics::{Numbers, Scalar, ScalarKind, ScalarOp, integer, real};
 /// Collects what expressions need: affine forms and tensors.
 pub(super) struct Lowering<'a> {
     /// Of the locals lowered so far.
-    pub locals: Vec<Option<Affine>>,
+    pub(crate) locals: Vec<Option<Affine>>,
     /// Extents of the domain.
     pub extents: &'a [i64],
     pub forms: Vec<Affine>,
@@ -18,13 +18,13 @@ pub(super) struct Lowering<'a> {
     pub written: &'a [ValueId],
     pub numbers: Numbers,
     /// The extents of any tensor of the function.
-    pub shape_of: &'a dyn Fn(ValueId) -> Result<Vec<i64>, EvalError>,
+    pub(crate) shape_of: &'a dyn Fn(ValueId) -> Result<Vec<i64>, EvalError>,
 }
 
 type Lowered<T> = Result<T, EvalError>;
 
 impl Lowering<'_> {
-    pub fn value(&mut self, expr: &Expr) -> Lowered<Value> {
+    pub(super) fn value(&mut self, expr: &Expr) -> Lowered<Value> {
         Ok(match expr.kind {
             ScalarKind::Int => Value::Int(self.int(expr)?),
             ScalarKind::Real => Value::Real(self.real(expr)?),
@@ -32,7 +32,7 @@ impl Lowering<'_> {
         })
     }
 
-    pub fn affine(&self, expr: &Expr) -> Option<Affine> {
+    pub(super) fn affine(&self, expr: &Expr) -> Option<Affine> {
         affine::affine(expr, &self.locals, self.extents.len())
     }
 
@@ -59,7 +59,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub fn address(&mut self, tensor: ValueId, subscripts: &[Expr]) -> Lowered<Address> {
+    pub(crate) fn address(&mut self, tensor: ValueId, subscripts: &[Expr]) -> Lowered<Address> {
         let shape = (self.shape_of)(tensor)?;
         if shape.len() != subscripts.len() {
             return Err(internal("an access has another rank than its tensor"));
@@ -204,7 +204,7 @@ impl Lowering<'_> {
         })
     }
 
-    pub fn bool(&mut self, expr: &Expr) -> Lowered<Bool> {
+    pub(super) fn bool(&mut self, expr: &Expr) -> Lowered<Bool> {
         Ok(match &expr.node {
             Node::Literal(value) => Bool::Constant(value.to_bool()),
             Node::Index(_) | Node::Extent(_) => return Err(internal("an index is not a bool")),

@@ -14,7 +14,7 @@ pub(super) enum Elements {
 }
 
 impl Elements {
-    pub fn filled(
+    pub(super) fn filled(
         kind: ScalarKind,
         extents: &[u64],
         value: Scalar,
@@ -38,7 +38,7 @@ impl Elements {
         Ok(elements)
     }
 
-    pub fn fill(&mut self, value: Scalar, numbers: Numbers) {
+    pub(super) fn fill(&mut self, value: Scalar, numbers: Numbers) {
         match self {
             Elements::Real(v) => v.fill(numbers.narrow(value.to_real())),
             Elements::Int(v) => v.fill(value.to_int()),
@@ -47,7 +47,7 @@ impl Elements {
     }
 
     /// Combines an element with a value; a position outside is ignored, for it was checked before.
-    pub fn combine(
+    pub(crate) fn combine(
         &mut self,
         position: usize,
         kind: Accumulation,
@@ -90,7 +90,7 @@ impl Elements {
     }
 
     /// Rounds reals to the compute type, after a sum.
-    pub fn round(&mut self, numbers: Numbers) {
+    pub(super) fn round(&mut self, numbers: Numbers) {
         if let Elements::Real(v) = self {
             for x in v {
                 *x = numbers.narrow(*x);
@@ -99,7 +99,11 @@ impl Elements {
     }
 
     /// Each becomes the nearest element of the type.
-    pub fn into_tensor(self, element: ElementType, extents: &[u64]) -> Result<Tensor, EvalError> {
+    pub(crate) fn into_tensor(
+        self,
+        element: ElementType,
+        extents: &[u64],
+    ) -> Result<Tensor, EvalError> {
         Ok(match self {
             Elements::Real(v) => {
                 Tensor::from_scalars(element, extents, v.into_iter().map(Scalar::Real))?

@@ -47,7 +47,11 @@ struct Target {
 type Outputs = HashMap<ValueId, (Vec<u64>, Elements)>;
 
 impl Plan {
-    pub fn new(frame: &Frame<'_>, formula: &Formula, outputs: &Outputs) -> Result<Plan, EvalError> {
+    pub(super) fn new(
+        frame: &Frame<'_>,
+        formula: &Formula,
+        outputs: &Outputs,
+    ) -> Result<Plan, EvalError> {
         let formula = &super::extents::resolved(frame, formula)?;
         let extents = formula
             .indices
@@ -128,7 +132,7 @@ impl Plan {
     }
 
     /// Runs the loops. `finished` holds outputs that are only read here.
-    pub fn execute(
+    pub(crate) fn execute(
         &self,
         frame: &Frame<'_>,
         finished: &Outputs,

@@ -25,7 +25,7 @@ struct Walk {
 
 impl<'p> Row<'p> {
     /// `None` unless value, target and conditions have the right form.
-    pub fn of(
+    pub(super) fn of(
         conditions: &'p [Bool],
         output: usize,
         address: &'p Address,
@@ -47,7 +47,7 @@ impl<'p> Row<'p> {
 
     /// Adds the row to the output; false, having done nothing, if an element may lie outside of its tensor.
     /// `moves` says what a step of the index adds to the registers, which stand at index 0.
-    pub fn run(&self, point: &mut Point<'_>, moves: &[(usize, i64)], extent: i64) -> bool {
+    pub(super) fn run(&self, point: &mut Point<'_>, moves: &[(usize, i64)], extent: i64) -> bool {
         let registers = std::mem::take(&mut point.registers);
         let at = |register: usize| Walk {
             start: registers.get(register).copied().unwrap_or(0),

@@ -13,7 +13,7 @@ use std::io;
 
 /// Watches the pages of a mapping until it is dropped.
 #[derive(Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     #[cfg(target_os = "linux")]
     node: &'static linux::Node,
 }
@@ -35,7 +35,7 @@ impl Watch {
     ///
     /// # Errors
     /// The system's, if there cannot be a handler.
-    pub fn over(mapping: &[u8]) -> io::Result<Watch> {
+    pub(super) fn over(mapping: &[u8]) -> io::Result<Watch> {
         linux::install()?;
         Ok(Watch {
             node: linux::Node::holding(mapping),
@@ -43,7 +43,7 @@ impl Watch {
     }
 
     /// Whether pages that were read had to be replaced.
-    pub fn lost(&self) -> bool {
+    pub(super) fn lost(&self) -> bool {
         self.node.lost()
     }
 }
@@ -65,7 +65,7 @@ mod linux {
 
     /// The addresses of a mapping; `end` is 0 while the node is free.
     #[derive(Debug)]
-    pub struct Node {
+    pub(super) struct Node {
         start: AtomicUsize,
         end: AtomicUsize,
         lost: AtomicBool,
@@ -77,7 +77,7 @@ mod linux {
 
     impl Node {
         /// A node for a mapping: a free one, or one more.
-        pub fn holding(mapping: &[u8]) -> &'static Node {
+        pub(super) fn holding(mapping: &[u8]) -> &'static Node {
             let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
             let node = free.pop().unwrap_or_else(|| {
                 let node = Box::leak(Box::new(Node {
@@ -98,11 +98,11 @@ mod linux {
             node
         }
 
-        pub fn lost(&self) -> bool {
+        pub(super) fn lost(&self) -> bool {
             self.lost.load(Ordering::Acquire)
         }
 
-        pub fn release(&'static self) {
+        pub(super) fn release(&'static self) {
             self.end.store(0, Ordering::Release);
             let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
             free.push(self);
@@ -131,7 +131,7 @@ mod linux {
     static INSTALLED: OnceLock<Installed> = OnceLock::new();
 
     /// Installs the handler once.
-    pub fn install() -> io::Result<()> {
+    pub(crate) fn install() -> io::Result<()> {
         static FAILED: Mutex<()> = Mutex::new(());
         if INSTALLED.get().is_some() {
             return Ok(());

@@ -8,8 +8,8 @@ pub(super) struct Header {
     pub element: ElementType,
     /// Each element is two of the type: a complex number.
     pub pairs: bool,
-    pub big_endian: bool,
-    pub fortran: bool,
+    pub(crate) big_endian: bool,
+    pub(crate) fortran: bool,
     pub shape: Vec<u64>,
 }
 

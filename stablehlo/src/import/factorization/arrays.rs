@@ -3,51 +3,51 @@
 
 /// A value and its type.
 #[derive(Clone, Debug, Default)]
-pub struct Array {
+pub(super) struct Array {
     pub name: String,
     pub extents: Vec<i64>,
     pub element: String,
 }
 
 impl Array {
-    pub fn rank(&self) -> usize {
+    pub(super) fn rank(&self) -> usize {
         self.extents.len()
     }
 
-    pub fn r#type(&self) -> String {
+    pub(super) fn r#type(&self) -> String {
         tensor(&self.extents, &self.element)
     }
 
     /// Rows and columns of its matrices.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rank() - 2
     }
 
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.rank() - 1
     }
 
     /// The extent of a dimension; 1 for a dimension that the array does not have.
-    pub fn extent(&self, dimension: usize) -> i64 {
+    pub(super) fn extent(&self, dimension: usize) -> i64 {
         self.extents.get(dimension).copied().unwrap_or(1)
     }
 
     /// The number of rows of each matrix.
-    pub fn height(&self) -> i64 {
+    pub(crate) fn height(&self) -> i64 {
         self.extent(self.rows())
     }
 
     /// The number of columns of each matrix.
-    pub fn width(&self) -> i64 {
+    pub(super) fn width(&self) -> i64 {
         self.extent(self.columns())
     }
 
-    pub fn is_square(&self) -> bool {
+    pub(crate) fn is_square(&self) -> bool {
         self.height() == self.width()
     }
 
     /// The extents of the dimensions before the matrices.
-    pub fn batch(&self) -> &[i64] {
+    pub(super) fn batch(&self) -> &[i64] {
         self.extents.get(..self.rows()).unwrap_or_default()
     }
 
@@ -65,7 +65,7 @@ pub(super) fn tensor(extents: &[i64], element: &str) -> String {
 }
 
 /// Operations one behind the other, in one line.
-pub struct Arrays {
+pub(super) struct Arrays {
     text: String,
     prefix: String,
     next: usize,
@@ -73,7 +73,7 @@ pub struct Arrays {
 
 impl Arrays {
     /// Their names begin with `prefix`.
-    pub fn new(prefix: &str) -> Self {
+    pub(super) fn new(prefix: &str) -> Self {
         Arrays {
             text: String::new(),
             prefix: prefix.to_owned(),
@@ -81,7 +81,7 @@ impl Arrays {
         }
     }
 
-    pub fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         &self.text
     }
 
@@ -101,7 +101,7 @@ impl Arrays {
         }
     }
 
-    pub fn splat(&mut self, value: &str, extents: &[i64], element: &str) -> Array {
+    pub(crate) fn splat(&mut self, value: &str, extents: &[i64], element: &str) -> Array {
         // What adds nothing has a sign in both parts.
         let imaginary = if value == "-0.0" { "-0.0" } else { "0.0" };
         let pair = format!("({value}, {imaginary})");
@@ -115,19 +115,19 @@ impl Arrays {
     }
 
     /// A number beside an array.
-    pub fn number(&mut self, value: &str, beside: &Array) -> Array {
+    pub(super) fn number(&mut self, value: &str, beside: &Array) -> Array {
         self.splat(value, &vec![1; beside.rank()], &beside.element)
     }
 
     /// Positions along a dimension of an array, as `i32`.
-    pub fn positions(&mut self, of: &Array, dimension: usize) -> Array {
+    pub(super) fn positions(&mut self, of: &Array, dimension: usize) -> Array {
         let one = |d: usize| if d == dimension { of.extent(d) } else { 1 };
         let extents: Vec<i64> = (0..of.rank()).map(one).collect();
         let iota = format!("iota dim = {dimension} : {}", tensor(&extents, "i32"));
         self.value(&iota, &extents, "i32")
     }
 
-    pub fn reshape(&mut self, a: &Array, extents: &[i64]) -> Array {
+    pub(crate) fn reshape(&mut self, a: &Array, extents: &[i64]) -> Array {
         let to = tensor(extents, &a.element);
         let reshape = format!("reshape {} : ({}) -> {to}", a.name, a.r#type());
         self.value(&reshape, extents, &a.element)
@@ -158,7 +158,11 @@ impl Arrays {
     }
 
     /// An operation whose result has the type of its operands.
-    pub fn apply<const N: usize>(&mut self, operation: &str, operands: &[&Array; N]) -> Array {
+    pub(super) fn apply<const N: usize>(
+        &mut self,
+        operation: &str,
+        operands: &[&Array; N],
+    ) -> Array {
         let operands = self.joined(*operands);
         let names: Vec<&str> = operands.iter().map(|a| a.name.as_str()).collect();
         let Array {
@@ -169,7 +173,7 @@ impl Arrays {
         self.value(&text, &extents, &element)
     }
 
-    pub fn compare(&mut self, direction: &str, a: &Array, b: &Array) -> Array {
+    pub(super) fn compare(&mut self, direction: &str, a: &Array, b: &Array) -> Array {
         let [a, b] = self.joined([a, b]);
         let kind = if a.element.starts_with('i') {
             "SIGNED"
@@ -185,7 +189,7 @@ impl Arrays {
         self.value(&text, &extents, "i1")
     }
 
-    pub fn select(&mut self, condition: &Array, yes: &Array, no: &Array) -> Array {
+    pub(crate) fn select(&mut self, condition: &Array, yes: &Array, no: &Array) -> Array {
         let [p, yes, no] = self.joined([condition, yes, no]);
         let text = format!(
             "select {}, {}, {} : {}, {}",
@@ -200,7 +204,7 @@ impl Arrays {
     }
 
     /// The first place along a dimension at which a condition holds; `otherwise`, where there is none.
-    pub fn first(&mut self, holds: &Array, dimension: usize, otherwise: &Array) -> Array {
+    pub(super) fn first(&mut self, holds: &Array, dimension: usize, otherwise: &Array) -> Array {
         let count = holds.extent(dimension).to_string();
         let place = self.positions(holds, dimension);
         let beyond = self.splat(&count, &vec![1; holds.rank()], "i32");
@@ -211,7 +215,7 @@ impl Arrays {
     }
 
     /// The array with the part at a place along a dimension, and the part where `is_chosen` holds, in each other's place.
-    pub fn exchanged(
+    pub(crate) fn exchanged(
         &mut self,
         a: &Array,
         dimension: usize,
@@ -235,7 +239,7 @@ impl Arrays {
     }
 
     /// The part of one place along a dimension.
-    pub fn part(&mut self, a: &Array, dimension: usize, at: &Array) -> Array {
+    pub(super) fn part(&mut self, a: &Array, dimension: usize, at: &Array) -> Array {
         let places = self.places(a.rank(), dimension, at);
         let extents = a.with_extent(dimension, 1);
         let sizes: Vec<String> = extents.iter().map(i64::to_string).collect();
@@ -251,7 +255,7 @@ impl Arrays {
     }
 
     /// The places from `first` to before `end` along a dimension.
-    pub fn cut(&mut self, a: &Array, dimension: usize, first: i64, end: i64) -> Array {
+    pub(crate) fn cut(&mut self, a: &Array, dimension: usize, first: i64, end: i64) -> Array {
         let range = |(d, extent): (usize, &i64)| match d == dimension {
             true => format!("{first}:{end}"),
             false => format!("0:{extent}"),
@@ -269,7 +273,7 @@ impl Arrays {
     }
 
     /// One behind the other along a dimension.
-    pub fn stacked(&mut self, [a, b]: [&Array; 2], dimension: usize) -> Array {
+    pub(super) fn stacked(&mut self, [a, b]: [&Array; 2], dimension: usize) -> Array {
         let extents = a.with_extent(dimension, a.extent(dimension) + b.extent(dimension));
         let text = format!(
             "concatenate {}, {}, dim = {dimension} : ({}, {}) -> {}",
@@ -283,7 +287,13 @@ impl Arrays {
     }
 
     /// The array with another part at one place along a dimension.
-    pub fn with_part(&mut self, a: &Array, dimension: usize, at: &Array, part: &Array) -> Array {
+    pub(crate) fn with_part(
+        &mut self,
+        a: &Array,
+        dimension: usize,
+        at: &Array,
+        part: &Array,
+    ) -> Array {
         let extents = a.with_extent(dimension, 1);
         let part = self.spread(part, &extents);
         let places = self.places(a.rank(), dimension, at);
@@ -300,7 +310,13 @@ impl Arrays {
     }
 
     /// The combination along a dimension, which stays with extent 1.
-    pub fn reduce(&mut self, combiner: &str, start: &str, a: &Array, dimension: usize) -> Array {
+    pub(crate) fn reduce(
+        &mut self,
+        combiner: &str,
+        start: &str,
+        a: &Array,
+        dimension: usize,
+    ) -> Array {
         let start = self.splat(start, &[], &a.element);
         let mut extents = a.extents.clone();
         extents.remove(dimension);
@@ -318,7 +334,7 @@ impl Arrays {
     }
 
     /// Rows as columns.
-    pub fn transposed(&mut self, a: &Array) -> Array {
+    pub(crate) fn transposed(&mut self, a: &Array) -> Array {
         let mut order: Vec<usize> = (0..a.rank()).collect();
         order.swap(a.rows(), a.columns());
         let extents: Vec<i64> = order.iter().map(|d| a.extent(*d)).collect();
@@ -334,7 +350,7 @@ impl Arrays {
     }
 
     /// What comes of `state` when `step` has been made for 0, 1, … up to `count`.
-    pub fn repeat<const N: usize>(
+    pub(super) fn repeat<const N: usize>(
         &mut self,
         count: i64,
         state: [Array; N],

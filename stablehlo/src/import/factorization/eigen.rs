@@ -8,7 +8,7 @@ use super::triangular::half;
 pub(super) const ROUNDS: i64 = 12;
 
 /// V, w in ascending order, and 1 where an element of A is no number, 0 elsewhere. Only one half of A counts.
-pub fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
+pub(crate) fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     if !a.is_square() {
         return None;
@@ -86,7 +86,7 @@ pub(super) struct Rotation {
 impl Rotation {
     /// Of a Hermitian matrix with these elements at p p, p q and q q; none, if p is not before q. Its numbers are like those
     /// of `a`.
-    pub fn of(
+    pub(super) fn of(
         t: &mut Arrays,
         [app, apq, aqq]: [&Array; 3],
         a: &Array,
@@ -134,7 +134,7 @@ impl Rotation {
         turned(t, a, (a.rows(), p, q), &by)
     }
 
-    pub fn columns(&self, t: &mut Arrays, a: &Array, (p, q): (&Array, &Array)) -> Array {
+    pub(crate) fn columns(&self, t: &mut Arrays, a: &Array, (p, q): (&Array, &Array)) -> Array {
         let back = t.conjugate(&self.phase);
         turned(
             t,

@@ -4,7 +4,7 @@
 use super::arrays::{Array, Arrays};
 
 /// R, below its diagonal the vectors of the reflections (whose first elements are ones); and their factors.
-pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
+pub(crate) fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     let count = a.height().min(a.width());
     let with = |more: &[i64]| [batch.as_slice(), more].concat();
@@ -67,7 +67,7 @@ pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
 
 /// The first columns of the product of reflections, as many as their matrix has. `None`: there are not as many scales for each
 /// matrix as the matrix may have reflections.
-pub fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> {
+pub(crate) fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> {
     let (rows, columns) = (a.rows(), a.columns());
     let (count, batch) = taus.extents.split_last()?;
     let count = *count;

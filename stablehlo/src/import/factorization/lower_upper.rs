@@ -5,7 +5,7 @@ use super::arrays::{Array, Arrays};
 
 /// L (without its diagonal of ones) and U in one matrix; with which row, from 1, each was exchanged; and the first column, from
 /// 1, whose pivot is 0, or 0.
-pub fn factors(t: &mut Arrays, a: &Array) -> [Array; 3] {
+pub(crate) fn factors(t: &mut Arrays, a: &Array) -> [Array; 3] {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     let count = a.height().min(a.width());
     let with = |more: &[i64]| [batch.as_slice(), more].concat();

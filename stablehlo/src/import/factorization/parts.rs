@@ -4,7 +4,7 @@
 use super::arrays::{Array, Arrays, tensor};
 
 impl Array {
-    pub fn is_complex(&self) -> bool {
+    pub(crate) fn is_complex(&self) -> bool {
         self.element.starts_with("complex<")
     }
 
@@ -33,7 +33,7 @@ impl Arrays {
     }
 
     /// Real parts.
-    pub fn real(&mut self, a: &Array) -> Array {
+    pub(super) fn real(&mut self, a: &Array) -> Array {
         match a.is_complex() {
             true => self.of_parts("real", &[a], &a.part_element()),
             false => a.clone(),
@@ -41,7 +41,7 @@ impl Arrays {
     }
 
     /// Imaginary parts: zeros, of reals.
-    pub fn imaginary(&mut self, a: &Array) -> Array {
+    pub(crate) fn imaginary(&mut self, a: &Array) -> Array {
         match a.is_complex() {
             true => self.of_parts("imag", &[a], &a.part_element()),
             false => self.splat("0.0", &a.extents, &a.element),
@@ -49,7 +49,7 @@ impl Arrays {
     }
 
     /// Reals as numbers like those of another array.
-    pub fn lifted(&mut self, a: &Array, like: &Array) -> Array {
+    pub(crate) fn lifted(&mut self, a: &Array, like: &Array) -> Array {
         if !like.is_complex() {
             return a.clone();
         }
@@ -57,7 +57,7 @@ impl Arrays {
         self.of_parts("complex", &[a, &zero], &like.element)
     }
 
-    pub fn conjugate(&mut self, a: &Array) -> Array {
+    pub(crate) fn conjugate(&mut self, a: &Array) -> Array {
         if !a.is_complex() {
             return a.clone();
         }
@@ -67,13 +67,13 @@ impl Arrays {
     }
 
     /// Rows as columns, conjugate.
-    pub fn adjoint(&mut self, a: &Array) -> Array {
+    pub(crate) fn adjoint(&mut self, a: &Array) -> Array {
         let a = self.conjugate(a);
         self.transposed(&a)
     }
 
     /// `|x| + |y|` of `x + iy`, by which LAPACK compares.
-    pub fn magnitude(&mut self, a: &Array) -> Array {
+    pub(crate) fn magnitude(&mut self, a: &Array) -> Array {
         let real = self.real(a);
         let real = self.apply("abs", &[&real]);
         if !a.is_complex() {
@@ -85,7 +85,7 @@ impl Arrays {
     }
 
     /// Lengths of numbers, and their directions: as long as 1, however short the number is; those of zeros are zeros.
-    pub fn polar(&mut self, a: &Array) -> (Array, Array) {
+    pub(crate) fn polar(&mut self, a: &Array) -> (Array, Array) {
         let (real, imaginary) = (self.real(a), self.imaginary(a));
         let sizes = [&real, &imaginary].map(|part| self.apply("abs", &[part]));
         let greater = self.apply("maximum", &[&sizes[0], &sizes[1]]);
@@ -108,7 +108,7 @@ impl Arrays {
     }
 
     /// `x² + y²` of `x + iy`.
-    pub fn squared(&mut self, a: &Array) -> Array {
+    pub(crate) fn squared(&mut self, a: &Array) -> Array {
         let real = self.real(a);
         let real = self.apply("multiply", &[&real, &real]);
         if !a.is_complex() {

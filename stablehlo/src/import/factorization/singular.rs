@@ -9,19 +9,19 @@ use super::eigen::{ROUNDS, Rotation, ascending, wild};
 use super::householder;
 
 /// What belongs to an argument.
-pub struct Singular {
+pub(crate) struct Singular {
     /// Greatest first, in one dimension behind the batch.
     pub values: Array,
     /// As many columns as the matrices have rows, or as there are values.
-    pub left: Array,
+    pub(crate) left: Array,
     /// Vᴴ: as many rows as the matrices have columns, or as there are values.
-    pub right: Array,
+    pub(crate) right: Array,
     /// 1 where an element of A is no number, 0 elsewhere.
     pub info: Array,
 }
 
 /// `None`: there are no elements. `whole`: U and V are square.
-pub fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
+pub(super) fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
     if a.extents.contains(&0) {
         return None;
     }

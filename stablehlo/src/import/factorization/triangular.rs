@@ -5,7 +5,7 @@ use super::arrays::{Array, Arrays};
 
 /// `L` with `A = L Lᴴ` (or its adjoint), of which the other half is what A has there; and the first column, from 1, at which
 /// A is not positive definite, 0 if it is.
-pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)> {
+pub(crate) fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     if !a.is_square() {
         return None;
@@ -52,7 +52,7 @@ pub fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)
 }
 
 /// A matrix with zeros in the other half.
-pub fn half(t: &mut Arrays, a: &Array, lower: bool) -> Array {
+pub(super) fn half(t: &mut Arrays, a: &Array, lower: bool) -> Array {
     let (row, column) = (t.positions(a, a.rows()), t.positions(a, a.columns()));
     let kept = t.compare(if lower { "GE" } else { "LE" }, &row, &column);
     let zero = t.number("0.0", a);
@@ -60,19 +60,19 @@ pub fn half(t: &mut Arrays, a: &Array, lower: bool) -> Array {
 }
 
 /// `op(A) X = B`, or `X op(A) = B`.
-pub struct System {
-    pub left: bool,
+pub(crate) struct System {
+    pub(crate) left: bool,
     /// Which half of A counts.
     pub lower: bool,
-    pub transposed: bool,
-    pub conjugate: bool,
+    pub(crate) transposed: bool,
+    pub(crate) conjugate: bool,
     /// The diagonal counts as ones.
-    pub unit: bool,
+    pub(crate) unit: bool,
 }
 
 impl System {
     /// X, by one row after the other.
-    pub fn solve(&self, t: &mut Arrays, a: &Array, b: &Array) -> Option<Array> {
+    pub(crate) fn solve(&self, t: &mut Arrays, a: &Array, b: &Array) -> Option<Array> {
         let (rows, columns) = (a.rows(), a.columns());
         if a.rank() != b.rank() || a.batch() != b.batch() || !a.is_square() {
             return None;

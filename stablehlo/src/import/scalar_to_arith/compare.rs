@@ -10,14 +10,14 @@ use skript_passes::ir::ops;
 
 /// Which comparison, and whether of floats in their total order.
 #[derive(Clone, Debug)]
-pub struct Direction {
+pub(crate) struct Direction {
     /// `EQ`, `NE`, `GE`, `GT`, `LE` or `LT`.
     pub word: String,
     pub total: bool,
 }
 
 /// Of a `compare`; `None` of other operations.
-pub fn direction(op: OperationRef) -> Option<Direction> {
+pub(crate) fn direction(op: OperationRef) -> Option<Direction> {
     let word = |name: &str| op.attribute(name).ok().map(|a| a.to_string());
     let inside = |text: String| Some(text.rsplit([' ', '<']).next()?.replace('>', ""));
     Some(Direction {
@@ -26,7 +26,7 @@ pub fn direction(op: OperationRef) -> Option<Direction> {
     })
 }
 
-pub fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
+pub(crate) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
     let (x, y) = (s.operand(0).to_owned(), s.operand(1).to_owned());
     let word = direction.word.to_lowercase();
     match s.from {

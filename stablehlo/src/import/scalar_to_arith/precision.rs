@@ -11,13 +11,13 @@ use skript_passes::ir::ops;
 
 /// Bits of exponent and mantissa.
 #[derive(Clone, Copy)]
-pub struct Format {
+pub(crate) struct Format {
     exponent: u32,
     mantissa: u32,
 }
 
 /// Of a `reduce_precision`; `None` of other operations.
-pub fn format(op: OperationRef) -> Option<Format> {
+pub(crate) fn format(op: OperationRef) -> Option<Format> {
     let bits = |name: &str| {
         let value = IntegerAttribute::try_from(op.attribute(name).ok()?).ok()?;
         u32::try_from(value.value()).ok()
@@ -48,7 +48,7 @@ impl Format {
 }
 
 /// The operand rounded: halves to even, then infinities and zeros for what the exponent cannot say; NaN stays.
-pub fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
+pub(crate) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
     let Element::Float(float) = s.from else {
         return None;
     };

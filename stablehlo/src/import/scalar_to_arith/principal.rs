@@ -10,10 +10,10 @@ use crate::import::terms::Terms;
 use skript_passes::ir::ops;
 
 /// Real and imaginary part.
-pub type Pair = (String, String);
+pub(crate) type Pair = (String, String);
 
 /// The function of `x + iy`; `None` if its textbook formula does.
-pub fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
+pub(crate) fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
     Some(match name {
         "sqrt" => sqrt(t, x, y),
         "rsqrt" => rsqrt(t, x, y),
@@ -34,12 +34,12 @@ pub fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
 }
 
 /// `|x|`
-pub fn size(t: &mut Terms, x: &str) -> String {
+pub(crate) fn size(t: &mut Terms, x: &str) -> String {
     t.op(ops::math::ABSF, &[x])
 }
 
 /// Whether it is an infinity.
-pub fn infinite(t: &mut Terms, size: &str) -> String {
+pub(crate) fn infinite(t: &mut Terms, size: &str) -> String {
     let infinity = t.infinity();
     t.compare(size, "oeq", &infinity)
 }
@@ -63,7 +63,7 @@ fn square(t: &mut Terms, a: &str) -> Pair {
 }
 
 /// The greater of two sizes, and the lesser one's share in it: `max · √(1 + share²)` is the length.
-pub fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
+pub(crate) fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
     let greater = t.op(ops::arith::MAXIMUMF, &[a, b]);
     let lesser = t.op(ops::arith::MINIMUMF, &[a, b]);
     let share = t.div(&lesser, &greater);
@@ -76,7 +76,7 @@ pub fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
 }
 
 /// `log(a² + b²) / 2`
-pub fn log_of_size(t: &mut Terms, x: &str, y: &str) -> String {
+pub(crate) fn log_of_size(t: &mut Terms, x: &str, y: &str) -> String {
     let (x, y) = (size(t, x), size(t, y));
     let (a, share) = greater_and_share(t, &x, &y);
     let b = t.op(ops::arith::MINIMUMF, &[&x, &y]);
@@ -186,7 +186,7 @@ fn scaled_root(t: &mut Terms, x: &str, y: &str) -> (Pair, String) {
 }
 
 /// The principal root.
-pub fn sqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
+pub(crate) fn sqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (x, y, back) = scaled(t, x, y);
     let ((re, im), _) = scaled_root(t, &x, &y);
     (t.mul(&re, &back), t.mul(&im, &back))
@@ -321,7 +321,7 @@ fn cosine(t: &mut Terms, x: &str, y: &str) -> Pair {
 }
 
 /// The hyperbolic tangent.
-pub fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
+pub(crate) fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
     let tan = t.op(ops::math::TAN, &[y]);
     let sinh = t.op(ops::math::SINH, &[x]);
     let (tans, sinhs) = (t.mul(&tan, &tan), t.mul(&sinh, &sinh));

@@ -12,7 +12,7 @@ use skript_passes::ir::splice::Lines;
 use std::cmp::Ordering;
 
 /// A narrower type adds a last dimension, a wider one takes it away; the lowest bits stand first.
-pub fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (operand, result) = (found.operand(0)?, found.result()?);
     let (from, to) = (operand.element, result.element);
     let rank = result.rank();

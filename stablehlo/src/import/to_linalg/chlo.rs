@@ -24,7 +24,9 @@ const FUNCTIONS: [&str; 10] = [
 ];
 
 /// The elementwise ones; `None` for others.
-pub fn map<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
+pub(super) fn map<'c: 'a, 'a>(
+    found: &Found<'c, 'a>,
+) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
     let operand = found.operand(0)?.element;
     let mut body = Lines::default();
     let own = operand.text();

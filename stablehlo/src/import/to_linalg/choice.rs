@@ -13,14 +13,14 @@ fn place(operand: &Tensor, rank: usize) -> Vec<String> {
     dims(0..operand.rank().min(rank))
 }
 
-pub fn select<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn select<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let e = found.result()?.element.text();
     let body = format!("%r = arith.select %i0, %i1, %i2 : {e}\nlinalg.yield %r : {e}");
     map(found, &body)
 }
 
 /// `min(max(x, low), high)`
-pub fn clamp<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn clamp<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let e = found.result()?.element.text();
     let body = format!(
         "%m = stablehlo.maximum %i1, %i0 : {e}\n%r = stablehlo.minimum %m, %i2 : {e}\nlinalg.yield %r : {e}"

@@ -17,7 +17,7 @@ use skript_passes::ir::splice::{Lines, splice};
 const REPEATED: i64 = 1 << 10;
 
 /// A tensor; complex ones are put together from two.
-pub fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (value, tensor) = (value_of(found.op)?, found.result()?);
     if tensor.volume() <= REPEATED || !dense::is_splat(value) {
         return values(value, tensor, found.op);
@@ -34,7 +34,7 @@ pub fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>,
 }
 
 /// The only element of a constant of rank 0, as a scalar before `at`.
-pub fn scalar<'c: 'a, 'a>(
+pub(super) fn scalar<'c: 'a, 'a>(
     constant: OperationRef<'c, 'a>,
     element: Element,
     at: OperationRef<'c, 'a>,
@@ -130,7 +130,7 @@ fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
 }
 
 /// A zero as a scalar: its name.
-pub fn zero(lines: &mut Lines, element: Element) -> String {
+pub(super) fn zero(lines: &mut Lines, element: Element) -> String {
     let signless = element.signless();
     match element {
         Element::Pred => lines.value("arith.constant false"),

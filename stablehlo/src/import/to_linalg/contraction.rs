@@ -13,7 +13,7 @@ use skript_passes::ir::splice::Lines;
 
 type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 
-pub fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (lhs, rhs, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
     let list = |key: &str| found.numbers("dot_dimension_numbers", key);
     let [lhs_batch, rhs_batch] = ["lhs_batching_dimensions", "rhs_batching_dimensions"].map(list);
@@ -106,7 +106,7 @@ fn labels(found: &Found) -> Result<[Labels; 3], PassError> {
     }
 }
 
-pub fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (input, kernel, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
     let [of_input, of_kernel, of_result] = labels(found)?;
     let spatial = input.rank().saturating_sub(2);

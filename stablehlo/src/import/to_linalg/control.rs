@@ -32,7 +32,7 @@ fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
     Ok(())
 }
 
-pub fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (test, body) = (regions::take(found.op, 0)?, regions::take(found.op, 1)?);
     let block_of_test: BlockRef<'c, 'a> = block(&test)?;
     let end = ir::operations(block_of_test).last().copied();
@@ -65,7 +65,7 @@ pub fn repeat<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// `if`: a condition of rank 0 and two regions.
-pub fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let condition = splice(
         found.op,
         &found.values,
@@ -83,7 +83,7 @@ pub fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// `case`: one `scf.if` in the other; a number that is none takes the last branch.
-pub fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut branches = Vec::new();
     for n in 0..found.op.region_count() {
         let region = regions::take(found.op, n)?;

@@ -24,7 +24,9 @@ enum Step {
     Doubled,
 }
 
-pub fn transform<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(crate) fn transform<'c: 'a, 'a>(
+    found: &Found<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (operand, result) = (found.operand(0)?, found.result()?);
     let lengths = found.list("fft_length")?;
     let kind = found.op.attribute("fft_type")?.to_string();

@@ -23,7 +23,7 @@ struct State {
     upper: String,
 }
 
-pub fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
+pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let state = found.operand(0)?;
     let result = found.results.get(1).ok_or("lacks its second result")?;
     let algorithm = found.op.attribute("rng_algorithm")?.to_string();

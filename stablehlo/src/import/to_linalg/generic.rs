@@ -5,14 +5,14 @@ use super::operation::Tensor;
 use skript_passes::ir::splice::Lines;
 
 /// One operand: name, type, and the places it is read or written at, in `d0`, `d1`, ….
-pub struct Port {
+pub(super) struct Port {
     pub name: String,
     pub tensor: Tensor,
     pub place: Vec<String>,
 }
 
 impl Port {
-    pub fn new(name: &str, tensor: &Tensor, place: Vec<String>) -> Port {
+    pub(super) fn new(name: &str, tensor: &Tensor, place: Vec<String>) -> Port {
         Port {
             name: name.to_owned(),
             tensor: tensor.clone(),
@@ -22,13 +22,13 @@ impl Port {
 }
 
 /// `d0`, `d1`, … of these dimensions.
-pub fn dims(dimensions: impl IntoIterator<Item = usize>) -> Vec<String> {
+pub(crate) fn dims(dimensions: impl IntoIterator<Item = usize>) -> Vec<String> {
     dimensions.into_iter().map(|d| format!("d{d}")).collect()
 }
 
 /// An operation over `loops`, of which the last `reductions` reduce. The body sees inputs as `%i0`, …, outputs as `%o0`, …
 /// and ends in `linalg.yield`. Gives the results' names.
-pub fn generic(
+pub(super) fn generic(
     lines: &mut Lines,
     loops: usize,
     reductions: usize,
@@ -84,19 +84,19 @@ pub fn generic(
 }
 
 /// A tensor of undefined elements.
-pub fn empty(lines: &mut Lines, tensor: &Tensor) -> String {
+pub(super) fn empty(lines: &mut Lines, tensor: &Tensor) -> String {
     lines.value(format!("tensor.empty() : {}", tensor.text()))
 }
 
 /// A tensor that holds the only element of `scalar`, a tensor of rank 0, everywhere.
-pub fn filled(lines: &mut Lines, scalar: &str, tensor: &Tensor) -> String {
+pub(super) fn filled(lines: &mut Lines, scalar: &str, tensor: &Tensor) -> String {
     let element = tensor.element.text();
     let value = lines.value(format!("tensor.extract {scalar}[] : tensor<{element}>"));
     filled_with(lines, &value, tensor)
 }
 
 /// A tensor that holds `value`, a scalar, everywhere.
-pub fn filled_with(lines: &mut Lines, value: &str, tensor: &Tensor) -> String {
+pub(crate) fn filled_with(lines: &mut Lines, value: &str, tensor: &Tensor) -> String {
     let empty = empty(lines, tensor);
     lines.value(format!(
         "linalg.fill ins({value} : {}) outs({empty} : {t}) -> {t}",

@@ -4,17 +4,17 @@
 use skript_passes::ir::splice::Lines;
 
 /// What a loop carries: a value's name and type.
-pub type Carried = (String, String);
+pub(crate) type Carried = (String, String);
 
 /// Writes what loops do, from their indices and what they carry; gives what is carried on.
-pub type Body<'b> = dyn FnMut(&mut Lines, &[String], &[String]) -> Vec<String> + 'b;
+pub(super) type Body<'b> = dyn FnMut(&mut Lines, &[String], &[String]) -> Vec<String> + 'b;
 
 /// As [`Body`], for one loop.
-pub type OneBody<'b> = dyn FnMut(&mut Lines, &str, &[String]) -> Vec<String> + 'b;
+pub(crate) type OneBody<'b> = dyn FnMut(&mut Lines, &str, &[String]) -> Vec<String> + 'b;
 
 /// One loop per extent, the last innermost; `inner` writes the body and gives what is carried on. Gives the names of the
 /// final values.
-pub fn nest(
+pub(crate) fn nest(
     lines: &mut Lines,
     extents: &[i64],
     carried: &[Carried],
@@ -53,7 +53,7 @@ fn level(
 }
 
 /// A loop from, to, by; `inner` is given its index and what it carries.
-pub fn one(
+pub(super) fn one(
     lines: &mut Lines,
     bounds: [&str; 3],
     carried: &[Carried],
@@ -79,6 +79,6 @@ pub fn one(
 }
 
 /// A constant index.
-pub fn index(lines: &mut Lines, value: i64) -> String {
+pub(super) fn index(lines: &mut Lines, value: i64) -> String {
     lines.value(format!("arith.constant {value} : index"))
 }

@@ -14,11 +14,14 @@ use skript_passes::ir::types;
 /// The type of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
+    /// The extents, outermost first.
     pub extents: Vec<i64>,
+    /// The element type.
     pub element: Element,
 }
 
 impl Tensor {
+    /// The type as a tensor; `None` unless it is ranked and its elements are supported.
     pub fn of(r#type: Type<'_>) -> Option<Tensor> {
         Some(Tensor {
             extents: types::extents(r#type)?,
@@ -26,13 +29,14 @@ impl Tensor {
         })
     }
 
-    pub fn with_extents(&self, extents: &[i64]) -> Tensor {
+    pub(crate) fn with_extents(&self, extents: &[i64]) -> Tensor {
         Tensor {
             extents: extents.to_vec(),
             element: self.element,
         }
     }
 
+    /// The same extents with another element type.
     pub fn with_element(&self, element: Element) -> Tensor {
         Tensor {
             extents: self.extents.clone(),
@@ -40,6 +44,7 @@ impl Tensor {
         }
     }
 
+    /// The number of dimensions.
     pub fn rank(&self) -> usize {
         self.extents.len()
     }
@@ -57,17 +62,17 @@ impl Tensor {
 }
 
 /// An operation to convert.
-pub struct Found<'c, 'a> {
+pub(crate) struct Found<'c, 'a> {
     pub op: OperationRef<'c, 'a>,
     /// Without the dialect.
     pub name: String,
     pub values: Vec<Value<'c, 'a>>,
-    pub operands: Vec<Tensor>,
+    pub(crate) operands: Vec<Tensor>,
     pub results: Vec<Tensor>,
 }
 
 impl<'c: 'a, 'a> Found<'c, 'a> {
-    pub fn of(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
+    pub(crate) fn of(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
         let values: Vec<Value> = op.operands().collect();
         let tensor = |t: Type<'_>| {
             Tensor::of(t).ok_or_else(|| PassError::from(format!("has no code for {t}")))
@@ -94,31 +99,31 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         })
     }
 
-    pub fn operand(&self, n: usize) -> Result<&Tensor, PassError> {
+    pub(crate) fn operand(&self, n: usize) -> Result<&Tensor, PassError> {
         self.operands
             .get(n)
             .ok_or_else(|| "lacks an operand".into())
     }
 
-    pub fn result(&self) -> Result<&Tensor, PassError> {
+    pub(crate) fn result(&self) -> Result<&Tensor, PassError> {
         self.results.first().ok_or_else(|| "lacks a result".into())
     }
 
     /// A list of integers; `None` if it is not given.
-    pub fn i64s(&self, name: &str) -> Option<Vec<i64>> {
+    pub(crate) fn i64s(&self, name: &str) -> Option<Vec<i64>> {
         let attribute = self.op.attribute(name).ok()?;
         let list = DenseI64ArrayAttribute::try_from(attribute).ok()?;
         (0..list.len()).map(|n| list.element(n).ok()).collect()
     }
 
     /// A list of integers that must be there.
-    pub fn list(&self, name: &str) -> Result<Vec<i64>, PassError> {
+    pub(crate) fn list(&self, name: &str) -> Result<Vec<i64>, PassError> {
         let missing = || PassError::from(format!("lacks its attribute {name}"));
         self.i64s(name).ok_or_else(missing)
     }
 
     /// Pairs of a `tensor<Nx2xi64>`, such as padding; zeros for `count` if it is not given.
-    pub fn pairs(&self, name: &str, count: usize) -> Result<Vec<(i64, i64)>, PassError> {
+    pub(crate) fn pairs(&self, name: &str, count: usize) -> Result<Vec<(i64, i64)>, PassError> {
         let Ok(attribute) = self.op.attribute(name) else {
             return Ok(vec![(0, 0); count]);
         };
@@ -130,13 +135,13 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         Ok(all.as_chunks().0.iter().map(pair).collect())
     }
 
-    pub fn i64(&self, name: &str) -> Option<i64> {
+    pub(crate) fn i64(&self, name: &str) -> Option<i64> {
         let attribute = self.op.attribute(name).ok()?;
         Some(IntegerAttribute::try_from(attribute).ok()?.value())
     }
 
     /// A list of bools; empty if it is not given.
-    pub fn bools(&self, name: &str) -> Vec<bool> {
+    pub(crate) fn bools(&self, name: &str) -> Vec<bool> {
         let text = self.op.attribute(name).map(|a| a.to_string());
         let text = text.unwrap_or_default();
         let list = text.trim_start_matches("array<i1: ").trim_end_matches('>');
@@ -148,7 +153,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// `key = [1, 2]` or `key = 1` of a dimension-numbers attribute; empty if it is not there.
-    pub fn numbers(&self, attribute: &str, key: &str) -> Vec<i64> {
+    pub(crate) fn numbers(&self, attribute: &str, key: &str) -> Vec<i64> {
         let Ok(attribute) = self.op.attribute(attribute) else {
             return Vec::new();
         };
@@ -156,14 +161,18 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// The text before the operation; gives what stands for its results.
-    pub fn splice(&self, lines: &Lines, results: &[String]) -> Result<Spliced<'c, 'a>, PassError> {
+    pub(crate) fn splice(
+        &self,
+        lines: &Lines,
+        results: &[String],
+    ) -> Result<Spliced<'c, 'a>, PassError> {
         let typed = results.iter().zip(&self.results);
         let typed: Vec<_> = typed.map(|(n, t)| (n.clone(), t.text())).collect();
         splice(self.op, &self.values, lines.text(), &typed)
     }
 
     /// As [`Found::splice`], with the operation's bodies in their places.
-    pub fn with_bodies(
+    pub(crate) fn with_bodies(
         &self,
         lines: &Lines,
         results: &[String],
@@ -174,7 +183,11 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     }
 
     /// As [`Found::splice`], for texts without payload and with one result.
-    pub fn replace(&self, lines: &Lines, result: &str) -> Result<Vec<Value<'c, 'a>>, PassError> {
+    pub(crate) fn replace(
+        &self,
+        lines: &Lines,
+        result: &str,
+    ) -> Result<Vec<Value<'c, 'a>>, PassError> {
         Ok(self.splice(lines, &[result.to_owned()])?.values)
     }
 }

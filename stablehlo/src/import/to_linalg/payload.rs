@@ -18,7 +18,7 @@ use skript_passes::ir::splice::{Lines, splice};
 use std::collections::HashMap;
 
 /// Lines that stand for the body of region `region` on these scalars.
-pub fn placeholder(
+pub(crate) fn placeholder(
     lines: &mut Lines,
     region: usize,
     operands: &[String],
@@ -40,7 +40,7 @@ pub fn placeholder(
 }
 
 /// Puts the bodies of `found` in the places of all placeholders below `operations`.
-pub fn fill<'c: 'a, 'a>(
+pub(super) fn fill<'c: 'a, 'a>(
     found: &Found<'c, 'a>,
     operations: &[OperationRef<'c, 'a>],
 ) -> Result<(), PassError> {

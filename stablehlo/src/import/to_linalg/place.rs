@@ -91,7 +91,7 @@ fn split(all: &[String], window: &[i64]) -> (Vec<String>, Vec<String>) {
     (pick(true), pick(false))
 }
 
-pub fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (array, indices, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
     let list = |key: &str| found.numbers("dimension_numbers", key);
     let sizes = found.list("slice_sizes")?;
@@ -150,7 +150,7 @@ fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
 }
 
 /// Updates one after the other; windows that are not inside as a whole are computed, and not written.
-pub fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let count = found.results.len();
     let (array, indices, update) = (
         found.operand(0)?,

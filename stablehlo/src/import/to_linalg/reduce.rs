@@ -31,7 +31,7 @@ fn body(elements: &[Element]) -> String {
     lines.text().to_owned()
 }
 
-pub fn reduce<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn reduce<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let count = found.results.len();
     let reduced = found.list("dimensions")?;
     let rank = found.operand(0)?.rank();
@@ -55,7 +55,7 @@ pub fn reduce<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     found.with_bodies(&lines, &made)
 }
 
-pub fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let count = found.results.len();
     let rank = found.operand(0)?.rank();
     let ones = || vec![1; rank];
@@ -108,7 +108,7 @@ pub fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// What sums of products are formed in: halves in f32.
-pub fn accumulator(element: Element) -> Element {
+pub(crate) fn accumulator(element: Element) -> Element {
     use crate::import::element::Float;
     match element {
         Element::Float(float) if float.is_half() => Element::Float(Float::F32),
@@ -117,7 +117,7 @@ pub fn accumulator(element: Element) -> Element {
 }
 
 /// The body of a sum of products of `%i0` and `%i1`, of these elements, in `%o0`.
-pub fn product(x: Element, y: Element, sum: Element) -> String {
+pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
     let mut lines = Lines::default();
     let t = sum.text();
     let mut convert = |name: &str, from: Element| match from == sum {
@@ -146,13 +146,13 @@ pub fn product(x: Element, y: Element, sum: Element) -> String {
 }
 
 /// A tensor of zeros.
-pub fn zeros(lines: &mut Lines, tensor: &Tensor) -> String {
+pub(crate) fn zeros(lines: &mut Lines, tensor: &Tensor) -> String {
     let zero = constant::zero(lines, tensor.element);
     super::generic::filled_with(lines, &zero, tensor)
 }
 
 /// A tensor read at `place` for each element of `to`, converted to its type.
-pub fn moved(
+pub(super) fn moved(
     lines: &mut Lines,
     name: &str,
     from: &Tensor,

@@ -11,7 +11,7 @@ use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 
-pub fn select_and_scatter<'c: 'a, 'a>(
+pub(crate) fn select_and_scatter<'c: 'a, 'a>(
     found: &Found<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (array, source) = (found.operand(0)?, found.operand(1)?);

@@ -14,7 +14,7 @@ use skript_passes::ir::splice::Lines;
 type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 
 /// Results without elements.
-pub fn empty<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn empty<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let made: Vec<String> = found
         .results
@@ -31,7 +31,7 @@ fn read<'c: 'a, 'a>(found: &Found<'c, 'a>, place: Vec<String>) -> Values<'c, 'a>
     found.replace(&lines, &made)
 }
 
-pub fn iota<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn iota<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let result = found.result()?;
     let dimension = found.i64("iota_dimension").unwrap_or(0);
     let e = result.element.text();
@@ -46,7 +46,7 @@ pub fn iota<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     Ok(found.splice(&lines, &made)?.values)
 }
 
-pub fn broadcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn broadcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let operand = found.operand(0)?;
     let targets = found.list("broadcast_dimensions")?;
     let place = targets.iter().zip(&operand.extents);
@@ -58,14 +58,14 @@ pub fn broadcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// By way of one dimension.
-pub fn reshape<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn reshape<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let made = reshaped(&mut lines, "%0", found.operand(0)?, found.result()?);
     found.replace(&lines, &made)
 }
 
 /// The tensor `name` in another shape of as many elements.
-pub fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor) -> String {
+pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor) -> String {
     let groups = |rank: usize| match rank {
         0 => "[]".to_owned(),
         _ => {
@@ -110,7 +110,7 @@ pub fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor) -> St
     }
 }
 
-pub fn transpose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn transpose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let order = found.list("permutation")?;
     // Result dimension n is operand dimension order[n].
     let mut place = vec![String::new(); order.len()];
@@ -122,7 +122,7 @@ pub fn transpose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     read(found, place)
 }
 
-pub fn reverse<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn reverse<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let dimensions = found.list("dimensions")?;
     let made = reversed(&mut lines, "%0", found.operand(0)?, &dimensions);
@@ -130,7 +130,12 @@ pub fn reverse<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// The tensor `name` with the elements of some dimensions in reverse order.
-pub fn reversed(lines: &mut Lines, name: &str, tensor: &Tensor, dimensions: &[i64]) -> String {
+pub(crate) fn reversed(
+    lines: &mut Lines,
+    name: &str,
+    tensor: &Tensor,
+    dimensions: &[i64],
+) -> String {
     if dimensions.is_empty() {
         return name.to_owned();
     }
@@ -147,7 +152,7 @@ fn list(numbers: &[i64]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-pub fn slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (operand, result) = (found.operand(0)?, found.result()?);
     let mut lines = Lines::default();
     let made = lines.value(format!(
@@ -163,15 +168,15 @@ pub fn slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 
 /// Padding of one dimension.
 #[derive(Clone, Copy, Debug)]
-pub struct Border {
-    pub low: i64,
-    pub high: i64,
-    pub interior: i64,
+pub(crate) struct Border {
+    pub(crate) low: i64,
+    pub(crate) high: i64,
+    pub(crate) interior: i64,
 }
 
 impl Border {
     /// The extent that `extent` becomes.
-    pub fn extent(self, extent: i64) -> i64 {
+    pub(super) fn extent(self, extent: i64) -> i64 {
         self.low + extent + (extent - 1).max(0) * self.interior + self.high
     }
 
@@ -186,7 +191,7 @@ impl Border {
     }
 }
 
-pub fn pad<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn pad<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let low = found.list("edge_padding_low")?;
     let high = found.list("edge_padding_high")?;
     let interior = found.list("interior_padding")?;
@@ -206,7 +211,7 @@ pub fn pad<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// The tensor `name` with borders of the only element of `value`, a tensor of rank 0; and its type.
-pub fn padded(
+pub(crate) fn padded(
     lines: &mut Lines,
     name: &str,
     from: &Tensor,
@@ -255,7 +260,7 @@ pub fn padded(
     (made, to)
 }
 
-pub fn concatenate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn concatenate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let result = found.result()?;
     let dimension = found.i64("dimension").and_then(|d| usize::try_from(d).ok());
     let dimension = dimension.ok_or("lacks its dimension")?;
@@ -281,7 +286,7 @@ pub fn concatenate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 }
 
 /// A place that is data, from the scalar `value`, clamped to `0..=most`.
-pub fn clamped(lines: &mut Lines, value: &str, element: Element, most: i64) -> String {
+pub(crate) fn clamped(lines: &mut Lines, value: &str, element: Element, most: i64) -> String {
     let signless = element.signless();
     let unsigned = matches!(element, Element::Unsigned(_));
     let mut value = value.to_owned();
@@ -328,7 +333,7 @@ fn offsets(
     Ok(format!("[{}]", places.join(", ")))
 }
 
-pub fn dynamic_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn dynamic_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (whole, result) = (found.operand(0)?, found.result()?);
     let mut lines = Lines::default();
     let places = offsets(&mut lines, found, 1, whole, &result.extents)?;
@@ -342,7 +347,7 @@ pub fn dynamic_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     found.replace(&lines, &made)
 }
 
-pub fn dynamic_update_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn dynamic_update_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (whole, update) = (found.operand(0)?, found.operand(1)?);
     if update.volume() == 0 {
         return Ok(found.values.iter().take(1).copied().collect());

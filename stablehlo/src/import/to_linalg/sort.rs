@@ -17,7 +17,7 @@ type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 /// and left ones, a name of an `i1`.
 type Precedes<'p> = dyn Fn(&mut Lines, &[String], &[String]) -> String + 'p;
 
-pub fn sort<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(super) fn sort<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let tensor = found.result()?;
     let rank = tensor.rank() as i64;
     let dimension = found.i64("dimension").unwrap_or(-1);
@@ -44,7 +44,7 @@ fn names(tensors: &[Tensor]) -> Vec<(String, Tensor)> {
 }
 
 /// The `k` greatest along the last dimension, and where they stood; of equal ones, the first.
-pub fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
+pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (input, result) = (found.operand(0)?, found.result()?);
     let positions = found.results.get(1).ok_or("lacks its second result")?;
     let last = input.rank().checked_sub(1).ok_or("has no dimension")?;

@@ -11,7 +11,7 @@ use skript_passes::ir::splice::Lines;
 use skript_semantics::{ScalarKind, ScalarOp, StableHlo};
 
 /// Whether `skript` has such elements: signed integers, reals, bools.
-pub fn is_taken(element: Element) -> bool {
+pub(crate) fn is_taken(element: Element) -> bool {
     kind(element).is_some()
 }
 
@@ -59,7 +59,7 @@ const OF_CHLO: [&str; 10] = [
 ];
 
 /// Appends what gives the result of the operation; operands are `%0`, `%1`, …. `None`: there is no form.
-pub fn form(lines: &mut Lines, found: &Found) -> Option<String> {
+pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
     let result = found.results.first().filter(|_| found.results.len() == 1)?;
     let first = found.operands.first()?;
     let element = first.element;
@@ -203,7 +203,7 @@ fn of_chlo(lines: &mut Lines, name: &str, operand: &Tensor) -> Option<String> {
 }
 
 /// A constant of one number, of this type.
-pub fn number(lines: &mut Lines, value: &str, r#type: &Tensor) -> String {
+pub(super) fn number(lines: &mut Lines, value: &str, r#type: &Tensor) -> String {
     lines.value(format!("arith.constant dense<{value}> : {}", r#type.text()))
 }
 

@@ -14,7 +14,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::{ValueKey, splat};
 
 /// Whether an integer divisor is neither 0 nor -1.
-pub fn is_safe_divisor(divisor: Value) -> bool {
+pub(crate) fn is_safe_divisor(divisor: Value) -> bool {
     let safe = |n: i64| n != 0 && n != -1;
     if let Some(value) = integer(divisor) {
         return safe(value);
@@ -32,7 +32,7 @@ pub fn is_safe_divisor(divisor: Value) -> bool {
 }
 
 /// Whether an integer exponent is not negative.
-pub fn is_safe_exponent(exponent: Value) -> bool {
+pub(crate) fn is_safe_exponent(exponent: Value) -> bool {
     if let Some(value) = integer(exponent) {
         return value >= 0;
     }
@@ -42,7 +42,7 @@ pub fn is_safe_exponent(exponent: Value) -> bool {
 }
 
 /// Whether an integer is at least 0 and less than `width`.
-pub fn is_safe_shift(by: Value, width: u32) -> bool {
+pub(crate) fn is_safe_shift(by: Value, width: u32) -> bool {
     let fits = |n: i64| (0..i64::from(width)).contains(&n);
     if let Some(value) = integer(by) {
         return fits(value);
@@ -59,7 +59,7 @@ pub fn is_safe_shift(by: Value, width: u32) -> bool {
 }
 
 /// Whether a real, cut off, is an integer of `width` bits.
-pub fn is_in_range(real: Value, width: u32) -> bool {
+pub(crate) fn is_in_range(real: Value, width: u32) -> bool {
     let end = 2f64.powi(width.cast_signed() - 1);
     let Some((condition, then, otherwise)) = choice(real) else {
         return false;

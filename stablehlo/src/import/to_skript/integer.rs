@@ -10,7 +10,7 @@ use skript_passes::ir::splice::Lines;
 
 /// Divisions, powers and shifts of integers of `width` bits. What StableHLO leaves open is as in programs that run:
 /// `x / 0` is -1, the remainder by 0 is `x`, shifts by the width or more leave zeros, or the sign.
-pub fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
+pub(super) fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
     let divisor = *found.values.get(1)?;
     let t = found.result().ok()?.text();
     match found.name.as_str() {
@@ -100,7 +100,7 @@ fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> Option<Str
 }
 
 /// Reals become integers by cutting off, saturating, and NaN as 0; wider integers by dropping bits.
-pub fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
+pub(super) fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
     let (from, to) = (found.operands.first()?, found.results.first()?);
     let value = *found.values.first()?;
     let op = match (from.element, to.element) {

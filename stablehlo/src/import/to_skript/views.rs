@@ -5,7 +5,7 @@ use crate::import::to_linalg::Found;
 use skript_passes::ir::splice::Lines;
 
 /// Operand `n` with the shape of the result: scalars are spread.
-pub fn spread(lines: &mut Lines, found: &Found, n: usize) -> Option<String> {
+pub(crate) fn spread(lines: &mut Lines, found: &Found, n: usize) -> Option<String> {
     let (operand, result) = (found.operands.get(n)?, found.results.first()?);
     if operand.extents == result.extents {
         return Some(format!("%{n}"));
@@ -17,7 +17,7 @@ pub fn spread(lines: &mut Lines, found: &Found, n: usize) -> Option<String> {
     Some(lines.value(format!("tensor.splat {scalar} : {whole}")))
 }
 
-pub fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
+pub(crate) fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
     let (operand, result) = (found.operands.first()?, found.results.first()?);
     if operand.rank() == 0 {
         return spread(lines, found, 0);
@@ -40,7 +40,7 @@ pub fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
 }
 
 /// Adds and takes away dimensions of one element; no other one.
-pub fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
+pub(crate) fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
     let (operand, result) = (found.operands.first()?, found.results.first()?);
     if operand == result {
         return Some("%0".to_owned());

@@ -63,7 +63,7 @@ const FAR: [f64; 23] = [
     -4.6503053684893586e-17,
 ];
 
-pub fn scaled_i1(t: &mut Terms, x: &str) -> String {
+pub(crate) fn scaled_i1(t: &mut Terms, x: &str) -> String {
     let size = t.op(ops::math::ABSF, &[x]);
     let quarter = t.times(&size, 0.25);
     let place = t.plus(&quarter, -1.0);

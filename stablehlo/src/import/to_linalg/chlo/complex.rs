@@ -7,7 +7,7 @@ use crate::import::terms::Terms;
 use skript_passes::ir::splice::Lines;
 
 /// The function of `%i0` whose parts are of type `part`; `None` if it is not known.
-pub fn function(lines: &mut Lines, name: &str, part: Float) -> Option<String> {
+pub(super) fn function(lines: &mut Lines, name: &str, part: Float) -> Option<String> {
     let mut t = Pairs { lines, part };
     let z = "%i0".to_owned();
     Some(match name {

@@ -38,7 +38,7 @@ fn log_of_base(t: &mut Terms, z: &str) -> (String, String) {
     (t.plus(&part, (G + 0.5).ln()), base)
 }
 
-pub fn log_gamma(t: &mut Terms, x: &str) -> String {
+pub(crate) fn log_gamma(t: &mut Terms, x: &str) -> String {
     let (small, z) = reflected(t, x);
     let mut sum = t.number(FIRST);
     for (n, term) in TERMS.iter().enumerate() {
@@ -77,7 +77,7 @@ pub fn log_gamma(t: &mut Terms, x: &str) -> String {
     t.select(&endless, &infinity, &value)
 }
 
-pub fn digamma(t: &mut Terms, x: &str) -> String {
+pub(crate) fn digamma(t: &mut Terms, x: &str) -> String {
     let (small, z) = reflected(t, x);
     let (mut above, mut below) = (t.number(0.0), t.number(FIRST));
     for (n, term) in TERMS.iter().enumerate() {
@@ -116,7 +116,7 @@ pub fn digamma(t: &mut Terms, x: &str) -> String {
 }
 
 /// ζ(x, q) = Σ (q + k)^-x: ten terms as they are, of the rest the integral, half a term, and twelve derivatives.
-pub fn zeta(t: &mut Terms, x: &str, q: &str) -> String {
+pub(crate) fn zeta(t: &mut Terms, x: &str, q: &str) -> String {
     /// (2j)! / B₂ⱼ, the last first.
     const QUOTIENTS: [f64; 12] = [
         -7.166_165_256_175_667e18,
@@ -184,7 +184,7 @@ pub fn zeta(t: &mut Terms, x: &str, q: &str) -> String {
 }
 
 /// The derivative of order `n` of the digamma function: (-1)^(n+1) n! ζ(n + 1, x).
-pub fn polygamma(t: &mut Terms, n: &str, x: &str) -> String {
+pub(crate) fn polygamma(t: &mut Terms, n: &str, x: &str) -> String {
     let own = digamma(t, x);
     let next = t.plus(n, 1.0);
     let log = log_gamma(t, &next);

@@ -13,7 +13,7 @@ use skript_passes::ir::ops;
 use std::f64::consts::{FRAC_PI_2, LN_2};
 
 /// The function of `x + iy`; `None` if it is none of these.
-pub fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
+pub(super) fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
     Some(match name {
         "asin" => sine(t, x, y),
         "acos" => cosine(t, x, y),

@@ -5,7 +5,7 @@ use crate::import::element::Float;
 use skript_passes::ir::splice::Lines;
 
 /// The neighbour of `%i0` toward `%i1`.
-pub fn next_after(lines: &mut Lines, float: Float) -> String {
+pub(crate) fn next_after(lines: &mut Lines, float: Float) -> String {
     let (t, n) = (float.text(), float.bits());
     let word =
         |lines: &mut Lines, value: i64| lines.value(format!("arith.constant {value} : i{n}"));
