@@ -61,8 +61,8 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
                 let inputs = inputs.unwrap_or(operands.len() / 2);
                 arrays(operands.into_iter().skip(inputs))
             }
-            // Of an operation with regions, those inside write.
-            _ if is_view(op) || op.region_count() != 0 => Vec::new(),
+            _ if is_view(op) => Vec::new(),
+            // Of an operation with regions, those inside write; they may write what a loop passes from step to step.
             _ => arrays(operands),
         }
     }

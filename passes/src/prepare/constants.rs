@@ -177,8 +177,15 @@ impl<'c: 'a, 'a> User<'c, 'a> {
             false => effects.written(op).into_iter().map(root_of).collect(),
         };
         let nested = ir::nested(op).into_iter().chain([op]);
-        let has_effects =
-            |op: OperationRef<'c, 'a>| Check::cast(op).is_some() || Intrinsic::cast(op).is_some();
+        // An index out of an array may be outside of another one: a check of the entry comes before its use.
+        let makes_index = |op: OperationRef<'c, 'a>| {
+            let casts = [ops::arith::INDEX_CAST, ops::arith::INDEX_CASTUI];
+            let is_cast = casts.contains(&ir::name(op).as_str());
+            is_cast && op.results().any(|result| result.r#type().is_index())
+        };
+        let stays = |op: OperationRef<'c, 'a>| {
+            Check::cast(op).is_some() || Intrinsic::cast(op).is_some() || makes_index(op)
+        };
         let is_constant = |value: &Value<'c, 'a>| {
             let definition = ir::definition(*value);
             definition.is_some_and(|(op, _)| ir::name(op) == ops::arith::CONSTANT)
@@ -188,7 +195,7 @@ impl<'c: 'a, 'a> User<'c, 'a> {
             roots,
             written,
             is_movable: op.result_count() == 0
-                && !nested.into_iter().any(has_effects)
+                && !nested.into_iter().any(stays)
                 && scalars.iter().all(is_constant)
                 && ir::name(op) != ops::func::RETURN,
         }
