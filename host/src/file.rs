@@ -34,17 +34,43 @@ pub struct RegularFile {
 }
 
 /// What identifies a version of a file: another one of them differs in the time of its last change or in its length.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Version {
     inode: Inode,
     length: u64,
     changed: Option<SystemTime>,
+    /// The time of the last change of the file or of what the system knows of it, which nobody can set: seconds and
+    /// nanoseconds since 1970. Renaming counts as well, so equal versions may differ in it.
+    status_changed: (i64, i64),
 }
 
+impl PartialEq for Version {
+    fn eq(&self, other: &Self) -> bool {
+        (self.inode, self.length, self.changed) == (other.inode, other.length, other.changed)
+    }
+}
+
+impl Eq for Version {}
+
 impl Version {
-    /// The time since the last change; `None` if the system does not know, or it lies in the future.
+    /// The time since the last change of the file or of what the system knows of it; `None` if that is not known, or lies in the
+    /// future.
     pub fn age(&self) -> Option<Duration> {
-        self.changed?.elapsed().ok()
+        let (seconds, nanoseconds) = self.status_changed;
+        let since = Duration::new(seconds.try_into().ok()?, nanoseconds.try_into().ok()?);
+        let status = SystemTime::UNIX_EPOCH.checked_add(since)?.elapsed().ok()?;
+        Some(status.min(self.changed?.elapsed().ok()?))
+    }
+
+    /// The text of everything that identifies the version. Files with equal texts have equal content, unless one was changed
+    /// within the resolution of the clock.
+    pub fn stamp(&self) -> String {
+        let Inode(device, inode) = self.inode;
+        let changed = self
+            .changed
+            .and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let (length, status) = (self.length, self.status_changed);
+        format!("{device} {inode} {length} {changed:?} {status:?}")
     }
 }
 
@@ -171,6 +197,7 @@ impl Version {
             inode: Inode::of(metadata),
             length: metadata.len(),
             changed: metadata.modified().ok(),
+            status_changed: status_changed(metadata),
         }
     }
 
@@ -200,6 +227,18 @@ impl Inode {
     fn of(_: &Metadata) -> Inode {
         Inode(0, 0)
     }
+}
+
+#[cfg(unix)]
+fn status_changed(metadata: &Metadata) -> (i64, i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.ctime(), metadata.ctime_nsec())
+}
+
+/// Other systems have no such time in the standard library.
+#[cfg(not(unix))]
+fn status_changed(_: &Metadata) -> (i64, i64) {
+    (0, 0)
 }
 
 fn regular(metadata: &Metadata) -> Result<(), FileError> {

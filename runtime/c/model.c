@@ -31,7 +31,7 @@ uint32_t skript_version(void) { return SKRIPT_MODEL_VERSION; }
 
 const char *skript_graph(void) { return T.graph; }
 
-uint64_t skript_memory(void) { return T.arena_bytes; }
+uint64_t skript_memory(void) { return T.arena_bytes + T.prepared_bytes; }
 
 size_t skript_count(skript_role role) { return (unsigned)role < 3 ? T.counts[role] : 0; }
 

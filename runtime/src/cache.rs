@@ -125,6 +125,8 @@ impl Cache {
         for part in parts {
             file.write_all(part)?;
         }
+        // Prepared variables have no checksum: after a crash, the name must not be that of lost data.
+        file.as_file().sync_data()?;
         file.persist(path).map_err(|e| e.error)?;
         Ok(())
     }

@@ -25,6 +25,11 @@ pub fn refusal(path: &Path) -> Option<Diagnostic> {
         let help = "`run`, `check`, `compile`, `bench` and `info` accept StableHLO programs";
         return Some(Diagnostic::without_place(&UNREADABLE, text).with_help(help));
     }
+    if extension == "skm" && path.is_file() {
+        let text = format!("{} is a compiled model", path.display());
+        let help = "`skript-run` runs it, and `skript info` prints its interface";
+        return Some(Diagnostic::without_place(&UNREADABLE, text).with_help(help));
+    }
     let (_, format) = FORMATS.iter().find(|(known, _)| *known == extension)?;
     if !path.is_file() {
         return None;

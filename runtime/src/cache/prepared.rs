@@ -21,8 +21,9 @@ impl Cache {
     /// What the program prepares of its variables: mapped from the cache, or prepared on `threads` threads and stored.
     ///
     /// It is stored if all variables without updates lie in mapped files that were not changed within the last two seconds. A
-    /// file of the cache has a page with a magic number and the key, then the bytes. The key holds the code, and path,
-    /// inode, length and time of change of each file. A cache that cannot be written costs time only.
+    /// file of the cache has a page with a magic number and the key, then the bytes, which are not verified when they are
+    /// mapped: to read them would take as long as to prepare them. The key holds the code, and path, inode, length and
+    /// times of change of each file, among them the one that nobody can set. A cache that cannot be written costs time only.
     ///
     /// # Errors
     /// Those of [`Prepared::new`].
@@ -72,7 +73,7 @@ fn key(program: &Program, variables: &[&Tensor]) -> Option<String> {
         version.age().filter(|age| *age >= SETTLED)?;
         let path = std::path::absolute(path).ok()?;
         key.add("path", path.as_os_str().as_encoded_bytes());
-        key.add("version", format!("{version:?}").as_bytes());
+        key.add("version", version.stamp().as_bytes());
         key.add("offset", &offset.to_le_bytes());
         key.add("length", &variable.bytes().len().to_le_bytes());
     }

@@ -26,5 +26,7 @@ path = folder + "/main.safetensors"
 with open(path + ".new", "wb") as file:
     file.write(len(header).to_bytes(8, "little") + header + data)
 os.replace(path + ".new", path)
-hour = time.time() - 3600 + factor
+hour = 1.7e9
 os.utime(path, (hour, hour))
+# Files that were changed within two seconds are not the key of anything.
+time.sleep(2.1)
