@@ -70,8 +70,9 @@ impl Instance {
 
     /// Computes the outputs. Variables are read, never written: new values are outputs.
     ///
-    /// The first call prepares variables, and so does a call with other variables than those before. To change the
-    /// elements of a variable in place, call [`Instance::forget`].
+    /// The first call prepares variables, and so does a call with other variables than those before, which are recognized by
+    /// their addresses. After elements of a variable were changed in place, or variables were freed and others may have
+    /// their addresses, call [`Instance::forget`] first.
     ///
     /// # Errors
     /// [`RunError`] if the tensors are not those of the interface, a run-time check fails, or a mapped file was truncated
