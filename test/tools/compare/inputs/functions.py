@@ -4,6 +4,7 @@ import math
 import sys
 
 import numpy as np
+from scipy import special as functions
 
 command, folder = sys.argv[1:3]
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 1e-38, 88.72284, 88.72283, 89, -87.33655, -103.97, -104, -150, 1, -1, 0.625, 20], "f")
@@ -22,8 +23,8 @@ if command == "write":
     sys.exit()
 x, positive = (np.load(folder + "/%s.npy" % name).astype("d") for name in ("x", "positive"))
 with np.errstate(all="ignore"):
-    exact = {"exponential": np.exp(x), "hyperbolic": np.tanh(x), "logarithm": np.log(positive), "logistic": 1 / (1 + np.exp(-x))}
-    for name, most in [("exponential", 1.01), ("hyperbolic", 1.4), ("logarithm", 0.9), ("logistic", 2.6)]:
+    exact = {"exponential": np.exp(x), "hyperbolic": np.tanh(x), "logarithm": np.log(positive), "logistic": 1 / (1 + np.exp(-x)), "integral": functions.erf(x)}
+    for name, most in [("exponential", 1.01), ("hyperbolic", 1.4), ("logarithm", 0.9), ("logistic", 2.6), ("integral", 1.3)]:
         found, wanted = np.load("%s/%s.npy" % (folder, name)), exact[name]
         assert found.dtype == "f", found.dtype
         rounded = wanted.astype("f")
