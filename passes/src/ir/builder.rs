@@ -201,10 +201,32 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         extents: &[Value<'c, 'a>],
     ) -> Result<Value<'c, 'a>, Error> {
         let empty = self.value(ops::tensor::EMPTY, extents, &[], r#type)?;
-        let (region, body, arguments) = {
-            let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
-            self.region(&[element, element])
-        };
+        let element = types::element_of(r#type).ok_or(Error::OperationBuild)?;
+        let op = self.fill_operation(value, empty, element, &[r#type])?;
+        Ok(op.result(0)?.into())
+    }
+
+    /// Fills a memref with one value.
+    ///
+    /// # Errors
+    /// The builder's error.
+    pub(crate) fn fill_into(
+        &self,
+        value: Value<'c, 'a>,
+        array: Value<'c, 'a>,
+    ) -> Result<(), Error> {
+        self.fill_operation(value, array, value.r#type(), &[])
+            .map(|_| ())
+    }
+
+    fn fill_operation(
+        &self,
+        value: Value<'c, 'a>,
+        array: Value<'c, 'a>,
+        element: Type<'c>,
+        results: &[Type<'c>],
+    ) -> Result<OperationRef<'c, 'a>, Error> {
+        let (region, body, arguments) = self.region(&[element, element]);
         body.create(
             ops::linalg::YIELD,
             arguments.get(..1).unwrap_or(&[]),
@@ -212,17 +234,16 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
             &[],
             Vec::new(),
         )?;
-        let op = self.create(
+        self.create(
             ops::linalg::FILL,
-            &[value, empty],
+            &[value, array],
             &[(
                 "operandSegmentSizes",
                 attributes::i32s(self.context, &[1, 1]),
             )],
-            &[r#type],
+            results,
             vec![region],
-        )?;
-        Ok(op.result(0)?.into())
+        )
     }
 }
 

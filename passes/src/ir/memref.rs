@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations of the dialect `memref`.
 
-use super::uses::definition;
-use super::{ValueKey, ops};
-use melior::ir::Value;
+use super::uses::{definition, users};
+use super::{Builder, ValueKey, attributes, ops, typed};
+use melior::Error;
+use melior::ir::Type;
 use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
 
 /// Operations that view their first operand.
 const VIEWS: &[&str] = &[
@@ -23,10 +26,91 @@ pub(crate) fn is_view(op: OperationRef) -> bool {
     VIEWS.iter().any(|view| skript_dialect::op::is(&op, view))
 }
 
-/// Identifies the allocation or argument that a memref is a view of.
-pub(crate) fn root_of(value: Value) -> ValueKey {
+/// The allocation or argument that a memref is a view of.
+pub(crate) fn root<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let op = definition(value).map(|(op, _)| op);
     let view = op.filter(|op| is_view(*op));
     let viewed = view.and_then(|view| view.operand(0).ok());
-    viewed.map_or(ValueKey::of(value), root_of)
+    viewed.map_or(value, root)
+}
+
+/// Identifies the allocation or argument that a memref is a view of.
+pub(crate) fn root_of(value: Value) -> ValueKey {
+    ValueKey::of(root(value))
+}
+
+/// The operations that use the buffer of a memref, through any view of it; `None` if one of them passes it on.
+pub(crate) fn users_of_buffer<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+) -> Option<Vec<OperationRef<'c, 'a>>> {
+    let mut found = Vec::new();
+    let mut pending = vec![root(value)];
+    while let Some(view) = pending.pop() {
+        for user in users(view) {
+            let is_passed_on = user.result_count() > 0 && !returns_no_memref(user);
+            match is_view(user) {
+                true => pending.push(Value::from(user.result(0).ok()?)),
+                false if is_passed_on || is_terminator(user) => return None,
+                false => found.push(user),
+            }
+        }
+    }
+    Some(found)
+}
+
+fn returns_no_memref(op: OperationRef) -> bool {
+    op.results().all(|result| !result.r#type().is_mem_ref())
+}
+
+/// Whether an operation with operands ends its block.
+fn is_terminator(op: OperationRef) -> bool {
+    op.next_in_block().is_none()
+}
+
+/// A view of a part of an array: `sizes` elements from `offsets` on in steps.
+///
+/// # Errors
+/// The operand is no array with static strides.
+pub(crate) fn subview<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    array: Value<'c, 'a>,
+    offsets: &[i64],
+    sizes: &[i64],
+    steps: &[i64],
+) -> Result<Value<'c, 'a>, Error> {
+    let memref = MemRefType::try_from(array.r#type())?;
+    let (strides, offset) = memref.strides_and_offset();
+    let first = offsets.iter().zip(&strides).map(|(o, s)| o * s);
+    let offset = offset + first.sum::<i64>();
+    let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
+    let strides = strides.iter().zip(steps).map(|(s, step)| s * step);
+    let strides: Vec<String> = strides.map(|s| s.to_string()).collect();
+    let r#type = format!(
+        "memref<{}{}, strided<[{}], offset: {offset}>>",
+        shape.concat(),
+        memref.element(),
+        strides.join(", ")
+    );
+    let list = |values: &[i64]| attributes::i64s(at.context, values);
+    let attributes = [
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[1, 0, 0, 0]),
+        ),
+        ("static_offsets", list(offsets)),
+        ("static_sizes", list(sizes)),
+        ("static_strides", list(steps)),
+    ];
+    let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
+    at.value(ops::memref::SUBVIEW, &[array], &attributes, r#type)
+}
+
+/// The offsets and sizes of a view that is a part of its operand without gaps, and with constant extents; `None` for others.
+pub(crate) fn part(op: OperationRef) -> Option<(Vec<i64>, Vec<i64>)> {
+    let is_subview = skript_dialect::op::is(&op, ops::memref::SUBVIEW);
+    let list = |name: &str| typed::i64s(op, name);
+    let (offsets, sizes) = (list("static_offsets"), list("static_sizes"));
+    let is_static = op.operand_count() == 1 && offsets.iter().chain(&sizes).all(|n| *n >= 0);
+    (is_subview && is_static && list("static_strides").iter().all(|n| *n == 1))
+        .then_some((offsets, sizes))
 }

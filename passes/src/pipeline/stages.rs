@@ -46,6 +46,7 @@ const fn any(pass: &'static str) -> Step {
 /// Tensors become buffers, a model's results arguments. Variables and inputs are never written: their arguments have
 /// `bufferization.writable = false`.
 const BUFFERIZE: &[Step] = &[
+    every("skript-hoist-invariants"),
     every("skript-separate-inits"),
     every("skript-write-carried{apart=if-refused}"),
     models("skript-write-outputs"),
@@ -157,7 +158,7 @@ pub(crate) fn schedule(processor: &Processor) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers} cache-bytes={cache}}},skript-interchange-reductions,canonicalize,cse"
+            "skript-fill-borders,skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers} cache-bytes={cache}}},skript-interchange-reductions,canonicalize,cse"
         ),
     }
 }

@@ -2,6 +2,7 @@
 //! The payload of a reduction as plain data: scalar operations, and how their result is combined with the output.
 
 use crate::ir::ops;
+use std::collections::HashSet;
 
 /// The source of a scalar of the payload.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +13,8 @@ pub enum Operand {
     Step(usize),
     /// A value from outside the nest, by position in [`Body::captures`].
     Capture(usize),
+    /// An element of the output after the reduction; in [`Body::finish`] only.
+    Reduced,
 }
 
 /// One scalar operation.
@@ -129,11 +132,18 @@ fn extreme(element: &str, smallest: bool) -> Option<String> {
     Some(value.to_string())
 }
 
-/// A payload: computes `value` at each point and combines it with the output's element if `predicate` is true.
+/// A payload: each element of the output begins as `start`; `value` of each point is combined with it if `predicate` is
+/// true; it ends as `finish`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     /// The operations, in order.
     pub steps: Vec<Step>,
+    /// An element before the reduction: that of the output, or a value that the payload computes.
+    pub start: Operand,
+    /// An element after the reduction; [`Operand::Reduced`] if nothing follows it.
+    pub finish: Operand,
+    /// The element type of the reduction.
+    pub accumulator: String,
     /// The value that is combined with the accumulator.
     pub value: Operand,
     /// A bool; points where it is false contribute nothing.
@@ -156,10 +166,30 @@ impl Body {
             .collect()
     }
 
+    /// Whether the end of the payload reads an array.
+    pub fn finish_reads(&self, array: usize) -> bool {
+        let mut pending = vec![self.finish.clone()];
+        let mut seen = HashSet::new();
+        while let Some(operand) = pending.pop() {
+            match operand {
+                Operand::Input(position) if position == array => return true,
+                Operand::Step(number) if seen.insert(number) => {
+                    if let Some(Step::Apply { operands, .. }) = self.steps.get(number) {
+                        pending.extend(operands.iter().cloned());
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// Whether the payload uses the input's element; an operand may be there for its shape alone.
     pub fn uses_input(&self, input: usize) -> bool {
         let is = |o: &Operand| *o == Operand::Input(input);
         is(&self.value)
+            || is(&self.start)
+            || is(&self.finish)
             || self.predicate.as_ref().is_some_and(is)
             || self.steps.iter().any(|s| match s {
                 Step::Apply { operands, .. } => operands.iter().any(is),

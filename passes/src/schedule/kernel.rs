@@ -38,8 +38,9 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
         values: HashMap::new(),
         tile: HashMap::new(),
         predicate: Predicate::Open,
+        part: None,
     };
-    writer.parallel(0, &start);
+    writer.parts(&start);
     let Writer {
         text, constants, ..
     } = writer;
@@ -77,13 +78,11 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
             signature.flat(position)
         );
     }
-    if plan.transposed(nest).is_some()
-        && let Some(element) = signature.elements.last()
-    {
+    if plan.transposed(nest).is_some() {
         let _ = writeln!(
             function,
             "  %scratch = memref.alloca() {{alignment = 64 : i64}} : {}",
-            plan.scratch_type(element)
+            plan.scratch_type(&body.accumulator)
         );
     }
     for constant in constants {
@@ -132,6 +131,19 @@ pub(super) struct State {
     /// vector has.
     pub(super) tile: HashMap<usize, Tile>,
     pub(super) predicate: Predicate,
+    /// The part of a reduction that is computed in parts.
+    part: Option<Part>,
+}
+
+/// A part of a reduction.
+#[derive(Clone)]
+struct Part {
+    number: usize,
+    from: String,
+    to: String,
+    /// Whether it is the first one, and whether it is the last.
+    is_first: String,
+    is_last: String,
 }
 
 /// What is known of the payload's predicate.
@@ -280,172 +292,222 @@ impl Writer<'_> {
         rows + self.lane_stride(operand) * point.vector * self.plan.lanes
     }
 
+    /// The loop over the parts of a reduction, if there is one.
+    fn parts(&mut self, state: &State) {
+        let Some(chunk) = self.plan.chunk else {
+            return self.parallel(0, state);
+        };
+        let extent = self.nest.loops[chunk.number].extent;
+        let last = (extent - 1) / chunk.size * chunk.size;
+        let (zero, size, end) = (
+            self.constant(0),
+            self.constant(chunk.size),
+            self.constant(extent),
+        );
+        let from = self.fresh();
+        self.line(&format!("scf.for {from} = {zero} to {end} step {size} {{"));
+        self.depth += 1;
+        let (next, compare) = (self.offset(&from, chunk.size), ops::arith::CMPI);
+        let last = self.constant(last);
+        let part = Part {
+            number: chunk.number,
+            to: self.define(&format!("{} {next}, {end} : index", ops::arith::MINSI)),
+            is_first: self.define(&format!("{compare} eq, {from}, {zero} : index")),
+            is_last: self.define(&format!("{compare} eq, {from}, {last} : index")),
+            from,
+        };
+        self.parallel(
+            0,
+            &State {
+                part: Some(part),
+                ..state.clone()
+            },
+        );
+        self.depth -= 1;
+        self.line("}");
+    }
+
     /// Accumulators, reduction loops, stores.
     pub(super) fn tile(&mut self, state: &State) {
         let points = self.points(state);
-        let output = self.nest.operands.len() - 1;
-        let element = self.signature.elements[output].clone();
-        let kind = self.vector_type(&element);
-        let array = self.signature.flat(output);
-        let mut accumulators = Vec::new();
-        for point in &points {
-            let start = match self.plan.mode {
-                LaneMode::Output if self.lane_stride(output) == 1 => {
-                    let address = self.offset(&state.bases[output], self.distance(output, point));
-                    let mask = self.mask(state, point.vector);
-                    self.load_vector(output, &address, mask.as_deref())
-                }
-                LaneMode::Output | LaneMode::Reduction => {
-                    let identity = self.body.combine.identity.clone();
-                    self.define(&format!("arith.constant dense<{identity}> : {kind}"))
-                }
-            };
-            accumulators.push(start);
-        }
-        let results = self.reductions(0, state, &points, accumulators);
-        match self.plan.mode {
-            LaneMode::Output if self.lane_stride(output) != 1 => {
-                match self.plan.transposed(self.nest) {
-                    Some(rows) => self.transpose(rows, state, &points, &results),
-                    None => {
-                        for (point, result) in points.iter().zip(results) {
-                            self.scatter(state, point, &result);
-                        }
-                    }
-                }
+        let kind = self.vector_type(&self.body.accumulator);
+        let is_contiguous = self.lane_stride(self.nest.output) == 1;
+        let accumulators = match self.plan.mode {
+            LaneMode::Output if is_contiguous => self.starts(state, &points),
+            LaneMode::Output | LaneMode::Reduction => {
+                let identity = &self.body.combine.identity;
+                let identity = format!("arith.constant dense<{identity}> : {kind}");
+                points.iter().map(|_| self.define(&identity)).collect()
             }
-            LaneMode::Output => {
-                for (point, result) in points.iter().zip(results) {
-                    let address = self.offset(&state.bases[output], self.distance(output, point));
-                    match self.mask(state, point.vector) {
-                        Some(mask) => {
-                            let masks = self.vector_type("i1");
-                            self.line(&format!(
-                                "vector.maskedstore %l{output}[{address}], {mask}, {result} : {array}, {masks}, {kind}"
-                            ));
-                        }
-                        None => self.line(&format!(
-                            "vector.store {result}, %l{output}[{address}] : {array}, {kind}"
-                        )),
-                    }
-                }
-            }
-            LaneMode::Reduction => {
-                let per_row = self.plan.vectors as usize;
-                for (row, partial) in results.chunks(per_row).enumerate() {
-                    let point = &points[row * per_row];
-                    let mut sum = partial[0].clone();
-                    for other in &partial[1..] {
-                        sum = self.combine(&sum, other, &kind);
-                    }
-                    let reduction = self.body.combine.reduction;
-                    let fast = match reduction {
-                        "add" | "mul" if element.starts_with('f') => " fastmath<reassoc>",
-                        _ => "",
-                    };
-                    let total = self.define(&format!(
-                        "vector.reduction <{reduction}>, {sum}{fast} : {kind} into {element}"
-                    ));
-                    let strides = &self.nest.operands[output].strides;
-                    let distance = point.steps.iter().map(|(l, s)| strides[*l] * s).sum();
-                    let address = self.offset(&state.bases[output], distance);
-                    let old = self.define(&format!("memref.load %l{output}[{address}] : {array}"));
-                    let new = self.combine(&old, &total, &element);
-                    self.line(&format!(
-                        "memref.store {new}, %l{output}[{address}] : {array}"
-                    ));
-                }
-            }
-        }
-    }
-
-    /// Combines a tile with elements of the output that are contiguous along `rows`, an unrolled loop: through memory of
-    /// the stack, so that each row of the output is accessed once.
-    fn transpose(&mut self, rows: usize, state: &State, points: &[Point], results: &[String]) {
-        let output = self.nest.operands.len() - 1;
-        let element = self.signature.elements[output].clone();
-        let (kind, array) = (self.vector_type(&element), self.signature.flat(output));
-        let scratch = self.plan.scratch_type(&element);
-        let tile = state.tile[&self.plan.lanes_loop];
-        let (lanes, width) = (self.plan.lanes, tile.count * self.plan.lanes);
-        let elements = match tile.partial {
-            0 => width,
-            partial => width - lanes + partial,
         };
-        let count = state.tile[&rows].count;
-        let row_of = |point: &Point| point.steps.iter().find(|s| s.0 == rows).map_or(0, |s| s.1);
-        let corners = points.iter().enumerate();
-        let corners = corners.filter(|(_, p)| p.vector == 0 && row_of(p) == 0);
-        for (_, corner) in corners {
-            let others = |p: &Point| {
-                p.steps
-                    .iter()
-                    .filter(|s| s.0 != rows)
-                    .copied()
-                    .collect::<Vec<_>>()
-            };
-            for (point, result) in points.iter().zip(results) {
-                if others(point) == others(corner) {
-                    let at = self.constant(row_of(point) * width + point.vector * lanes);
-                    self.line(&format!(
-                        "vector.store {result}, %scratch[{at}] : {scratch}, {kind}"
-                    ));
-                }
-            }
-            let start = self.offset(&state.bases[output], self.distance(output, corner));
-            let steps: Vec<String> = (0..count).map(|row| (row * width).to_string()).collect();
-            let (along, indices, masks) = (
-                format!("vector<{count}x{element}>"),
-                format!("vector<{count}xi32>"),
-                format!("vector<{count}xi1>"),
-            );
-            let zero = if element.contains('f') { "0.0" } else { "0" };
-            let steps = self.define(&format!(
-                "arith.constant dense<[{}]> : {indices}",
-                steps.join(", ")
-            ));
-            let mask = self.define(&format!("arith.constant dense<true> : {masks}"));
-            let pass = self.define(&format!("arith.constant dense<{zero}> : {along}"));
-            let (from, end, one) = (self.constant(0), self.constant(elements), self.constant(1));
-            let stride = self.constant(self.lane_stride(output));
-            let lane = self.fresh();
-            self.line(&format!("scf.for {lane} = {from} to {end} step {one} {{"));
-            self.depth += 1;
-            let value = self.define(&format!(
-                "vector.gather %scratch[{lane}] [{steps}], {mask}, {pass} : {scratch}, {indices}, {masks}, {along} into {along}"
-            ));
-            let apart = self.define(&format!("arith.muli {lane}, {stride} : index"));
-            let address = self.define(&format!("arith.addi {start}, {apart} : index"));
-            let old = self.define(&format!(
-                "vector.load %l{output}[{address}] : {array}, {along}"
-            ));
-            let new = self.combine(&old, &value, &along);
-            self.line(&format!(
-                "vector.store {new}, %l{output}[{address}] : {array}, {along}"
-            ));
-            self.depth -= 1;
-            self.line("}");
+        let results = self.reductions(0, state, &points, accumulators);
+        let transposed = self.plan.transposed(self.nest);
+        match (self.plan.mode, transposed) {
+            (LaneMode::Output, Some(rows)) => self.transpose(rows, state, &points, &results),
+            (LaneMode::Output, None) if is_contiguous => self.finishes(state, &points, &results),
+            (LaneMode::Output, None) => self.combine_and_finish(state, &points, &results),
+            (LaneMode::Reduction, _) => self.reduce_lanes(state, &points, &results),
         }
     }
 
-    /// Combines a vector with elements of the output that are apart.
-    fn scatter(&mut self, state: &State, point: &Point, value: &str) {
-        let output = self.nest.operands.len() - 1;
-        let element = self.signature.elements[output].clone();
-        let (kind, array) = (self.vector_type(&element), self.signature.flat(output));
+    /// Combines results of the reduction with the first values of the elements, and stores them.
+    pub(super) fn combine_and_finish(
+        &mut self,
+        state: &State,
+        points: &[Point],
+        results: &[String],
+    ) {
+        let kind = self.vector_type(&self.body.accumulator);
+        let starts = self.starts(state, points);
+        let starts = starts.iter().zip(results);
+        let reduced: Vec<String> = starts
+            .map(|(start, result)| self.combine(start, result, &kind))
+            .collect();
+        self.finishes(state, points, &reduced);
+    }
+
+    /// The first values of the elements: in the first part of a reduction, where they start; in others, the sums so far.
+    fn starts(&mut self, state: &State, points: &[Point]) -> Vec<String> {
+        let output = Operand::Input(self.nest.output);
+        let start = self.body.start.clone();
+        let all = |w: &mut Self, operand: &Operand| {
+            let mut known = Known::default();
+            let values = points.iter().map(|point| {
+                let value = w.payload(operand, state, point, &mut known);
+                w.widened(&value, &mut known)
+            });
+            values.collect::<Vec<_>>()
+        };
+        match &state.part {
+            None => all(self, &start),
+            Some(part) => self.choice(
+                &part.is_first,
+                points.len(),
+                |w| all(w, &start),
+                |w| all(w, &output),
+            ),
+        }
+    }
+
+    /// Stores what follows from the results of the reduction; before its last part, the results themselves.
+    fn finishes(&mut self, state: &State, points: &[Point], results: &[String]) {
+        let all = |w: &mut Self, finish: &Operand| {
+            let mut known = Known::default();
+            for (point, result) in points.iter().zip(results) {
+                w.finish(state, point, result, finish, &mut known);
+            }
+        };
+        let finish = self.body.finish.clone();
+        let Some(part) = state.part.as_ref().filter(|_| finish != Operand::Reduced) else {
+            return all(self, &finish);
+        };
+        self.line(&format!("scf.if {} {{", part.is_last));
+        self.depth += 1;
+        all(self, &finish);
+        self.depth -= 1;
+        self.line("} else {");
+        self.depth += 1;
+        all(self, &Operand::Reduced);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// Stores what follows from the result of the reduction at a point.
+    fn finish(
+        &mut self,
+        state: &State,
+        point: &Point,
+        reduced: &str,
+        finish: &Operand,
+        known: &mut Known,
+    ) {
+        known.set_reduced(reduced, &self.body.accumulator);
+        let finish = self.payload(finish, state, point, known);
+        let value = self.widened(&finish, known);
+        let output = self.nest.output;
+        let (array, kind) = (
+            self.signature.flat(output),
+            self.vector_type(&finish.element),
+        );
         let address = self.offset(&state.bases[output], self.distance(output, point));
         let mask = self.mask(state, point.vector);
-        let apart = Apart {
-            position: output,
-            stride: self.lane_stride(output),
-            mask: mask.as_deref(),
+        match (self.lane_stride(output), mask) {
+            (1, Some(mask)) => {
+                let masks = self.vector_type("i1");
+                self.line(&format!(
+                    "vector.maskedstore %l{output}[{address}], {mask}, {value} : {array}, {masks}, {kind}"
+                ));
+            }
+            (1, None) => self.line(&format!(
+                "vector.store {value}, %l{output}[{address}] : {array}, {kind}"
+            )),
+            (stride, mask) => {
+                let (steps, indices, mask, masks) = self.apart(&Apart {
+                    position: output,
+                    stride,
+                    mask: mask.as_deref(),
+                });
+                self.line(&format!(
+                    "vector.scatter %l{output}[{address}] [{steps}], {mask}, {value} : {array}, {indices}, {masks}, {kind}"
+                ));
+            }
+        }
+    }
+
+    /// Reduces the lanes of each row's accumulators, and stores what follows from the result.
+    fn reduce_lanes(&mut self, state: &State, points: &[Point], results: &[String]) {
+        let output = self.nest.output;
+        let element = self.body.accumulator.clone();
+        let kind = self.vector_type(&element);
+        let per_row = self.plan.vectors as usize;
+        let mut known = Known::default();
+        for (row, partial) in results.chunks(per_row).enumerate() {
+            let point = &points[row * per_row];
+            let mut sum = partial[0].clone();
+            for other in &partial[1..] {
+                sum = self.combine(&sum, other, &kind);
+            }
+            let reduction = self.body.combine.reduction;
+            let fast = match reduction {
+                "add" | "mul" if element.starts_with('f') => " fastmath<reassoc>",
+                _ => "",
+            };
+            let total = self.define(&format!(
+                "vector.reduction <{reduction}>, {sum}{fast} : {kind} into {element}"
+            ));
+            let start = self.payload(&self.body.start.clone(), state, point, &mut known);
+            let reduced = self.combine(&start.name, &total, &element);
+            known.set_reduced_scalar(&reduced, &element);
+            let finish = self.payload(&self.body.finish.clone(), state, point, &mut known);
+            let address = self.offset(&state.bases[output], self.distance(output, point));
+            self.line(&format!(
+                "memref.store {}, %l{output}[{address}] : {}",
+                finish.name,
+                self.signature.flat(output)
+            ));
+        }
+    }
+
+    /// Writes with another plan.
+    pub(super) fn with_plan(&mut self, plan: &Plan, write: impl FnOnce(&mut Writer)) {
+        let mut writer = Writer {
+            nest: self.nest,
+            plan,
+            body: self.body,
+            signature: self.signature,
+            text: std::mem::take(&mut self.text),
+            constants: std::mem::take(&mut self.constants),
+            counter: self.counter,
+            depth: self.depth,
         };
-        let (steps, indices, mask, masks) = self.apart(&apart);
-        let old = self.gather(&address, &apart);
-        let new = self.combine(&old, value, &kind);
-        self.line(&format!(
-            "vector.scatter %l{output}[{address}] [{steps}], {mask}, {new} : {array}, {indices}, {masks}, {kind}"
-        ));
+        write(&mut writer);
+        let Writer {
+            text,
+            constants,
+            counter,
+            ..
+        } = writer;
+        (self.text, self.constants, self.counter) = (text, constants, counter);
     }
 
     fn combine(&mut self, left: &str, right: &str, kind: &str) -> String {
@@ -599,7 +661,7 @@ impl Writer<'_> {
         then: impl FnOnce(&mut Self) -> Vec<String>,
         otherwise: impl FnOnce(&mut Self) -> Vec<String>,
     ) -> Vec<String> {
-        let element = self.signature.elements[self.nest.operands.len() - 1].clone();
+        let element = self.body.accumulator.clone();
         let kinds = vec![self.vector_type(&element); count].join(", ");
         let results = self.fresh();
         self.line(&format!(
@@ -628,7 +690,7 @@ impl Writer<'_> {
         accumulators: Vec<String>,
         body: impl FnOnce(&mut Self, &State, Vec<String>) -> Vec<String>,
     ) -> Vec<String> {
-        let element = self.signature.elements[self.nest.operands.len() - 1].clone();
+        let element = self.body.accumulator.clone();
         let kind = self.vector_type(&element);
         let count = accumulators.len();
         let kinds = vec![kind; count].join(", ");
@@ -639,9 +701,14 @@ impl Writer<'_> {
             .zip(&accumulators)
             .map(|(i, a)| format!("{i} = {a}"))
             .collect();
-        let (zero, end, step) = (self.constant(0), self.constant(end), self.constant(step));
+        let part = state.part.as_ref().filter(|part| part.number == l);
+        let (from, end) = match part {
+            Some(part) => (part.from.clone(), part.to.clone()),
+            None => (self.constant(0), self.constant(end)),
+        };
+        let step = self.constant(step);
         self.line(&format!(
-            "{results}:{count} = scf.for {variable} = {zero} to {end} step {step} iter_args({}) -> ({kinds}) {{",
+            "{results}:{count} = scf.for {variable} = {from} to {end} step {step} iter_args({}) -> ({kinds}) {{",
             bindings.join(", ")
         ));
         self.depth += 1;
@@ -655,7 +722,7 @@ impl Writer<'_> {
 
     /// The payload at every point, combined with the accumulators.
     fn step(&mut self, state: &State, points: &[Point], accumulators: Vec<String>) -> Vec<String> {
-        let element = self.signature.elements[self.nest.operands.len() - 1].clone();
+        let element = self.body.accumulator.clone();
         let kind = self.vector_type(&element);
         let mut known = Known::default();
         let mut results = Vec::new();

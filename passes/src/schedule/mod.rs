@@ -5,7 +5,9 @@
 //! [`nest`] with a [`body`], a register tile is [`plan`]ned, and a [`kernel`] replaces it.
 
 pub mod body;
+pub mod borders;
 mod caller;
+mod elementwise;
 pub mod interchange;
 pub mod kernel;
 pub mod nest;
@@ -14,6 +16,9 @@ mod payload;
 pub mod phases;
 pub mod plan;
 pub mod reading;
+mod scalars;
 pub mod signature;
+mod tile;
 pub mod tiling;
+mod transpose;
 pub mod vectorize;

@@ -44,13 +44,16 @@ pub struct Address {
     pub strides: Vec<i64>,
 }
 
-/// Loops, outermost first, and the operands they run over; the last operand is the output.
+/// Loops, outermost first, and the operands they run over: inputs, the output, then operands that only the start and the
+/// finish of the output's elements read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nest {
     /// The loops, outermost first.
     pub loops: Vec<Loop>,
-    /// The addresses of the operands; the last one is the destination.
+    /// The addresses of the operands.
     pub operands: Vec<Address>,
+    /// The position of the output among the operands.
+    pub output: usize,
     /// The operands whose content is the same in every call of the model.
     pub constants: Vec<usize>,
 }
@@ -58,15 +61,12 @@ pub struct Nest {
 impl Nest {
     /// The output's address; `None` for a nest without operands.
     pub fn output(&self) -> Option<&Address> {
-        self.operands.last()
+        self.operands.get(self.output)
     }
 
-    /// Addresses of the operands that are only read.
+    /// Addresses of the operands that each point of the loops reads.
     pub fn inputs(&self) -> &[Address] {
-        match self.operands.split_last() {
-            Some((_, inputs)) => inputs,
-            None => &[],
-        }
+        self.operands.get(..self.output).unwrap_or_default()
     }
 
     /// Elements of an operand from the first to the last.
@@ -175,6 +175,7 @@ mod tests {
                     strides: s.to_vec(),
                 })
                 .collect(),
+            output: operands.len() - 1,
             constants: Vec::new(),
         }
     }

@@ -28,6 +28,26 @@ pub(super) struct Known {
     steps: HashMap<(usize, Vec<Piece>), Piece>,
     indices: HashMap<(usize, i64), Piece>,
     broadcasts: HashMap<String, String>,
+    reduced: Option<Piece>,
+}
+
+impl Known {
+    /// The result of the reduction at the next point, a vector.
+    pub(super) fn set_reduced(&mut self, name: &str, element: &str) {
+        self.reduced = Some(Piece {
+            name: name.to_owned(),
+            element: element.to_owned(),
+            vector: true,
+        });
+    }
+
+    /// The result of the reduction at the next point, a scalar.
+    pub(super) fn set_reduced_scalar(&mut self, name: &str, element: &str) {
+        self.set_reduced(name, element);
+        if let Some(reduced) = &mut self.reduced {
+            reduced.vector = false;
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -46,6 +66,11 @@ impl Writer<'_> {
                 vector: false,
             },
             Operand::Input(position) => self.input(*position, state, point, known),
+            Operand::Reduced => known.reduced.clone().unwrap_or_else(|| Piece {
+                name: String::new(),
+                element: self.body.accumulator.clone(),
+                vector: true,
+            }),
             Operand::Step(number) => {
                 let step = self.body.steps[*number].clone();
                 match &step {

@@ -16,7 +16,7 @@ use super::body::{Combine, is_identity};
 use crate::ir::arith::Constant;
 use crate::ir::copy::{Copier, with_attributes};
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, attributes, linalg, maps, ops};
+use crate::ir::{self, Builder, linalg, maps, memref, ops};
 use melior::Context;
 use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -228,17 +228,16 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
         phase: &Phase,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
-        let memref = MemRefType::try_from(operand.r#type())?;
-        let (strides, mut offset) = memref.strides_and_offset();
+        let shape = MemRefType::try_from(operand.r#type())?;
         let mut is_whole = true;
-        let (mut offsets, mut sizes, mut steps, mut new) = (vec![], vec![], vec![], vec![]);
+        let (mut offsets, mut sizes, mut steps) = (vec![], vec![], vec![]);
         let (before, after) = (self.subscripts.get(number), phase.subscripts.get(number));
         let forms = before
             .into_iter()
             .flatten()
             .zip(after.into_iter().flatten());
-        for (dimension, ((form, new_form), stride)) in forms.zip(&strides).enumerate() {
-            let extent = match memref.dim_size(dimension)? {
+        for (dimension, (form, new_form)) in forms.enumerate() {
+            let extent = match shape.dim_size(dimension)? {
                 DimSize::Static(extent) => i64::try_from(extent).map_err(|e| e.to_string())?,
                 DimSize::Dynamic => return Err("a dynamic extent".into()),
             };
@@ -255,32 +254,11 @@ impl<'c: 'a, 'a> Split<'c, 'a> {
             is_whole &= size == extent && step == 1;
             sizes.push(size);
             steps.push(step);
-            new.push(stride * step);
-            offset += first * stride;
         }
         if is_whole {
             return Ok(operand);
         }
-        let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
-        let strides: Vec<String> = new.iter().map(ToString::to_string).collect();
-        let r#type = format!(
-            "memref<{}{}, strided<[{}], offset: {offset}>>",
-            shape.concat(),
-            memref.element(),
-            strides.join(", ")
-        );
-        let list = |values: &[i64]| attributes::i64s(at.context, values);
-        let attributes = [
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &[1, 0, 0, 0]),
-            ),
-            ("static_offsets", list(&offsets)),
-            ("static_sizes", list(&sizes)),
-            ("static_strides", list(&steps)),
-        ];
-        let r#type = ir::parse_type(self.op.context(), &r#type)?;
-        Ok(at.value(ops::memref::SUBVIEW, &[operand], &attributes, r#type)?)
+        Ok(memref::subview(at, operand, &offsets, &sizes, &steps)?)
     }
 }
 

@@ -8,6 +8,7 @@
 
 use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
+use super::tile::Tiling;
 
 /// What the lanes of a vector are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,21 @@ pub struct Plan {
     pub packed: Option<usize>,
     /// The first of the reductions that the predicate does not depend on: it is evaluated before them.
     pub hoists: Option<usize>,
+    /// The reduction that is computed in parts, so that what one part reads stays in the cache; sums wait in the output in between.
+    pub chunk: Option<Chunk>,
 }
+
+/// Parts of a reduction loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// The loop.
+    pub number: usize,
+    /// Iterations of a part.
+    pub size: i64,
+}
+
+/// Steps of the smallest part of a reduction: with fewer, the sums in between cost more than is gained.
+const FEWEST_STEPS: i64 = 128;
 
 /// Points of the smallest nest that threads share: fewer take less time than to wake a thread.
 const SHARED_POINTS: i64 = 1 << 18;
@@ -54,17 +69,12 @@ const ENOUGH_STEPS: i64 = 16;
 pub struct Vectors {
     /// Elements of one register.
     pub lanes: i64,
+    /// Bytes of one register.
+    pub bytes: i64,
     /// Number of registers.
     pub registers: i64,
     /// Elements of the cache of one core that holds what a kernel reads again.
     pub cache: i64,
-}
-
-impl Vectors {
-    /// Number of accumulators that leave registers for the operands of a step: 24 of 32, 12 of 16.
-    fn accumulators(self) -> i64 {
-        self.registers * 3 / 4
-    }
 }
 
 impl Plan {
@@ -91,17 +101,17 @@ impl Plan {
             is_split: false,
             packed,
             hoists: None,
+            chunk: None,
         };
         match mode {
-            LaneMode::Output => plan.tile_output(nest, vectors.accumulators()),
+            LaneMode::Output => plan.tile_output(nest, vectors),
             LaneMode::Reduction => plan.tile_reduction(nest, vectors.registers / 2),
         }
         match (plan.mode, packed) {
             (LaneMode::Reduction, _) => {}
             (LaneMode::Output, None) => plan.parallels.push(lanes_loop),
             (LaneMode::Output, Some(operand)) => {
-                let is_small = nest.elements(operand) <= vectors.cache / 2;
-                plan.order(nest, operand, is_small, used_dimensions);
+                plan.order(nest, operand, vectors.cache, used_dimensions);
             }
         }
         plan.split(nest);
@@ -116,28 +126,97 @@ impl Plan {
         contiguous.map(|(l, _)| *l).filter(|_| apart)
     }
 
-    /// The type of the memory that a tile is transposed in.
-    pub fn scratch_type(&self, element: &str) -> String {
-        let rows: i64 = self.unroll.iter().map(|u| u.1).product();
-        format!("memref<{}x{element}>", rows * self.vectors * self.lanes)
-    }
-
-    /// Orders the loops around a packed operand: a block of it stays in the cache for all rows that use it, and the
+    /// Orders the loops around a packed operand: the lanes' loop stands where the least memory beyond the cache is accessed, and the
     /// reductions that the predicate depends on come first.
-    fn order(&mut self, nest: &Nest, operand: usize, is_small: bool, used_dimensions: &[usize]) {
+    fn order(&mut self, nest: &Nest, operand: usize, cache: i64, used_dimensions: &[usize]) {
         let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
-        // A small copy stays in the cache as a whole: the rows of the other operand are read once.
-        match is_small {
-            false => {
-                let batches = self.parallels.iter().take_while(|l| varies(l)).count();
-                self.parallels.insert(batches, self.lanes_loop);
-            }
-            true => self.parallels.push(self.lanes_loop),
-        }
+        let batches = self.parallels.iter().take_while(|l| varies(l)).count();
+        let positions = batches..=self.parallels.len();
+        let traffic = |position: &usize| self.traffic(nest, operand, cache, *position);
+        let best = positions.rev().min_by_key(traffic);
+        self.parallels
+            .insert(best.unwrap_or(batches), self.lanes_loop);
         let is_used = |l: &usize| is_used(nest, *l, used_dimensions);
+        self.split_reduction(nest, operand, cache, is_used);
         self.reductions.sort_by_key(|l| !is_used(l));
         let first = self.reductions.iter().position(|l| !is_used(l));
         self.hoists = first.or(Some(self.reductions.len()));
+    }
+
+    /// Elements that are read from beyond the cache if the lanes' loop stands at a position among the parallel loops: an operand is
+    /// read again for each iteration of a loop that it does not vary along, unless all that the loops inside access stays in the
+    /// cache.
+    fn traffic(&self, nest: &Nest, packed: usize, cache: i64, position: usize) -> i64 {
+        let (outer, inner) = self.parallels.split_at(position);
+        let order = [outer, &[self.lanes_loop], inner].concat();
+        let mut total = 0_i64;
+        for operand in 0..nest.inputs().len() {
+            let is_packed = operand == packed;
+            let accessed = |from: usize| self.accessed(nest, operand, is_packed, &order, from);
+            let again = order.iter().enumerate().filter(|(n, l)| {
+                let varies = nest.operands[operand].strides[**l] != 0;
+                !varies && accessed(n + 1) > cache / 2
+            });
+            let again = again.fold(1, |all: i64, (_, l)| {
+                all.saturating_mul(self.tiles(nest, *l))
+            });
+            total = total.saturating_add(accessed(0).saturating_mul(again));
+        }
+        total
+    }
+
+    /// The elements of an operand that the loops of an order from a position on access, in one tile of the loops before.
+    fn accessed(
+        &self,
+        nest: &Nest,
+        operand: usize,
+        is_packed: bool,
+        order: &[usize],
+        from: usize,
+    ) -> i64 {
+        let strides = &nest.operands[operand].strides;
+        let varies = |l: &&usize| strides[**l] != 0;
+        let tile = order.iter().take(from).filter(varies);
+        let tile: i64 = tile.map(|l| self.factor(*l)).product();
+        let inside = order.iter().skip(from).chain(&self.reductions);
+        let (points, span) = inside
+            .filter(varies)
+            .fold((tile, tile), |(points, span), l| {
+                let extent = nest.loops[*l].extent;
+                let along = strides[*l].saturating_mul(extent - 1);
+                (points.saturating_mul(extent), span.saturating_add(along))
+            });
+        match is_packed {
+            true => points,
+            false => points.min(span),
+        }
+    }
+
+    /// Computes a reduction in parts if what the loops inside of the lanes' loop read does not stay in the cache.
+    fn split_reduction(
+        &mut self,
+        nest: &Nest,
+        packed: usize,
+        cache: i64,
+        is_used: impl Fn(&usize) -> bool,
+    ) {
+        let Some(position) = self.parallels.iter().position(|l| *l == self.lanes_loop) else {
+            return;
+        };
+        let read: i64 = (0..nest.inputs().len())
+            .map(|o| self.accessed(nest, o, o == packed, &self.parallels, position + 1))
+            .fold(0, i64::saturating_add);
+        let longest = self.reductions.iter().copied().filter(|l| !is_used(l));
+        let Some(number) = longest.max_by_key(|l| nest.loops[*l].extent) else {
+            return;
+        };
+        let extent = nest.loops[number].extent;
+        let parts = (read + cache / 2 - 1) / (cache / 2).max(1);
+        let size = (extent + parts - 1) / parts.max(1);
+        let others = nest.reduced() / extent.max(1);
+        if read > cache * 3 / 4 && size < extent && size * others >= FEWEST_STEPS {
+            self.chunk = Some(Chunk { number, size });
+        }
     }
 
     /// Steps of a parallel loop for which a tile is computed each.
@@ -179,72 +258,22 @@ impl Plan {
         self.is_split = true;
     }
 
-    /// Outer products. A loop along which a vector operand does not change reuses its load; one along which the
-    /// broadcast operand does not change reuses the broadcast.
-    fn tile_output(&mut self, nest: &Nest, accumulators: i64) {
-        let extent = nest.loops[self.lanes_loop].extent;
-        self.vectors = match (extent + self.lanes - 1) / self.lanes {
-            1 => 1,
-            2 | 4 => 2,
-            3 => 3,
-            n if n % 3 == 0 => 3,
-            _ => 2,
-        };
-        let varies = |operand: &super::nest::Address, l: usize| operand.strides[l] != 0;
-        let reuses_vectors = |l: usize| {
-            nest.inputs()
-                .iter()
-                .all(|o| !(varies(o, self.lanes_loop) && varies(o, l)))
-        };
-        let reuses_broadcasts = |l: usize| {
-            nest.inputs()
-                .iter()
-                .all(|o| varies(o, self.lanes_loop) || !varies(o, l))
-        };
-        let largest = |candidates: Vec<usize>| {
-            candidates
-                .into_iter()
-                .max_by_key(|&l| (nest.loops[l].extent.min(accumulators), l))
-        };
-        let rows = largest(
-            self.parallels
-                .iter()
-                .copied()
-                .filter(|&l| reuses_vectors(l))
-                .collect(),
-        );
-        // With few rows, more vectors along the lanes read longer runs.
-        let available = rows.map_or(1, |l| nest.loops[l].extent.min(accumulators));
-        if available * self.vectors * 2 <= accumulators {
-            let most = (extent + self.lanes - 1) / self.lanes;
-            self.vectors = (accumulators / available).min(most).max(self.vectors);
-        }
-        if let Some(rows) = rows {
-            let most = (accumulators / self.vectors).min(12);
-            let least = (IN_FLIGHT + self.vectors - 1) / self.vectors;
-            let factor = match nest.loops[rows].source {
-                None => balanced(nest.loops[rows].extent, least, most),
-                Some(_) => most.min(8),
-            };
-            self.unroll.push((rows, factor));
-        }
-        let used = self.vectors * self.unroll.iter().map(|u| u.1).product::<i64>();
-        let second = largest(
-            self.parallels
-                .iter()
-                .copied()
-                .filter(|&l| Some(l) != rows && reuses_broadcasts(l))
-                .filter(|&l| nest.loops[l].source.is_none())
-                .collect(),
-        );
-        if let Some(second) = second
-            && accumulators / used >= 2
-        {
-            let factor = factor_of(nest.loops[second].extent, 1, (accumulators / used).min(3));
-            if factor > 1 {
-                self.unroll.push((second, factor));
-            }
-        }
+    /// Outer products: the tile that computes the nest in the fewest cycles, by [`Tiling::cycles`].
+    fn tile_output(&mut self, nest: &Nest, vectors: Vectors) {
+        let tiling = Tiling::of(self, nest, vectors);
+        let Some(best) = tiling.best() else { return };
+        self.vectors = best.vectors;
+        let loops = [
+            tiling.rows.map(|l| (l, best.rows)),
+            best.second.map(|second| (second.number, best.others)),
+        ];
+        let unrolled = loops.into_iter().flatten();
+        // The rows are unrolled even if there is one: a tile is transposed along them.
+        self.unroll = unrolled
+            .enumerate()
+            .filter(|(n, (_, factor))| *n == 0 || *factor > 1)
+            .map(|(_, unrolled)| unrolled)
+            .collect();
     }
 
     /// Dot products: several rows share the vector that does not depend on them.
@@ -268,20 +297,6 @@ impl Plan {
     }
 }
 
-/// Accumulators that keep the multiply-add units busy: more than the latency, 4 cycles, of two units.
-const IN_FLIGHT: i64 = 10;
-
-/// The rows of a tile: a divisor of `extent` as [`factor_of`] finds it; otherwise, as many as the fewest tiles need, so that
-/// no tile is more than one row larger than another.
-fn balanced(extent: i64, least: i64, most: i64) -> i64 {
-    let factor = factor_of(extent, least, most);
-    if extent % factor == 0 {
-        return factor;
-    }
-    let tiles = (extent + factor - 1) / factor;
-    (extent + tiles - 1) / tiles
-}
-
 /// The largest divisor of `extent` from `least` to `most` if it is not much smaller than `most`; otherwise `most`, and a
 /// remainder is peeled.
 fn factor_of(extent: i64, least: i64, most: i64) -> i64 {
@@ -301,7 +316,7 @@ const LEAST_ROWS: i64 = 16;
 const PACKING_ROWS: f64 = 48.0;
 
 /// The steps of a reduction that it costs to write a vector whose elements are apart.
-const SCATTER_STEPS: f64 = 20.0;
+const SCATTER_STEPS: f64 = 8.0;
 
 /// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
 fn select(
@@ -450,6 +465,7 @@ mod tests {
 
     const WIDE: Vectors = Vectors {
         lanes: 16,
+        bytes: 64,
         registers: 32,
         cache: 1 << 18,
     };
@@ -472,6 +488,7 @@ mod tests {
                     strides: s.to_vec(),
                 })
                 .collect(),
+            output: operands.len() - 1,
             constants: Vec::new(),
         }
     }
@@ -497,6 +514,7 @@ mod tests {
         );
         let narrow = Vectors {
             lanes: 8,
+            bytes: 32,
             registers: 16,
             cache: 1 << 17,
         };
@@ -534,7 +552,7 @@ mod tests {
             (plan.mode, plan.lanes_loop, plan.vectors),
             (LaneMode::Output, 2, 1)
         );
-        assert_eq!(plan.unroll, [(0, 12), (1, 2)]);
+        assert_eq!(plan.unroll, [(0, 6), (1, 4)]);
         assert_eq!(plan.reductions, [3, 4, 5]);
     }
 
@@ -600,7 +618,8 @@ mod tests {
             &[&[4099, 0, 1], &[0, 1, 1021], &[1021, 1, 0]],
         );
         let plan = Plan::of(&n, WIDE, &[]).unwrap();
-        assert_eq!((plan.lanes_loop, plan.vectors), (1, 8));
+        assert_eq!(plan.lanes_loop, 1);
+        assert!(plan.vectors >= 6, "{plan:?}");
     }
 
     #[test]

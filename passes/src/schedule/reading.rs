@@ -8,21 +8,23 @@
 
 use super::body::{Body, Combine, Operand, Step, is_identity};
 use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
+use super::scalars::Scalars;
 use super::signature::Signature;
 use super::signature::pointer_type;
 use crate::ir;
 use crate::ir::linalg;
 use crate::ir::ops;
 use crate::ir::{ValueKey, maps};
+use crate::structure::Affine;
 use melior::ir::ShapedTypeLike;
 
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{RegionLike, Type, Value, ValueLike};
-use std::collections::HashMap;
 
 /// A reduction as plain data.
+#[derive(Clone)]
 pub struct Reduction<'c, 'a> {
     /// The loops and addresses.
     pub nest: Nest,
@@ -30,8 +32,44 @@ pub struct Reduction<'c, 'a> {
     pub body: Body,
     /// The parameters of the kernel.
     pub signature: Signature,
-    /// The arrays that are used, the output last, then captured scalars.
-    pub arguments: Vec<Value<'c, 'a>>,
+    /// The subscripts of the output.
+    pub subscripts: Vec<Affine>,
+    /// The arrays of [`Reduction::nest`].
+    pub arrays: Vec<Value<'c, 'a>>,
+    /// Scalars from outside that the payload uses.
+    pub captured: Vec<Value<'c, 'a>>,
+}
+
+impl<'c, 'a> Reduction<'c, 'a> {
+    /// The array that the reduction is computed in, or what finishes it writes.
+    pub fn output(&self) -> Option<Value<'c, 'a>> {
+        self.arrays.get(self.nest.output).copied()
+    }
+
+    /// Adds an array; returns its position.
+    pub(super) fn add(&mut self, value: Value<'c, 'a>, array: &Array, address: Address) -> usize {
+        self.signature.arrays.push(array.argument_type(value));
+        self.signature.elements.push(array.element.clone());
+        self.signature.windows.push((array.offset, array.span()));
+        self.nest.operands.push(address);
+        self.arrays.push(value);
+        self.arrays.len() - 1
+    }
+
+    /// Replaces the output.
+    pub(super) fn set_output(&mut self, value: Value<'c, 'a>, array: &Array, address: Address) {
+        let output = self.nest.output;
+        self.signature.arrays[output] = array.argument_type(value);
+        self.signature.elements[output] = array.element.clone();
+        self.signature.windows[output] = (array.offset, array.span());
+        self.nest.operands[output] = address;
+        self.arrays[output] = value;
+    }
+
+    /// The arguments of the kernel: arrays, then captured scalars.
+    pub fn arguments(&self) -> Vec<Value<'c, 'a>> {
+        [self.arrays.as_slice(), &self.captured].concat()
+    }
 }
 
 /// Reads the operation; `None` if its types, maps or payload are not supported.
@@ -105,35 +143,24 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
         .collect();
     let position = |p: usize| used.iter().position(|&u| u == p).unwrap_or(0);
     let body = renumbered(body, &position);
-    let mut signature = Signature {
+    let mut reduction = Reduction {
+        nest: Nest {
+            loops,
+            operands: Vec::new(),
+            output: used.len() - 1,
+            constants: Vec::new(),
+        },
+        body,
+        signature: Signature::default(),
+        subscripts: maps::forms(*indexing.get(output)?)?,
         arrays: Vec::new(),
-        elements: Vec::new(),
-        windows: Vec::new(),
+        captured,
     };
-    let mut nest = Nest {
-        loops,
-        operands: Vec::new(),
-        constants: Vec::new(),
-    };
-    let mut arguments = Vec::new();
     for &position in &used {
         let (array, address) = arrays.get(position)?;
-        signature.arrays.push(match array.is_static() {
-            true => operands[position].r#type().to_string(),
-            false => pointer_type(&array.element, array.offset),
-        });
-        signature.elements.push(array.element.clone());
-        signature.windows.push((array.offset, array.span()));
-        nest.operands.push(address.clone());
-        arguments.push(operands[position]);
+        reduction.add(operands[position], array, address.clone());
     }
-    arguments.extend(captured);
-    Some(Reduction {
-        nest,
-        body,
-        signature,
-        arguments,
-    })
+    Some(reduction)
 }
 
 /// Whether elements of this type are accumulated in registers. Narrower ones are only read, and widened before.
@@ -145,16 +172,17 @@ fn accumulates(element: &str) -> bool {
 const LARGEST_SPAN: i64 = 1 << 40;
 
 /// A memref with static strides.
-struct Array {
+pub(super) struct Array {
     /// `None` for dynamic extents.
-    shape: Vec<Option<i64>>,
-    strides: Vec<i64>,
-    offset: i64,
-    element: String,
+    pub(super) shape: Vec<Option<i64>>,
+    pub(super) strides: Vec<i64>,
+    pub(super) offset: i64,
+    pub(super) element: String,
 }
 
 impl Array {
-    fn of(kind: Type<'_>) -> Option<Array> {
+    /// `None` for dynamic strides and other element types.
+    pub(super) fn of(kind: Type<'_>) -> Option<Array> {
         let kind = MemRefType::try_from(kind).ok()?;
         let element = kind.element().to_string();
         let (mut strides, offset) = kind.strides_and_offset();
@@ -187,6 +215,14 @@ impl Array {
         self.shape.iter().all(Option::is_some)
     }
 
+    /// The type as which the array is passed.
+    fn argument_type(&self, value: Value) -> String {
+        match self.is_static() {
+            true => value.r#type().to_string(),
+            false => pointer_type(&self.element, self.offset),
+        }
+    }
+
     /// Elements from the first to the last, both included; 0 for an empty array, and a bound if an extent is dynamic.
     fn span(&self) -> i64 {
         if self.shape.contains(&Some(0)) {
@@ -212,12 +248,7 @@ fn payload<'c, 'a>(
 ) -> Option<(Body, Vec<Value<'c, 'a>>)> {
     let block = op.region(0).ok()?.first_block()?;
     let output = Value::from(block.argument(operands - 1).ok()?);
-    let mut reader = PayloadReader {
-        known: HashMap::new(),
-        steps: Vec::new(),
-        captures: Vec::new(),
-        captured: Vec::new(),
-    };
+    let mut reader = Scalars::default();
     for position in 0..operands - 1 {
         let argument = Value::from(block.argument(position).ok()?);
         reader
@@ -234,9 +265,12 @@ fn payload<'c, 'a>(
             if inner.operand_count() != 1 || inner.operand(0).ok()? != result {
                 return None;
             }
-            let (value, predicate) = reader.unguarded(value, &combine);
+            let (value, predicate) = unguarded(&reader.steps, value, &combine);
             let body = Body {
                 steps: reader.steps,
+                start: Operand::Input(operands - 1),
+                finish: Operand::Reduced,
+                accumulator: output.r#type().to_string(),
                 value,
                 predicate,
                 combine,
@@ -268,97 +302,18 @@ fn payload<'c, 'a>(
     None
 }
 
-struct PayloadReader<'c, 'a> {
-    known: HashMap<ValueKey, Operand>,
-    steps: Vec<Step>,
-    captures: Vec<String>,
-    captured: Vec<Value<'c, 'a>>,
-}
-
-impl<'c, 'a> PayloadReader<'c, 'a> {
-    /// A value of the payload. One from outside becomes a capture, or a step if it is a constant.
-    fn operand(&mut self, value: Value<'c, 'a>) -> Option<Operand> {
-        if let Some(operand) = self.known.get(&ValueKey::of(value)) {
-            return Some(operand.clone());
-        }
-        let constant = crate::ir::definition(value)
-            .map(|(op, _)| op)
-            .filter(|o| o.name().as_string_ref().as_str() == Ok(ops::arith::CONSTANT));
-        let operand = match constant {
-            Some(constant) => {
-                self.steps.push(constant_step(constant)?);
-                Operand::Step(self.steps.len() - 1)
-            }
-            None => {
-                self.captures.push(value.r#type().to_string());
-                self.captured.push(value);
-                Operand::Capture(self.captures.len() - 1)
-            }
-        };
-        self.known.insert(ValueKey::of(value), operand.clone());
-        Some(operand)
+/// Splits `select(predicate, value, identity)`, the form of a guarded value.
+fn unguarded(steps: &[Step], value: Operand, combine: &Combine) -> (Operand, Option<Operand>) {
+    if let Operand::Step(number) = value
+        && let Some(Step::Apply { name, operands, .. }) = steps.get(number)
+        && name == ops::arith::SELECT
+        && let [condition, then, Operand::Step(otherwise)] = operands.as_slice()
+        && let Some(Step::Constant { attribute, .. }) = steps.get(*otherwise)
+        && is_identity(attribute, combine)
+    {
+        return (then.clone(), Some(condition.clone()));
     }
-
-    fn step(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Option<()> {
-        if op.region_count() != 0 || op.result_count() != 1 {
-            return None;
-        }
-        let step = if name == ops::linalg::INDEX {
-            Step::Index {
-                dimension: linalg::index_of(op)?,
-            }
-        } else if name == ops::arith::CONSTANT {
-            constant_step(op)?
-        } else if name.starts_with("arith.") || name.starts_with("math.") {
-            let mut operands = Vec::new();
-            let mut operand_elements = Vec::new();
-            for value in op.operands() {
-                operands.push(self.operand(value)?);
-                operand_elements.push(value.r#type().to_string());
-            }
-            Step::Apply {
-                name: name.to_string(),
-                attributes: ir::inherent(op)?,
-                operands,
-                operand_elements,
-                element: op.result(0).ok()?.r#type().to_string(),
-            }
-        } else {
-            return None;
-        };
-        self.steps.push(step);
-        let result = Value::from(op.result(0).ok()?);
-        self.known
-            .insert(ValueKey::of(result), Operand::Step(self.steps.len() - 1));
-        Some(())
-    }
-
-    /// Splits `select(predicate, value, identity)`, the form of a guarded value.
-    fn unguarded(&self, value: Operand, combine: &Combine) -> (Operand, Option<Operand>) {
-        if let Operand::Step(number) = value
-            && let Some(Step::Apply { name, operands, .. }) = self.steps.get(number)
-            && name == ops::arith::SELECT
-            && let [condition, then, Operand::Step(otherwise)] = operands.as_slice()
-            && let Some(Step::Constant { attribute, .. }) = self.steps.get(*otherwise)
-            && is_identity(attribute, combine)
-        {
-            return (then.clone(), Some(condition.clone()));
-        }
-        (value, None)
-    }
-}
-
-fn constant_step(op: OperationRef<'_, '_>) -> Option<Step> {
-    let element = op.result(0).ok()?.r#type().to_string();
-    let scalar = [
-        "index", "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64",
-    ]
-    .contains(&element.as_str());
-    scalar.then_some(())?;
-    Some(Step::Constant {
-        attribute: op.attribute("value").ok()?.to_string(),
-        element,
-    })
+    (value, None)
 }
 
 /// Renumbers the inputs after unused arrays were left out.
@@ -374,6 +329,7 @@ fn renumbered(mut body: Body, renumber: &impl Fn(usize) -> usize) -> Body {
         }
     }
     renumber(&mut body.value);
+    renumber(&mut body.start);
     if let Some(predicate) = &mut body.predicate {
         renumber(predicate);
     }

@@ -7,6 +7,7 @@
 )]
 
 /// The arguments of a kernel, in order: the nest's operands, then captures.
+#[derive(Clone, Debug, Default)]
 pub struct Signature {
     /// Types of the arrays at the call.
     pub arrays: Vec<String>,

@@ -10,16 +10,18 @@
 //! kernel.
 
 use super::caller::{array_before, extent_before, index_before, static_before, tiles_before};
+use super::elementwise::Merged;
 use super::kernel::kernel;
 use super::packing::Packing;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
 use super::signature::Signature;
 use super::tiling::Steps;
-use crate::ir::func::call_before;
+use crate::ir::effects::Effects;
+use crate::ir::func::{self, call_before};
 use crate::ir::memref::root_of;
 use crate::ir::walk::named;
-use crate::ir::{self, append_functions, erase, ops};
+use crate::ir::{self, append_functions, erase, linalg, ops};
 use crate::prepare::constants::Constants;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Value};
@@ -36,6 +38,7 @@ pub const PASS: Pass = Pass {
         Dialect::Func,
         Dialect::MemRef,
         Dialect::Scf,
+        Dialect::Ub,
         Dialect::Vector,
     ],
     options: &[
@@ -57,9 +60,9 @@ pub const PASS: Pass = Pass {
     ],
     run: |root, options, _| {
         let vector_bits: i64 = options.get("vector-bits")?;
-        if vector_bits < 64 || vector_bits % 64 != 0 {
+        if vector_bits < 64 || vector_bits.count_ones() != 1 {
             return Err(PassError::from(format!(
-                "option vector-bits is {vector_bits}, which is not a multiple of 64"
+                "option vector-bits is {vector_bits}, which is not a power of two from 64 on"
             )));
         }
         let vector_registers: i64 = options.get("vector-registers")?;
@@ -95,7 +98,14 @@ pub struct Target {
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
 pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
-    let found = named(module, ops::linalg::GENERIC);
+    let reduces = |op: &OperationRef| {
+        let generic = linalg::Generic::cast(*op);
+        generic.is_some_and(|generic| generic.reductions().contains(&true))
+    };
+    // Elementwise operations may become part of a kernel.
+    let found = named(module, ops::linalg::GENERIC).into_iter();
+    let found: Vec<OperationRef> = found.filter(reduces).collect();
+    let mut effects = Effects::new(func::functions(module));
     let mut functions = Functions {
         taken: ir::symbols(module),
         ..Functions::default()
@@ -103,7 +113,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
     let constants = Prepared::of(module);
     let mut count = 0;
     for op in found {
-        let Some(mut kernel) = Kernel::of(op, target, &constants) else {
+        let Some(mut kernel) = Kernel::of(op, target, &constants, &mut effects) else {
             continue;
         };
         if let Some((packing, text)) = &kernel.packing {
@@ -111,7 +121,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
             let operand = kernel.arguments.get_mut(packing.operand);
             let operand = operand.ok_or("a kernel without its operand")?;
             // What is the same in every call is copied before all loops.
-            let anchor = constants.anchor(*operand, op).unwrap_or(op);
+            let anchor = constants.anchor(*operand, op).unwrap_or(kernel.last);
             let copy = array_before(anchor, &packing.r#type(&kernel.signature))?;
             let range = [
                 index_before(anchor, 0)?,
@@ -123,9 +133,11 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
             *operand = copy;
         }
         let name = functions.name("kernel", &kernel.text);
-        kernel.pass_extents(op)?;
-        call_before(op, &name, &kernel.arguments).map_err(|e| e.to_string())?;
-        erase(op);
+        let last = kernel.last;
+        kernel.pass_extents(last)?;
+        call_before(last, &name, &kernel.arguments).map_err(|e| e.to_string())?;
+        kernel.others.iter().copied().for_each(erase);
+        erase(last);
         count += 1;
     }
     append_functions(module, &functions.text()).map_err(|e| e.to_string())?;
@@ -231,6 +243,10 @@ struct Kernel<'c, 'a> {
     steps: Option<Steps>,
     /// The loops of dynamic extents: their numbers, and the values with the dimensions that have them.
     dynamic: Vec<(usize, Value<'c, 'a>, usize)>,
+    /// The operation that the call replaces.
+    last: OperationRef<'c, 'a>,
+    /// Others that the kernel computes as well.
+    others: Vec<OperationRef<'c, 'a>>,
     /// The operand that is copied before, and the function that does so.
     packing: Option<(Packing, String)>,
     signature: Signature,
@@ -238,20 +254,47 @@ struct Kernel<'c, 'a> {
 
 impl<'c: 'a, 'a> Kernel<'c, 'a> {
     /// `None` for a reduction that gains nothing.
-    fn of(op: OperationRef<'c, 'a>, target: Target, constants: &Prepared<'c, 'a>) -> Option<Self> {
-        let mut reduction = read(op)?;
+    fn of(
+        op: OperationRef<'c, 'a>,
+        target: Target,
+        constants: &Prepared<'c, 'a>,
+        effects: &mut Effects<'c, 'a>,
+    ) -> Option<Self> {
+        let reduction = read(op)?;
         // Kernels require that the output does not alias an input.
-        let arrays = reduction.signature.arrays.len();
-        let (output, inputs) = reduction.arguments.get(..arrays)?.split_last()?;
-        let root = root_of(*output);
-        if inputs.iter().any(|i| root_of(*i) == root) {
+        let output = root_of(reduction.output()?);
+        let inputs = reduction.arrays.get(..reduction.nest.output)?;
+        if inputs.iter().any(|input| root_of(*input) == output) {
             return None;
         }
+        let bare = Merged {
+            reduction: reduction.clone(),
+            last: op,
+            others: Vec::new(),
+        };
+        let merged = Merged::of(op, reduction, effects);
+        Self::tiled(op, merged, target, constants)
+            .or_else(|| Self::tiled(op, bare, target, constants))
+    }
+
+    /// The kernel of a reduction with what is merged with it.
+    fn tiled(
+        op: OperationRef<'c, 'a>,
+        merged: Merged<'c, 'a>,
+        target: Target,
+        constants: &Prepared<'c, 'a>,
+    ) -> Option<Self> {
+        let Merged {
+            mut reduction,
+            last,
+            others,
+        } = merged;
         let used_dimensions = reduction.body.used_dimensions();
         let operands: Vec<Value> = op.operands().collect();
         reduction.nest.simplify(&used_dimensions);
-        let inputs = inputs.iter().enumerate();
-        let prepared = inputs.filter(|(_, input)| constants.anchor(**input, op).is_some());
+        let inputs = reduction.arrays.iter().take(reduction.nest.output);
+        let prepared = inputs.enumerate();
+        let prepared = prepared.filter(|(_, input)| constants.anchor(**input, op).is_some());
         reduction.nest.constants = prepared.map(|(n, _)| n).collect();
         let bits = reduction
             .signature
@@ -265,10 +308,16 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             .max()?;
         let vectors = Vectors {
             lanes: target.vector_bits / bits,
+            bytes: target.vector_bits / 8,
             registers: target.vector_registers,
             cache: target.cache_bytes * 8 / bits,
         };
-        let plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
+        let mut plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
+        // Sums wait in the output if it has their type, and if its content is not needed at the end.
+        let output = reduction.nest.output;
+        let (element, body) = (reduction.signature.elements.get(output)?, &reduction.body);
+        let holds_sums = *element == body.accumulator && !body.finish_reads(output);
+        plan.chunk = plan.chunk.filter(|_| holds_sums);
         let packing = Packing::of(&reduction.nest, &plan, &reduction.signature).map(|packing| {
             let function = packing.function("KERNEL", &reduction.signature);
             packing.apply(&mut reduction.nest, &mut reduction.signature);
@@ -291,7 +340,9 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             text,
             steps: plan.steps(&reduction.nest),
             dynamic,
-            arguments: reduction.arguments,
+            arguments: reduction.arguments(),
+            last,
+            others,
             packing,
             signature: reduction.signature,
         })

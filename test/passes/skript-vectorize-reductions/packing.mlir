@@ -21,7 +21,7 @@ func.func @linear(%x: memref<1024x768xf32>, %w: memref<256x768xf32>, %y: memref<
 }
 
 // A strided window: a filter's block is contiguous along the output channels, the input is broadcast. The output is
-// contiguous along the rows of the tile, so the tile is transposed in memory of the stack.
+// contiguous along the rows of the tile, so the tile is transposed in registers.
 // CHECK-LABEL: func.func @window
 // CHECK:         call @pack_1
 // CHECK:         call @kernel_1
@@ -66,8 +66,9 @@ func.func @depthwise(%x: memref<32x33x65xf32>, %f: memref<32x3x3xf32>, %y: memre
 // CHECK:         memref.alloca() {alignment = 64 : i64}
 // CHECK:         vector.broadcast
 // CHECK-NOT:     vector.maskedload
+// CHECK-NOT:     vector.gather
+// CHECK:         vector.shuffle
 // CHECK:         vector.store
-// CHECK:         vector.gather
 
 // CHECK-LABEL: func.func private @kernel_2
 // CHECK-NOT:     vector.gather

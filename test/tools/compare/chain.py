@@ -2,7 +2,7 @@
 """Writes a long chain to the file that is named: maps with a variable each, contractions that share one, a loop of state."""
 import sys
 
-COUNT = 150
+COUNT = 300
 with open(sys.argv[1], "w") as file:
     line = lambda text: file.write(text + "\n")
     line("import math;\nimport linalg;\ngraph G {\n    @input { x: real[4,8]; }\n    @output { y: real[4,8]; }")

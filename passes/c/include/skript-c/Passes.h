@@ -50,10 +50,14 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateDropCoveredFillsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropSignsPass(void);
 /* --skript-expand-math */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
+/* --skript-fill-borders */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFillBordersPass(void);
 /* --skript-fold-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldExtentsPass(void);
 /* --skript-fuse-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
+/* --skript-hoist-invariants */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateHoistInvariantsPass(void);
 /* --skript-interchange-reductions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateInterchangeReductionsPass(void);
 /* --skript-keep-operators */

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Elementwise operations around a reduction: its kernel computes them with each element of the output.
+//!
+//! The operation that fills the output before the reduction becomes the start of the kernel's accumulators. The one that
+//! reads the reduction's result becomes the end of the kernel, which then stores that operation's result. Neither the
+//! initial value nor the bare result of the reduction is written to memory.
+
+use super::body::Operand;
+use super::nest::Address;
+use super::reading::{Array, Reduction};
+use super::scalars::Scalars;
+use crate::ir::effects::Effects;
+use crate::ir::linalg::Generic;
+use crate::ir::memref::{self, root_of};
+use crate::ir::{self, ValueKey, maps, ops};
+use crate::structure::Affine;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Value, ValueLike};
+use std::collections::HashMap;
+
+/// Operations between a reduction and the elementwise one that is merged with it: as many are looked at.
+const FARTHEST: usize = 256;
+
+/// A reduction with the elementwise operations that are part of it.
+pub(super) struct Merged<'c, 'a> {
+    pub(super) reduction: Reduction<'c, 'a>,
+    /// The operation that is replaced: the reduction, or what follows it.
+    pub(super) last: OperationRef<'c, 'a>,
+    /// The operations that the kernel computes as well.
+    pub(super) others: Vec<OperationRef<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Merged<'c, 'a> {
+    /// The reduction `op` with as many of its neighbours as possible.
+    pub(super) fn of(
+        op: OperationRef<'c, 'a>,
+        reduction: Reduction<'c, 'a>,
+        effects: &mut Effects<'c, 'a>,
+    ) -> Self {
+        let mut merged = Merged {
+            reduction,
+            last: op,
+            others: Vec::new(),
+        };
+        if let Some(array) = merged.reduction.output().filter(|_| merged.writes_all())
+            && let Some(uses) = Uses::of(array, op)
+        {
+            merged.merge_start(&uses, effects);
+            merged.merge_finish(&uses, effects);
+        }
+        merged
+    }
+
+    /// Whether the reduction writes each element of its output's array.
+    fn writes_all(&self) -> bool {
+        let array = self.reduction.output().and_then(|o| Array::of(o.r#type()));
+        array.is_some_and(|array| {
+            let mut dimensions = self.reduction.subscripts.iter().zip(&array.shape);
+            dimensions.all(|(form, extent)| form.as_index().is_some() || *extent == Some(1))
+        })
+    }
+
+    /// Merges the operation that reads the result, if nothing else does.
+    fn merge_finish(&mut self, uses: &Uses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
+        let follower = *uses.after.first()?;
+        let mut reduction = self.reduction.clone();
+        let destination = finish(&mut reduction, follower, uses.array)?;
+        let is_in_place = ValueKey::of(destination) == ValueKey::of(uses.array);
+        if !is_in_place && !uses.is_dead_after_first() {
+            return None;
+        }
+        let read = inputs(&reduction);
+        is_unchanged(self.last, follower, &read, effects).then_some(())?;
+        self.others.push(self.last);
+        self.last = follower;
+        self.reduction = reduction;
+        Some(())
+    }
+
+    /// Merges the operation that fills the output.
+    fn merge_start(&mut self, uses: &Uses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
+        let filler = *uses.before.last()?;
+        let mut reduction = self.reduction.clone();
+        let known = reduction.arrays.len();
+        start(&mut reduction, filler, uses.array)?;
+        let read = reduction.arrays.iter().skip(known);
+        let read: Vec<ValueKey> = read.map(|array| root_of(*array)).collect();
+        is_unchanged(filler, self.last, &read, effects).then_some(())?;
+        self.others.push(filler);
+        self.reduction = reduction;
+        Some(())
+    }
+}
+
+/// The roots of the arrays that a kernel reads, without the output's.
+fn inputs(reduction: &Reduction) -> Vec<ValueKey> {
+    let arrays = reduction.arrays.iter().enumerate();
+    let inputs = arrays.filter(|(position, _)| *position != reduction.nest.output);
+    inputs.map(|(_, array)| root_of(*array)).collect()
+}
+
+/// Whether no operation between two of one block writes these buffers.
+fn is_unchanged<'c: 'a, 'a>(
+    from: OperationRef<'c, 'a>,
+    to: OperationRef<'c, 'a>,
+    roots: &[ValueKey],
+    effects: &mut Effects<'c, 'a>,
+) -> bool {
+    let mut next = from.next_in_block();
+    for _ in 0..FARTHEST {
+        match next {
+            Some(op) if op == to => return true,
+            Some(op) => {
+                let mut written = effects.written(op).into_iter();
+                if written.any(|value| roots.contains(&root_of(value))) {
+                    return false;
+                }
+                next = op.next_in_block();
+            }
+            None => return false,
+        }
+    }
+    false
+}
+
+/// The operations that use an array, in the block of one of them.
+pub(super) struct Uses<'c, 'a> {
+    array: Value<'c, 'a>,
+    /// Before the operation, in order.
+    before: Vec<OperationRef<'c, 'a>>,
+    /// After it, in order.
+    pub(super) after: Vec<OperationRef<'c, 'a>>,
+    /// Whether the buffer is allocated in the same block.
+    is_local: bool,
+}
+
+impl<'c: 'a, 'a> Uses<'c, 'a> {
+    /// `None` if a use is not understood.
+    pub(super) fn of(array: Value<'c, 'a>, op: OperationRef<'c, 'a>) -> Option<Self> {
+        let block = op.block()?;
+        let mut uses = Uses {
+            array,
+            before: Vec::new(),
+            after: Vec::new(),
+            is_local: ir::definition(memref::root(array)).is_some_and(|(maker, _)| {
+                ir::name(maker) == ops::memref::ALLOC && maker.block() == Some(block)
+            }),
+        };
+        for user in memref::users_of_buffer(array)? {
+            // What stands in another block may come before or after.
+            let user = ir::ancestor_in(block, user)?;
+            match user == op {
+                true => {}
+                false if ir::is_before(user, op) => uses.before.push(user),
+                false => uses.after.push(user),
+            }
+        }
+        for list in [&mut uses.before, &mut uses.after] {
+            list.sort_by(|a, b| match ir::is_before(*a, *b) {
+                true => std::cmp::Ordering::Less,
+                false if a == b => std::cmp::Ordering::Equal,
+                false => std::cmp::Ordering::Greater,
+            });
+            list.dedup();
+        }
+        Some(uses)
+    }
+
+    /// Whether nothing reads the array after the first use before it is written as a whole.
+    fn is_dead_after_first(&self) -> bool {
+        match self.after.get(1) {
+            None => {
+                let first = self.before.first().and_then(|op| Elementwise::of(*op));
+                self.is_local || first.is_some_and(|first| first.fills(self.array))
+            }
+            Some(next) => Elementwise::of(*next).is_some_and(|next| next.fills(self.array)),
+        }
+    }
+}
+
+/// An elementwise operation: each point writes one element, in the order of the loops.
+pub(super) struct Elementwise<'c, 'a> {
+    generic: Generic<'c, 'a>,
+    operands: Vec<Value<'c, 'a>>,
+    /// The subscripts of each operand.
+    subscripts: Vec<Vec<Affine>>,
+}
+
+impl<'c: 'a, 'a> Elementwise<'c, 'a> {
+    pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let generic = Generic::cast(op)?;
+        let operands: Vec<Value> = op.operands().collect();
+        let maps = generic.indexing_maps().into_iter();
+        let elementwise = Elementwise {
+            generic,
+            subscripts: maps.map(maps::forms).collect::<Option<_>>()?,
+            operands,
+        };
+        let is_parallel = generic.reductions().iter().all(|reduces| !reduces);
+        let output = elementwise.subscripts.last()?;
+        let loops: Vec<Option<usize>> = output.iter().map(Affine::as_index).collect();
+        let is_every_loop = (0..generic.reductions().len())
+            .all(|l| loops.iter().filter(|o| **o == Some(l)).count() == 1);
+        (is_parallel
+            && is_every_loop
+            && loops.iter().all(Option::is_some)
+            && elementwise.subscripts.len() == elementwise.operands.len())
+        .then_some(elementwise)
+    }
+
+    fn output(&self) -> Option<Value<'c, 'a>> {
+        self.operands.last().copied()
+    }
+
+    /// The argument of the payload for an operand, if the payload uses it.
+    fn argument(&self, position: usize) -> Option<Value<'c, 'a>> {
+        let argument = self.generic.body()?.argument(position).ok()?;
+        let argument = Value::from(argument);
+        (!ir::users(argument).is_empty()).then_some(argument)
+    }
+
+    /// Whether the operation writes all of an array and reads none of it.
+    pub(super) fn fills(&self, array: Value<'c, 'a>) -> bool {
+        let last = self.operands.len().saturating_sub(1);
+        let is_array = |value: &Value| root_of(*value) == root_of(array);
+        self.output().is_some_and(|own| own == array)
+            && self.argument(last).is_none()
+            && !self.operands.iter().take(last).any(is_array)
+    }
+
+    /// The loops of the reduction that the operation's loops are, where the array is subscripted by both; `None` if it is
+    /// not one element by another.
+    fn loops(&self, own: &[Affine], reduction: &[Affine]) -> Option<Vec<Option<usize>>> {
+        let mut loops = vec![None; self.generic.reductions().len()];
+        (own.len() == reduction.len()).then_some(())?;
+        for (own, other) in own.iter().zip(reduction) {
+            match own.as_index() {
+                Some(index) => {
+                    let slot = loops.get_mut(index)?;
+                    slot.is_none().then_some(())?;
+                    *slot = other.as_index();
+                }
+                None => own.as_constant().filter(|c| *c == 0).map(|_| ())?,
+            }
+        }
+        Some(loops)
+    }
+
+    /// The address of an operand by the loops of a reduction.
+    fn address(
+        &self,
+        position: usize,
+        loops: &[Option<usize>],
+        count: usize,
+    ) -> Option<(Array, Address)> {
+        let array = Array::of(self.operands.get(position)?.r#type())?;
+        let mut address = Address {
+            offset: 0,
+            strides: vec![0; count],
+        };
+        let forms = self.subscripts.get(position)?;
+        for (form, stride) in forms.iter().zip(&array.strides) {
+            address.offset += form.offset() * stride;
+            for (index, factor) in form.as_linear()? {
+                if let Some(l) = *loops.get(index)? {
+                    *address.strides.get_mut(l)? += factor * stride;
+                }
+            }
+        }
+        Some((array, address))
+    }
+
+    /// The value that the payload yields, as an operand of a reduction's body. `known` are the arguments of the payload.
+    fn read(
+        &self,
+        reduction: &mut Reduction<'c, 'a>,
+        known: HashMap<ValueKey, Operand>,
+    ) -> Option<Operand> {
+        let mut scalars = Scalars {
+            known,
+            steps: std::mem::take(&mut reduction.body.steps),
+            captures: std::mem::take(&mut reduction.body.captures),
+            captured: std::mem::take(&mut reduction.captured),
+        };
+        let mut next = self.generic.body()?.first_operation();
+        let mut result = None;
+        while let Some(op) = next {
+            next = op.next_in_block();
+            match ir::name(op).as_str() {
+                ops::linalg::YIELD if op.operand_count() == 1 => {
+                    result = Some(scalars.operand(op.operand(0).ok()?)?);
+                }
+                // The loops are not those of the reduction.
+                ops::linalg::INDEX => return None,
+                name => scalars.step(op, name)?,
+            }
+        }
+        reduction.body.steps = scalars.steps;
+        reduction.body.captures = scalars.captures;
+        reduction.captured = scalars.captured;
+        result
+    }
+}
+
+/// Adds to a reduction what fills its output before.
+fn start<'c: 'a, 'a>(
+    reduction: &mut Reduction<'c, 'a>,
+    filler: OperationRef<'c, 'a>,
+    array: Value<'c, 'a>,
+) -> Option<()> {
+    if ir::name(filler) == ops::linalg::FILL {
+        let (value, output) = (filler.operand(0).ok()?, filler.operand(1).ok()?);
+        (output == array).then_some(())?;
+        let mut scalars = Scalars {
+            known: HashMap::new(),
+            steps: std::mem::take(&mut reduction.body.steps),
+            captures: std::mem::take(&mut reduction.body.captures),
+            captured: std::mem::take(&mut reduction.captured),
+        };
+        reduction.body.start = scalars.operand(value)?;
+        reduction.body.steps = scalars.steps;
+        reduction.body.captures = scalars.captures;
+        reduction.captured = scalars.captured;
+        return Some(());
+    }
+    let filler = Elementwise::of(filler)?;
+    filler.fills(array).then_some(())?;
+    let loops = filler.loops(filler.subscripts.last()?, &reduction.subscripts)?;
+    let known = arguments(&filler, reduction, &loops, None)?;
+    reduction.body.start = filler.read(reduction, known)?;
+    Some(())
+}
+
+/// Adds to a reduction what reads its result, whose array is given, and returns the array that this writes.
+fn finish<'c: 'a, 'a>(
+    reduction: &mut Reduction<'c, 'a>,
+    follower: OperationRef<'c, 'a>,
+    array: Value<'c, 'a>,
+) -> Option<Value<'c, 'a>> {
+    let follower = Elementwise::of(follower)?;
+    let position = follower.operands.iter().position(|own| *own == array)?;
+    let subscripts = follower.subscripts.get(position)?;
+    let loops = follower.loops(subscripts, &reduction.subscripts)?;
+    let destination = follower.output()?;
+    let last = follower.operands.len() - 1;
+    let (written, address) = follower.address(last, &loops, reduction.nest.loops.len())?;
+    // A loop that the reduction has not has one iteration.
+    for (form, extent) in follower.subscripts.last()?.iter().zip(&written.shape) {
+        let is_own = form.as_index().and_then(|l| *loops.get(l)?).is_none();
+        (!is_own || *extent == Some(1)).then_some(())?;
+    }
+    let is_in_place = destination == array;
+    if root_of(destination) == root_of(array) {
+        // In place: at the same element.
+        (is_in_place && follower.subscripts.get(last) == Some(subscripts)).then_some(())?;
+    }
+    inputs(reduction)
+        .iter()
+        .all(|root| *root != root_of(destination))
+        .then_some(())?;
+    // The output's content before the reduction is an input, unless the result replaces it.
+    let output = reduction.nest.output;
+    if !is_in_place && reduction.body.start == Operand::Input(output) {
+        let own = reduction.nest.operands.get(output)?.clone();
+        let position = reduction.add(array, &Array::of(array.r#type())?, own);
+        reduction.body.start = Operand::Input(position);
+    }
+    reduction.set_output(destination, &written, address);
+    let known = arguments(&follower, reduction, &loops, Some((array, subscripts)))?;
+    reduction.body.finish = follower.read(reduction, known)?;
+    Some(destination)
+}
+
+/// What the arguments of an elementwise payload are: the reduction's result, or elements of arrays, which are added.
+fn arguments<'c: 'a, 'a>(
+    elementwise: &Elementwise<'c, 'a>,
+    reduction: &mut Reduction<'c, 'a>,
+    loops: &[Option<usize>],
+    result: Option<(Value<'c, 'a>, &Vec<Affine>)>,
+) -> Option<HashMap<ValueKey, Operand>> {
+    let mut known = HashMap::new();
+    let output = reduction.nest.output;
+    for (position, array) in elementwise.operands.iter().enumerate() {
+        let Some(argument) = elementwise.argument(position) else {
+            continue;
+        };
+        let subscripts = elementwise.subscripts.get(position)?;
+        if result == Some((*array, subscripts)) {
+            known.insert(ValueKey::of(argument), Operand::Reduced);
+            continue;
+        }
+        // The bare result is not in memory.
+        if result.is_some_and(|(own, _)| root_of(own) == root_of(*array)) {
+            return None;
+        }
+        let (read, address) = elementwise.address(position, loops, reduction.nest.loops.len())?;
+        let written = reduction.output()?;
+        let operand = match root_of(*array) == root_of(written) {
+            // What the kernel writes is read at the same element alone.
+            true => {
+                let is_same = *array == written && reduction.nest.operands.get(output)? == &address;
+                is_same.then_some(output)?
+            }
+            false => reduction.add(*array, &read, address),
+        };
+        known.insert(ValueKey::of(argument), Operand::Input(operand));
+    }
+    Some(known)
+}

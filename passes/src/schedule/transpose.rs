@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Stores a tile whose output is contiguous along its rows: blocks are transposed in registers.
+//!
+//! A block of as many rows as lanes is transposed by exchanging ever smaller parts of pairs of vectors (J. O. Eklundh, *A Fast
+//! Computer Method for Matrix Transposing*, 1972). It passes through memory of the stack once, so that the code that finishes a lane
+//! of the output is a loop.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
+use super::kernel::{Point, State, Tile, Writer};
+use super::plan::Plan;
+use crate::ir::ops;
+
+impl Plan {
+    /// The rows of a transposed tile in memory: a multiple of the lanes.
+    fn padded_rows(&self, rows: i64) -> i64 {
+        (rows + self.lanes - 1) / self.lanes * self.lanes
+    }
+
+    /// The type of the memory that a tile is transposed in.
+    pub(super) fn scratch_type(&self, element: &str) -> String {
+        let rows = self.unroll.first().map_or(1, |u| u.1);
+        let elements = self.padded_rows(rows) * self.vectors * self.lanes;
+        format!("memref<{elements}x{element}>")
+    }
+}
+
+impl Writer<'_> {
+    /// Stores a tile whose output is contiguous along `rows`, the first unrolled loop.
+    pub(super) fn transpose(
+        &mut self,
+        rows: usize,
+        state: &State,
+        points: &[Point],
+        results: &[String],
+    ) {
+        let element = self.body.accumulator.clone();
+        let scratch = self.plan.scratch_type(&element);
+        let lanes_loop = self.plan.lanes_loop;
+        let tile = state.tile[&lanes_loop];
+        let elements = match tile.partial {
+            0 => tile.count * self.plan.lanes,
+            partial => (tile.count - 1) * self.plan.lanes + partial,
+        };
+        let count = state.tile[&rows].count;
+        let height = self.plan.padded_rows(count);
+        let row_of = |point: &Point| point.steps.iter().find(|s| s.0 == rows).map_or(0, |s| s.1);
+        let others = |p: &Point| {
+            let others = p.steps.iter().filter(|s| s.0 != rows);
+            others.copied().collect::<Vec<_>>()
+        };
+        // The same tile with the lanes along the rows.
+        let plan = Plan {
+            lanes: count,
+            lanes_loop: rows,
+            packed: None,
+            ..self.plan.clone()
+        };
+        for corner in points.iter().filter(|p| p.vector == 0 && row_of(p) == 0) {
+            let own = points.iter().zip(results);
+            let own: Vec<(&Point, &String)> =
+                own.filter(|(p, _)| others(p) == others(corner)).collect();
+            for vector in 0..tile.count {
+                let column = own.iter().filter(|(p, _)| p.vector == vector);
+                let column: Vec<String> = column.map(|(_, result)| (*result).clone()).collect();
+                self.transpose_column(&column, vector, height, &scratch);
+            }
+            let (from, end, one) = (self.constant(0), self.constant(elements), self.constant(1));
+            let (lane, along) = (self.fresh(), format!("vector<{count}x{element}>"));
+            self.line(&format!("scf.for {lane} = {from} to {end} step {one} {{"));
+            self.depth += 1;
+            let stride = self.constant(height);
+            let at = self.define(&format!("{} {lane}, {stride} : index", ops::arith::MULI));
+            let value = self.define(&format!("vector.load %scratch[{at}] : {scratch}, {along}"));
+            let mut row = self.at(state, lanes_loop, &lane);
+            let whole = Tile {
+                count: 1,
+                partial: 0,
+            };
+            row.tile.insert(rows, whole);
+            self.with_plan(&plan, |writer| {
+                writer.combine_and_finish(&row, std::slice::from_ref(corner), &[value]);
+            });
+            self.depth -= 1;
+            self.line("}");
+        }
+    }
+
+    /// Stores one vector of each row, transposed: each lane's elements of all rows are contiguous, `height` apart from the next
+    /// lane's.
+    fn transpose_column(&mut self, column: &[String], vector: i64, height: i64, scratch: &str) {
+        let lanes = self.plan.lanes;
+        let kind = self.vector_type(&self.body.accumulator.clone());
+        for (block, part) in column.chunks(lanes as usize).enumerate() {
+            let mut vectors = part.to_vec();
+            if vectors.len() < lanes as usize {
+                // Rows that the tile has not: their elements are not read.
+                let poison = self.define(&format!("{} : {kind}", ops::ub::POISON));
+                vectors.resize(lanes as usize, poison);
+            }
+            let mut size = lanes / 2;
+            while size > 0 {
+                self.exchange(&mut vectors, size, &kind);
+                size /= 2;
+            }
+            for (lane, value) in (0..).zip(vectors) {
+                let at = (vector * lanes + lane) * height + block as i64 * lanes;
+                let at = self.constant(at);
+                self.line(&format!(
+                    "vector.store {value}, %scratch[{at}] : {scratch}, {kind}"
+                ));
+            }
+        }
+    }
+
+    /// Exchanges parts of `size` elements between vectors that are `size` apart: the second part of one and the first of the other.
+    fn exchange(&mut self, vectors: &mut [String], size: i64, kind: &str) {
+        let lanes = self.plan.lanes;
+        let pattern = |of: &dyn Fn(i64) -> i64| {
+            let elements: Vec<String> = (0..lanes).map(|lane| of(lane).to_string()).collect();
+            elements.join(", ")
+        };
+        let is_first = |lane: i64| lane & size == 0;
+        let upper = pattern(&|lane| {
+            if is_first(lane) {
+                lane
+            } else {
+                lanes + lane - size
+            }
+        });
+        let lower = pattern(&|lane| {
+            if is_first(lane) {
+                lane + size
+            } else {
+                lanes + lane
+            }
+        });
+        for n in 0..vectors.len() {
+            let other = n + size as usize;
+            if n as i64 & size != 0 || other >= vectors.len() {
+                continue;
+            }
+            let (a, b) = (vectors[n].clone(), vectors[other].clone());
+            vectors[n] = self.define(&format!(
+                "vector.shuffle {a}, {b} [{upper}] : {kind}, {kind}"
+            ));
+            vectors[other] = self.define(&format!(
+                "vector.shuffle {a}, {b} [{lower}] : {kind}, {kind}"
+            ));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// RUN: skript-opt %s --skript-hoist-invariants | FileCheck %s
+
+// Nothing is hoisted: products cost less than reading them, the root varies along all loops, two points share the last one, and the
+// extent of the fourth is not known.
+// CHECK-COUNT-4: linalg.generic
+// CHECK-NOT:     linalg.generic
+func.func @product(%x: tensor<8x6xf32>, %s: tensor<8xf32>) -> tensor<8x6xf32> {
+  %empty = tensor.empty() : tensor<8x6xf32>
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(c, i) -> (c, i)>, affine_map<(c, i) -> (c)>, affine_map<(c, i) -> (c, i)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%x, %s : tensor<8x6xf32>, tensor<8xf32>) outs(%empty : tensor<8x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %square = arith.mulf %b, %b : f32
+    %y = arith.mulf %a, %square : f32
+    linalg.yield %y : f32
+  } -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+
+func.func @root(%x: tensor<8x6xf32>) -> tensor<8x6xf32> {
+  %empty = tensor.empty() : tensor<8x6xf32>
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(c, i) -> (c, i)>, affine_map<(c, i) -> (c, i)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%x : tensor<8x6xf32>) outs(%empty : tensor<8x6xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %y = math.sqrt %a : f32
+    linalg.yield %y : f32
+  } -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+
+func.func @pair(%x: tensor<8x2xf32>, %s: tensor<8xf32>) -> tensor<8x2xf32> {
+  %empty = tensor.empty() : tensor<8x2xf32>
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(c, i) -> (c, i)>, affine_map<(c, i) -> (c)>, affine_map<(c, i) -> (c, i)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%x, %s : tensor<8x2xf32>, tensor<8xf32>) outs(%empty : tensor<8x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %root = math.sqrt %b : f32
+    %y = arith.mulf %a, %root : f32
+    linalg.yield %y : f32
+  } -> tensor<8x2xf32>
+  return %0 : tensor<8x2xf32>
+}
+
+func.func @dynamic(%x: tensor<?x6xf32>, %s: tensor<?xf32>, %empty: tensor<?x6xf32>) -> tensor<?x6xf32> {
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(c, i) -> (c, i)>, affine_map<(c, i) -> (c)>, affine_map<(c, i) -> (c, i)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%x, %s : tensor<?x6xf32>, tensor<?xf32>) outs(%empty : tensor<?x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %root = math.sqrt %b : f32
+    %y = arith.mulf %a, %root : f32
+    linalg.yield %y : f32
+  } -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}
