@@ -85,19 +85,19 @@ fn llvm_prefix() -> Result<PathBuf, String> {
     }
 }
 
-/// `target/PROFILE/dialect-library`. Builds and lints run a script of their own each (Cargo knows them apart), and have one
-/// after the other: what the first has compiled serves the second.
+/// The build folder of the C++ dialect, `target/PROFILE/dialect-library`. Cargo runs this script separately for builds
+/// and for lints; a common folder lets the second one reuse what the first has compiled.
 fn shared_folder() -> Result<PathBuf, String> {
     let own = PathBuf::from(variable("OUT_DIR")?);
     // target/PROFILE/build/skript-dialect-HASH/out
     let profile = own.ancestors().nth(3);
-    let profile = profile.ok_or_else(|| format!("{} is no folder of Cargo", own.display()))?;
+    let profile = profile.ok_or_else(|| format!("{} is not a folder of Cargo", own.display()))?;
     let folder = profile.join("dialect-library");
     fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     Ok(folder)
 }
 
-/// Debian ships no libMLIR-C.so: the linker reads this text in its place.
+/// Debian has no libMLIR-C.so: this linker script replaces it.
 fn write_linker_script(prefix: &Path, out: &Path) -> Result<(), String> {
     if prefix.join("lib/libMLIR-C.so").exists() {
         return Ok(());
@@ -118,7 +118,7 @@ fn write_linker_script(prefix: &Path, out: &Path) -> Result<(), String> {
     fs::write(&path, script).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-/// Builds the C++ of the project with the Clang of the same prefix; returns the build folder.
+/// Builds the C++ dialect with the Clang of the same prefix; returns the build folder.
 fn build_library(prefix: &Path, out: &Path) -> Result<PathBuf, String> {
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")?).join("..");
     let build = out.join("cmake");
@@ -154,7 +154,7 @@ fn build_library(prefix: &Path, out: &Path) -> Result<PathBuf, String> {
     Ok(build)
 }
 
-/// A build folder of another place: CMake refuses it, as when a checkout was moved or copied.
+/// A build folder of another source path, which CMake rejects after a checkout was moved or copied.
 fn remove_if_moved(root: &Path, build: &Path) {
     let Ok(cache) = fs::read_to_string(build.join("CMakeCache.txt")) else {
         return;
@@ -164,7 +164,7 @@ fn remove_if_moved(root: &Path, build: &Path) {
         .find_map(|line| line.strip_prefix("CMAKE_HOME_DIRECTORY:INTERNAL="));
     let same = home.and_then(|home| fs::canonicalize(home).ok()) == fs::canonicalize(root).ok();
     if !same {
-        // What cannot be removed is said by CMake.
+        // CMake reports what cannot be removed.
         let _ = fs::remove_dir_all(build);
     }
 }

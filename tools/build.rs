@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hands the commit that is built to `skript --version`; `unknown` outside of a clone.
+//! Passes the commit to `skript --version`; `unknown` outside of a clone.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn main() {
         "cargo:rustc-env=SKRIPT_COMMIT={}",
         commit.as_deref().unwrap_or("unknown")
     );
-    // The commit changes with what these files hold; a path that is not there would run this every time.
+    // The commit changes when these files change; a path that does not exist would run this script every time.
     for file in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", file])
             && std::path::Path::new(&path).exists()

@@ -31,7 +31,7 @@ struct DropPredicate : OpRewritePattern<FormulaOp> {
   }
 };
 
-/// A destination whose result nobody uses, and that no step reads, is not written.
+/// A destination whose result nothing uses, and that no step reads, is not written.
 struct DropUnusedResults : OpRewritePattern<FormulaOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -135,12 +135,12 @@ OpFoldResult AccessOp::fold(FoldAdaptor adaptor) {
     return {};
   if (dense.isSplat())
     return dense.getSplatValue<Attribute>();
-  SmallVector<uint64_t> place;
+  SmallVector<uint64_t> position;
   for (auto [index, extent] : llvm::zip_equal(adaptor.getIndices(), dense.getType().getShape())) {
     auto number = dyn_cast_or_null<IntegerAttr>(index);
     if (!number || number.getInt() < 0 || number.getInt() >= extent)
       return {};
-    place.push_back(number.getInt());
+    position.push_back(number.getInt());
   }
-  return dense.getValues<Attribute>()[place];
+  return dense.getValues<Attribute>()[position];
 }

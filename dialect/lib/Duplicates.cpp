@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-/// Operations that are equal but for their place in the text have equal hashes.
+/// Operations that are equal except for their locations have equal hashes.
 static llvm::hash_code hash(Operation *op) {
   llvm::hash_code code = OperationEquivalence::computeHash(op, OperationEquivalence::directHashValue,
                                                            OperationEquivalence::ignoreHashValue,

@@ -83,7 +83,7 @@ static LogicalResult verifySameTensor(FormulaOp op) {
   auto first = dyn_cast<DenseI32ArrayAttr>(attribute);
   if (!first || first.size() != static_cast<int64_t>(op.getOuts().size()))
     return op.emitOpError() << "has '" << FormulaOp::getSameTensorAttrName() << "' = " << attribute
-                            << ", which is no array of i32 with an entry for each of its " << op.getOuts().size()
+                            << ", which is not an array of i32 with an entry for each of its " << op.getOuts().size()
                             << " destinations";
   for (auto [position, same] : llvm::enumerate(first.asArrayRef())) {
     if (same < 0 || same > static_cast<int64_t>(position) || first[same] != same)
@@ -156,9 +156,9 @@ static LogicalResult verifyElements(Region &region) {
     if (isa<AccessOp>(inner))
       return WalkResult::advance();
     if (isa<FormulaOp>(inner))
-      return inner->emitOpError("stands within a formula: formulas follow each other");
+      return inner->emitOpError("is inside of a formula: formulas do not nest");
     if (llvm::any_of(inner->getOperandTypes(), isTensor) || llvm::any_of(inner->getResultTypes(), isTensor))
-      return inner->emitOpError("has tensors, but stands within a formula: only 'skript.access' reads tensors there");
+      return inner->emitOpError("has tensors, but is inside of a formula: only 'skript.access' reads tensors there");
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

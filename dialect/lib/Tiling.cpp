@@ -124,12 +124,12 @@ SmallVector<Range> FormulaOp::getIterationDomain(OpBuilder &builder) {
 
 /// Where the part of a destination lies that a tile of such sizes has.
 static void cutDestination(FormulaOp op, OpBuilder &builder, unsigned destination, ArrayRef<OpFoldResult> offsets,
-                           ArrayRef<OpFoldResult> within, SmallVector<OpFoldResult> &places,
+                           ArrayRef<OpFoldResult> within, SmallVector<OpFoldResult> &positions,
                            SmallVector<OpFoldResult> &sizes) {
   SmallVector<OpFoldResult> extents = tensor::getMixedSizes(builder, op.getLoc(), op.getOuts()[destination]);
   for (auto [dimension, extent] : llvm::enumerate(extents)) {
     std::optional<unsigned> index = cutIndex(op, destination, dimension);
-    places.push_back(index ? offsets[*index] : builder.getIndexAttr(0));
+    positions.push_back(index ? offsets[*index] : builder.getIndexAttr(0));
     sizes.push_back(index ? within[*index] : extent);
   }
 }
@@ -196,14 +196,14 @@ static ReadParts cutWhatIsRead(FormulaOp op, OpBuilder &builder, ArrayRef<OpFold
   });
   for (auto &[tensor, read] : parts) {
     SmallVector<OpFoldResult> extents = tensor::getMixedSizes(builder, op.getLoc(), tensor);
-    SmallVector<OpFoldResult> places(extents.size(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> positions(extents.size(), builder.getIndexAttr(0));
     SmallVector<OpFoldResult> strides(extents.size(), builder.getIndexAttr(1));
     for (auto [dimension, index] : llvm::enumerate(read.indices))
       if (index) {
-        places[dimension] = offsets[*index];
+        positions[dimension] = offsets[*index];
         extents[dimension] = sizes[*index];
       }
-    read.part = tensor::ExtractSliceOp::create(builder, op.getLoc(), tensor, places, extents, strides);
+    read.part = tensor::ExtractSliceOp::create(builder, op.getLoc(), tensor, positions, extents, strides);
   }
   return parts;
 }
@@ -261,10 +261,10 @@ static FailureOr<TilingResult> tile(FormulaOp op, OpBuilder &builder, ValueRange
   SmallVector<Value> outs;
   SmallVector<Operation *> slices;
   for (auto [number, destination] : llvm::enumerate(destinations)) {
-    SmallVector<OpFoldResult> places, extents;
-    cutDestination(op, builder, number, offsets, sizes, places, extents);
-    SmallVector<OpFoldResult> strides(places.size(), builder.getIndexAttr(1));
-    auto slice = tensor::ExtractSliceOp::create(builder, location, destination, places, extents, strides);
+    SmallVector<OpFoldResult> positions, extents;
+    cutDestination(op, builder, number, offsets, sizes, positions, extents);
+    SmallVector<OpFoldResult> strides(positions.size(), builder.getIndexAttr(1));
+    auto slice = tensor::ExtractSliceOp::create(builder, location, destination, positions, extents, strides);
     outs.push_back(slice);
     slices.push_back(slice);
   }
@@ -299,12 +299,12 @@ FailureOr<SmallVector<Value>> skript::computePart(FormulaOp op, ValueRange desti
     return failure();
   SmallVector<Value> whole;
   for (auto [number, value, destination] : llvm::enumerate(part->tiledValues, destinations)) {
-    SmallVector<OpFoldResult> places, extents;
-    if (failed(op.getResultTilePosition(builder, number, from, count, places, extents)))
+    SmallVector<OpFoldResult> positions, extents;
+    if (failed(op.getResultTilePosition(builder, number, from, count, positions, extents)))
       return failure();
-    SmallVector<OpFoldResult> strides(places.size(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> strides(positions.size(), builder.getIndexAttr(1));
     whole.push_back(
-        tensor::InsertSliceOp::create(builder, op.getLoc(), value, destination, places, extents, strides));
+        tensor::InsertSliceOp::create(builder, op.getLoc(), value, destination, positions, extents, strides));
   }
   return whole;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Panics do not cross into C++: they become errors here.
+//! Turns panics into errors, because they must not unwind into C++.
 
 use crate::error::PassError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `f`; a panic becomes an error that says where it happened.
+/// Runs `f`; a panic becomes an error that states its location.
 pub(crate) fn guard<T>(f: impl FnOnce() -> Result<T, PassError>) -> Result<T, PassError> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let text = panic

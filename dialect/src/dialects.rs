@@ -32,7 +32,7 @@ dialects! {
     Arith = mlir_sys::mlirGetDialectHandle__arith__,
     /// `bufferization`.
     Bufferization = mlir_sys::mlirGetDialectHandle__bufferization__,
-    /// Our own definition of the CHLO subset; it goes with that of StableHLO.
+    /// This project's definition of the CHLO subset; registered together with that of StableHLO.
     Chlo = ffi::mlirGetDialectHandle__skript_chlo__,
     /// `complex`.
     Complex = mlir_sys::mlirGetDialectHandle__complex__,
@@ -58,11 +58,11 @@ dialects! {
     Nvvm = mlir_sys::mlirGetDialectHandle__nvvm__,
     /// `scf`.
     Scf = mlir_sys::mlirGetDialectHandle__scf__,
-    /// Shardy's meshes and constraints, attributes read as strings: for programs that are read, never where they are written.
+    /// Shardy's meshes and constraints with attributes as strings; only for parsing programs.
     Shardy = ffi::mlirGetDialectHandle__skript_shardy__,
     /// `skript`.
     Skript = ffi::mlirGetDialectHandle__skript__,
-    /// Our own definition of the StableHLO subset; [`register`] leaves it out, [`register_stablehlo`] does not.
+    /// This project's definition of the StableHLO subset; [`register_stablehlo`] registers it, [`register`] does not.
     Stablehlo = ffi::mlirGetDialectHandle__skript_stablehlo__,
     /// `tensor`.
     Tensor = mlir_sys::mlirGetDialectHandle__tensor__,
@@ -74,18 +74,18 @@ dialects! {
     Vector = mlir_sys::mlirGetDialectHandle__vector__,
 }
 
-/// Makes `skript` known to a registry.
+/// Registers `skript`.
 pub fn register(registry: &DialectRegistry) {
     insert(registry, &[Dialect::Skript]);
 }
 
-/// Makes our own definitions of the StableHLO and CHLO subsets known to a registry: not to one that has the OpenXLA
+/// Registers this project's definitions of the StableHLO and CHLO subsets. The registry must not have the OpenXLA
 /// project's.
 pub fn register_stablehlo(registry: &DialectRegistry) {
     insert(registry, &[Dialect::Stablehlo, Dialect::Chlo]);
 }
 
-/// Makes known what a StableHLO program of others may hold: functions, StableHLO, CHLO, meshes and constraints of Shardy.
+/// Registers the dialects of StableHLO programs: functions, StableHLO, CHLO, meshes and constraints of Shardy.
 pub fn register_programs(registry: &DialectRegistry) {
     insert(
         registry,
@@ -107,18 +107,18 @@ fn insert(registry: &DialectRegistry, dialects: &[Dialect]) {
     }
 }
 
-/// The value of a `stablehlo.constant` that has been verified, its elements in the attribute itself if they stand in the
-/// file's resources.
+/// The value of a verified `stablehlo.constant`, with the elements in the attribute itself if they are in the file's
+/// resources.
 pub fn inlined_elements(value: Attribute<'_>) -> Attribute<'_> {
-    // SAFETY: the attribute is valid, and so is what comes back, in the same context.
+    // SAFETY: the attribute is valid, and the result is in the same context.
     unsafe { Attribute::from_raw(ffi::skriptStablehloInlined(value.to_raw())) }
 }
 
-/// Of a literal of a tensor, `dense<…> : tensor<…>` or `sparse<…> : tensor<…>`, with which a text begins: where in it the
-/// first element stands that is none of its type, and what to say of it.
+/// Checks a tensor literal at the beginning of a text, `dense<…> : tensor<…>` or `sparse<…> : tensor<…>`: returns the
+/// offset of the first element that does not fit the element type, and the message.
 pub fn stray_element(text: &CStr) -> Option<(usize, String)> {
     let (mut offset, mut message) = (0, String::new());
-    // SAFETY: the text ends with NUL; the callback writes to `message`, before the function returns.
+    // SAFETY: the text ends with NUL; the callback writes to `message` before the function returns.
     let is_stray = unsafe {
         ffi::skriptStablehloStrayElement(
             text.as_ptr(),
@@ -130,22 +130,23 @@ pub fn stray_element(text: &CStr) -> Option<(usize, String)> {
     is_stray.then_some((offset, message))
 }
 
-/// Makes all dialects and extensions of MLIR known to a registry.
+/// Registers all dialects and extensions of MLIR.
 pub(crate) fn register_upstream(registry: &DialectRegistry) {
     melior::utility::register_all_dialects(registry);
 }
 
-/// A context with `skript` and all of MLIR's dialects registered, and `skript` and what models are made of loaded.
+/// A context with `skript` and all of MLIR's dialects registered, and with `skript` and the dialects of emitted models
+/// loaded.
 ///
-/// Threads: MLIR's own pool; switch it off with `enable_multi_threading(false)`.
+/// It uses MLIR's own thread pool; `enable_multi_threading(false)` disables it.
 pub fn context() -> Context {
     let context = Context::new();
     add_all(&context);
     context
 }
 
-/// Makes of a context one as [`context`] returns. Whoever reads what nobody vouches for reads it before, in a context that
-/// knows [`register_programs`] alone.
+/// Registers and loads in a context what [`context`] does. Parse untrusted text before, in a context that has only
+/// [`register_programs`].
 pub fn add_all(context: &Context) {
     let registry = DialectRegistry::new();
     register_upstream(&registry);

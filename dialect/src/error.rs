@@ -4,7 +4,7 @@
 use crate::ffi;
 use melior::ir::{Location, operation::OperationLike};
 
-/// Why a pass fails: a diagnostic that was emitted already, or a message for the operation the pass runs on.
+/// The error of a pass: a diagnostic that was emitted already, or a message for the operation that the pass runs on.
 ///
 /// Errors that concern an operation are reported where they are found, with [`PassError::at`]; a pass may report many
 /// and return the last.
@@ -17,13 +17,16 @@ impl PassError {
         Self::at_with_notes(op, message, &[])
     }
 
-    /// Reports at the operation, with notes at other places.
+    /// Reports at the operation, with notes at other locations.
     pub(crate) fn at_with_notes<'c: 'a, 'a>(
         op: impl OperationLike<'c, 'a>,
         message: impl AsRef<str>,
         notes: &[(Location<'c>, &str)],
     ) -> Self {
-        let locations: Vec<_> = notes.iter().map(|(place, _)| place.to_raw()).collect();
+        let locations: Vec<_> = notes
+            .iter()
+            .map(|(position, _)| position.to_raw())
+            .collect();
         let texts: Vec<_> = notes
             .iter()
             .map(|(_, text)| ffi::string_ref(text))
@@ -41,7 +44,7 @@ impl PassError {
         PassError(None)
     }
 
-    /// Reports at a place.
+    /// Reports at a location.
     pub fn at_location(location: Location<'_>, message: impl AsRef<str>) -> Self {
         // The C function wants a terminated string.
         let message = message.as_ref().replace('\0', " ") + "\0";
@@ -50,12 +53,12 @@ impl PassError {
         PassError(None)
     }
 
-    /// What was not reported yet.
+    /// The message that was not reported yet.
     pub fn message(&self) -> Option<&str> {
         self.0.as_deref()
     }
 
-    /// Reports at the operation what was not reported yet.
+    /// Reports a message that was not reported yet at the operation.
     pub(crate) fn report<'c: 'a, 'a>(self, op: impl OperationLike<'c, 'a>) {
         if let Some(message) = self.0 {
             Self::at(op, message);

@@ -135,9 +135,9 @@ unsafe extern "C" {
     );
 }
 
-/// A callback for text: `into` is a `String`, handed in with it.
+/// A callback for text: `into` is a `String` that the caller passes with it.
 pub(crate) unsafe extern "C" fn append(piece: MlirStringRef, into: *mut c_void) {
-    // SAFETY: whoever hands in the callback hands in a string with it.
+    // SAFETY: every caller that passes this callback passes a string with it.
     unsafe { (*into.cast::<String>()).push_str(&text(piece)) }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The `skript` MLIR dialect, and passes, patterns and tools over it in safe Rust.
+//! The `skript` dialect of MLIR, and passes, patterns and tools over it in safe Rust.
 //!
 //! The dialect itself is C++ (`include/skript/*.td`, `lib/`); [`ops`] are its builders, generated from the same `.td`.
 //! [`pass`] describes how to write a pass, with a complete example. All `unsafe` towards MLIR is in this crate.
@@ -18,8 +18,8 @@ pub mod op;
 pub mod pass;
 mod pattern;
 pub mod pipeline;
-pub mod place;
 mod rewriter;
+pub mod source_location;
 pub mod tools;
 
 pub use dialects::{
@@ -31,8 +31,8 @@ pub use error::PassError;
 pub use melior;
 pub use pass::{Options, Pass, PassOption, register_passes};
 pub use pattern::Patterns;
-pub use place::Frame;
 pub use rewriter::Rewriter;
+pub use source_location::Frame;
 
 /// Builders and accessors of the dialect's operations.
 #[allow(clippy::all, missing_docs, rustdoc::all)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Questions about operations, and ways to copy them, that melior does not have.
+//! Queries and copies of operations that melior does not have.
 
 use crate::ffi;
 use melior::ir::block::BlockLike;
@@ -13,14 +13,13 @@ pub fn has_elementwise_trait<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> boo
     unsafe { ffi::skriptOperationIsElementwise(op.to_raw()) }
 }
 
-/// Whether an operation has no memory effects, nor any operation inside it.
+/// Whether an operation and all nested operations have no memory effects.
 pub fn is_pure<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     // SAFETY: the operation is valid.
     unsafe { ffi::skriptOperationIsPure(op.to_raw()) }
 }
 
-/// Whether an operation may run where the program would not: it has no memory effects, and no operand makes its behaviour
-/// undefined.
+/// Whether an operation may be speculated: it has no memory effects, and no operand makes its behaviour undefined.
 pub fn is_speculatable<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> bool {
     // SAFETY: the operation is valid.
     unsafe { ffi::skriptOperationIsSpeculatable(op.to_raw()) }
@@ -32,8 +31,8 @@ pub fn is_used<'c>(value: impl ValueLike<'c>) -> bool {
     unsafe { !mlir_sys::mlirOpOperandIsNull(mlir_sys::mlirValueGetFirstUse(value.to_raw())) }
 }
 
-/// A detached copy with other operands and result types. Name, attributes, properties, location and regions are kept,
-/// and values from outside that the regions use.
+/// Creates a detached copy with other operands and result types. Name, attributes, properties, location and regions are
+/// kept; captured values of the regions too.
 ///
 /// The scalar form of an elementwise operation is `clone_with(op, scalars, element types)`.
 pub fn clone_with<'c: 'a, 'a>(
@@ -55,15 +54,16 @@ pub fn clone_with<'c: 'a, 'a>(
     }
 }
 
-/// Replaces operations below `root` that have no memory effects by equal ones before them, and erases those that nobody
-/// uses. Linear where upstream's `cse` is not: what regions capture is part of the hash.
+/// Replaces operations below `root` without memory effects by equal earlier ones, and erases unused ones. Unlike
+/// upstream's `cse` it needs linear time, because the hash includes captured values.
 pub fn merge_duplicates<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>) {
     // SAFETY: the operation is valid; callers hold no references below it.
     unsafe { ffi::skriptMergeDuplicates(root.to_raw()) }
 }
 
-/// Fuses elementwise `linalg.generic` ops below `root` into their only users, while what comes out has at most
-/// `operations` in its payload and reads at most `inputs` tensors. False if the rewriting came to no end.
+/// Fuses elementwise `linalg.generic` operations below `root` into their only users, as long as the result has at most
+/// `operations` operations in its payload and reads at most `inputs` tensors. Returns false if the rewriting did not
+/// converge.
 pub fn fuse_elementwise<'c: 'a, 'a>(
     root: &impl OperationLike<'c, 'a>,
     operations: u32,
@@ -73,9 +73,9 @@ pub fn fuse_elementwise<'c: 'a, 'a>(
     unsafe { ffi::skriptFuseElementwise(root.to_raw(), operations, inputs) }
 }
 
-/// A part of a `skript.formula`, in front of it: what `destinations` hold when its steps from `low` on, as many in each loop
-/// as `extents` say, are taken. Without `guarded` the predicate is not asked. `None` for what is no formula or runs in
-/// order (reported), and for lists of the wrong length.
+/// Creates a part of a `skript.formula` before it: the values of `destinations` after the steps from `low` on,
+/// `extents` many in each loop. Without `guarded`, the predicate is ignored. `None` if the operation is not a formula
+/// or runs in order (reported), and for lists of the wrong length.
 pub fn compute_part<'c: 'a, 'a>(
     formula: &OperationRef<'c, 'a>,
     destinations: &[Value<'c, 'a>],
@@ -132,14 +132,15 @@ pub fn discardable_attributes<'c: 'a, 'a>(op: impl OperationLike<'c, 'a>) -> Vec
     }
 }
 
-/// The operation that an operation stands in; none for a module.
+/// The parent operation; `None` for a module.
 pub fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let outer = op.parent_operation()?;
-    // SAFETY: what an operation stands in lives at least as long as the operation.
+    // SAFETY: the parent of an operation lives at least as long as the operation.
     Some(unsafe { OperationRef::from_raw(outer.to_raw()) })
 }
 
-/// All operations below `root` (and `root` itself) that satisfy `choose`, inner ones first, else in order of text.
+/// All operations below `root` (and `root` itself) for which `choose` is true: nested ones first, otherwise in textual
+/// order.
 ///
 /// The list stays valid while its operations are not erased.
 pub fn collect<'c: 'a, 'a>(
@@ -148,7 +149,7 @@ pub fn collect<'c: 'a, 'a>(
 ) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();
     root.walk(WalkOrder::PostOrder, |op| {
-        // SAFETY: what is below `root` lives as long as it; the caller knows what it erases.
+        // SAFETY: operations below `root` live as long as it; the caller tracks what it erases.
         let op = unsafe { OperationRef::from_raw(op.to_raw()) };
         if choose(op) {
             found.push(op);

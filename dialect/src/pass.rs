@@ -61,7 +61,7 @@ use mlir_sys::{MlirOperation, MlirPass, MlirStringRef};
 use std::ffi::c_void;
 use std::str::FromStr;
 
-/// What a pass does: changes what is below its first argument, or says why the pipeline fails.
+/// The function of a pass: changes the IR below its first argument, or returns the error that stops the pipeline.
 pub type Run =
     for<'c, 'a> fn(OperationRef<'c, 'a>, &Options, &Rewriter<'c>) -> Result<(), PassError>;
 
@@ -74,7 +74,7 @@ pub struct Pass {
     pub summary: &'static str,
     /// Name of the operation that it runs on; any if `None`.
     pub anchor: Option<&'static str>,
-    /// Dialects that it creates operations, types or attributes of and that its input may not have.
+    /// Dialects of the operations, types or attributes that it creates, unless its input always has them.
     pub dependent_dialects: &'static [Dialect],
     /// The options that `flag{name=value}` may set.
     pub options: &'static [PassOption],
@@ -83,7 +83,7 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// A pass that does nothing, runs on anything and has no options: what a pass does not say stands here.
+    /// A pass that does nothing, runs on any operation and has no options: the defaults of all fields.
     pub const NONE: Pass = Pass {
         flag: "",
         summary: "",
@@ -101,7 +101,7 @@ pub struct PassOption {
     pub name: &'static str,
     /// One line for `--help`.
     pub summary: &'static str,
-    /// The value where the text of the pipeline has none.
+    /// The default value.
     pub default: &'static str,
 }
 
@@ -121,7 +121,7 @@ impl Options {
     /// The value of an option.
     ///
     /// # Errors
-    /// The text is not of the type.
+    /// The text does not parse as the type.
     pub fn get<T: FromStr>(&self, name: &str) -> Result<T, PassError> {
         let text = self.text(name);
         text.parse().map_err(|_| {
@@ -135,7 +135,7 @@ impl Options {
     /// The values of an option that lists them, separated by commas.
     ///
     /// # Errors
-    /// An item is not of the type.
+    /// An item does not parse as the type.
     pub fn list<T: FromStr>(&self, name: &str) -> Result<Vec<T>, PassError> {
         let items = self.text(name).split(',').map(str::trim);
         items
@@ -150,7 +150,7 @@ impl Options {
     }
 }
 
-/// Makes passes known to pass managers and command lines. Passes registered before are left as they are.
+/// Registers passes with pass managers and command lines. Passes that are registered already stay unchanged.
 pub fn register_passes(passes: &'static [Pass]) {
     for entry in passes {
         if !registered().add_pass(entry.flag, entry.summary, entry.options) {
@@ -170,7 +170,7 @@ pub fn register_passes(passes: &'static [Pass]) {
                 value: ffi::string_ref(option.default),
             })
             .collect();
-        // SAFETY: the table is copied; the pass that `run` is handed lives for ever.
+        // SAFETY: the table is copied; the pass that `run` receives is static.
         unsafe {
             ffi::skriptRegisterPass(&SkriptPassTable {
                 flag: ffi::string_ref(entry.flag),
@@ -187,14 +187,14 @@ pub fn register_passes(passes: &'static [Pass]) {
     }
 }
 
-/// The registered pass of a flag, with the defaults of its options; null if there is none. The caller owns it until a pass
-/// manager takes it over.
+/// The registered pass of a flag, with default options; null if there is none. The caller owns it until a pass manager
+/// takes ownership.
 pub fn create(flag: &str) -> MlirPass {
-    // SAFETY: the flag lives during the call.
+    // SAFETY: the flag is valid during the call.
     unsafe { ffi::skriptCreatePass(ffi::string_ref(flag)) }
 }
 
-/// Makes a named pipeline known: `--flag` stands for `text`, passes separated by commas, on the same operation.
+/// Registers a named pipeline: `--flag` stands for `text`, passes separated by commas, on the same operation.
 pub fn register_pipeline(flag: &str, summary: &str, text: &str) {
     if registered().add_pipeline(flag, summary) {
         // SAFETY: the strings are copied.
@@ -213,7 +213,7 @@ unsafe extern "C" fn run(
     op: MlirOperation,
     values: *const MlirStringRef,
 ) -> bool {
-    // SAFETY: the pass is a row of a table that lives for ever; MLIR hands in a valid operation, and one value per option.
+    // SAFETY: the pass is a row of a static table; MLIR passes a valid operation, and one value per option.
     let (pass, root, options) = unsafe {
         let pass = &*pass.cast::<Pass>();
         let named = pass.options.iter().enumerate();

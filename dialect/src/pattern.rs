@@ -24,8 +24,8 @@ struct Entry<'c, 'p> {
 
 /// A set of rewrite patterns.
 ///
-/// A pattern says `Ok(true)` if it rewrote, `Ok(false)` if it does not match (and then changed nothing), and an error
-/// to stop the driver's caller. A panic is such an error.
+/// A pattern returns `Ok(true)` if it rewrote, `Ok(false)` if it does not match (and then has changed nothing), and an
+/// error to stop the driver. A panic becomes such an error.
 ///
 /// ```
 /// # use skript_dialect::{context, Patterns, op};
@@ -81,12 +81,12 @@ impl<'c, 'p> Patterns<'c, 'p> {
     }
 
     /// Visits every operation below `op` once, in post-order, and rewrites where a pattern matches; no folding, no
-    /// repetition. New operations are not visited. For conversions that replace an operation by what it means.
+    /// repetition. New operations are not visited. For conversions of single operations.
     ///
-    /// A pattern may erase or replace its root and what stands before it.
+    /// A pattern may erase or replace its root and operations before it.
     ///
     /// # Errors
-    /// What a pattern reported.
+    /// The error of a pattern.
     pub fn apply_once<'a>(&self, op: &impl OperationLike<'c, 'a>) -> Result<(), PassError>
     where
         'c: 'a,

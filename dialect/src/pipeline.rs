@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Running pipelines from Rust.
 
-use crate::place::{self, Frame};
+use crate::source_location::{self, Frame};
 use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationRef};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What MLIR said when a pipeline failed.
+/// The diagnostics of a pipeline that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Errors, warnings and remarks in the order of their emission; notes follow what they belong to.
+    /// Errors, warnings and remarks in the order of their emission; notes follow their diagnostic.
     pub messages: Vec<Message>,
 }
 
@@ -22,7 +22,7 @@ pub struct Message {
     pub severity: &'static str,
     /// The location as MLIR prints it, without `loc(…)`.
     pub location: String,
-    /// The places that the location names, the innermost first; each is called from the next.
+    /// The source positions in the location, innermost first; each is called from the next.
     pub frames: Vec<Frame>,
     /// The text of the diagnostic, without location.
     pub text: String,
@@ -35,7 +35,7 @@ impl Message {
         Message {
             severity: "error",
             location: bare(&location.to_string()),
-            frames: place::frames(location.to_raw()),
+            frames: source_location::frames(location.to_raw()),
             text,
         }
     }
@@ -70,11 +70,11 @@ impl std::error::Error for Failure {}
 
 /// Runs a pipeline, such as `builtin.module(cse,func.func(canonicalize))`, on a module.
 ///
-/// All passes of MLIR are known, and those registered with [`crate::register_passes`]. The module is verified after
-/// each pass. After a failure the module is in an unknown, though valid, state.
+/// All passes of MLIR are available, and those registered with [`crate::register_passes`]. The module is verified after
+/// each pass. After a failure the module is valid, but its state is unspecified.
 ///
 /// # Errors
-/// The text is no pipeline, or a pass failed.
+/// The text is not a pipeline, or a pass failed.
 pub fn run(module: &Module<'_>, text: &str) -> Result<(), Failure> {
     melior::utility::register_all_passes();
     let op = module.as_operation();
@@ -109,13 +109,13 @@ pub fn run(module: &Module<'_>, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Parses and runs; `Err(Some)` if the text is no pipeline.
+/// Parses and runs a pipeline; `Err(Some)` if the text is not a pipeline.
 fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<String>> {
     let (anchor, passes) = match text.split_once('(') {
         Some((anchor, rest)) if rest.ends_with(')') => (anchor.trim(), &rest[..rest.len() - 1]),
         _ => {
             return Err(Some(format!(
-                "'{text}' is no pipeline: expected operation(pass,pass…)"
+                "'{text}' is not a pipeline: expected operation(pass,pass…)"
             )));
         }
     };
@@ -155,7 +155,7 @@ fn record(diagnostic: &Diagnostic<'_>, messages: &mut Vec<Message>) {
             DiagnosticSeverity::Remark => "remark",
         },
         location: bare(&location.to_string()),
-        frames: place::frames(location.to_raw()),
+        frames: source_location::frames(location.to_raw()),
         text: diagnostic.to_string(),
     });
     for index in 0..diagnostic.note_count() {

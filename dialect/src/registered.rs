@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// Passes and pipelines by their flags.
+/// Passes and pipelines by flag.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
     passes: BTreeMap<String, Entry>,
@@ -19,7 +19,7 @@ struct Entry {
     options: &'static [PassOption],
 }
 
-/// What was registered until now.
+/// The passes and pipelines registered so far.
 pub(crate) fn registered() -> MutexGuard<'static, Registered> {
     static REGISTERED: LazyLock<Mutex<Registered>> = LazyLock::new(Mutex::default);
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)

@@ -6,11 +6,11 @@ use melior::{Context, ContextRef, RewriterBase};
 use mlir_sys::MlirRewriterBase;
 use std::ops::Deref;
 
-/// What passes and patterns change IR with: an insertion point, and every operation of melior's [`RewriterBase`]
-/// (insert, replace, erase, move, inline, merge, clone), through `Deref`.
+/// A rewriter for passes and patterns: an insertion point, and every operation of melior's [`RewriterBase`] (insert,
+/// replace, erase, move, inline, merge, clone) through `Deref`.
 ///
-/// Inside a pattern all changes must go through it: the driver listens. In a pass it has no insertion point to begin
-/// with; set one first.
+/// In a pattern all changes must go through it, because the driver listens. In a pass it has no insertion point
+/// initially; set one first.
 pub struct Rewriter<'c> {
     raw: MlirRewriterBase,
     base: RewriterBase<'c, 'c>,
@@ -19,20 +19,20 @@ pub struct Rewriter<'c> {
 }
 
 impl<'c> Rewriter<'c> {
-    /// A rewriter of its own, without an insertion point.
+    /// A new rewriter without an insertion point.
     pub(crate) fn for_context(context: ContextRef<'c>) -> Self {
         // SAFETY: the context is valid as long as the IR in it, which the rewriter does not outlive.
         let raw = unsafe { mlir_sys::mlirIRRewriterCreate(context.to_ref().to_raw()) };
         Rewriter {
             raw,
-            // SAFETY: just made; lives as long as `self`.
+            // SAFETY: created above; lives as long as `self`.
             base: unsafe { RewriterBase::from_raw(raw) },
             owned: true,
             context,
         }
     }
 
-    /// The rewriter that a driver hands to a pattern.
+    /// The rewriter that a driver passes to a pattern.
     ///
     /// # Safety
     /// `raw` is valid as long as the result lives.
@@ -47,7 +47,7 @@ impl<'c> Rewriter<'c> {
         }
     }
 
-    /// The context of the IR, which types, attributes and operations are made from.
+    /// The context of the IR, in which types, attributes and operations are created.
     pub fn context(&self) -> &Context {
         // SAFETY: a `ContextRef` is a `Context` that it does not own; the result borrows `self`, which holds it.
         unsafe { self.context.to_ref() }
@@ -64,7 +64,7 @@ impl<'c> Rewriter<'c> {
         unsafe { OperationRef::from_raw(mlir_sys::mlirRewriterBaseInsert(self.raw, op.into_raw())) }
     }
 
-    /// Sets the insertion point before an operation and returns `self`, to write what comes before it.
+    /// Sets the insertion point before an operation and returns `self`.
     pub fn before(&self, op: OperationRef<'c, '_>) -> &Self {
         self.base.set_insertion_point_before(op);
         self
@@ -82,7 +82,7 @@ impl<'c> Deref for Rewriter<'c> {
 impl Drop for Rewriter<'_> {
     fn drop(&mut self) {
         if self.owned {
-            // SAFETY: made by `for_context`, destroyed once.
+            // SAFETY: created by `for_context`, destroyed once.
             unsafe { mlir_sys::mlirIRRewriterDestroy(self.raw) }
         }
     }

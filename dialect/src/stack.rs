@@ -8,10 +8,10 @@
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-/// Enough for about a hundred thousand levels; only what is used is taken from memory.
+/// Enough for about a hundred thousand levels; only touched pages use memory.
 const WANTED: libc::rlim_t = 1 << 30;
 
-/// Starts the program again, with the same arguments, if its stack limit is low and may be raised; else returns.
+/// Restarts the program with the same arguments if its stack limit is low and can be raised; otherwise returns.
 pub(crate) fn ensure_large() {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -32,7 +32,7 @@ pub(crate) fn ensure_large() {
     if let Ok(program) = std::env::current_exe() {
         let mut arguments = std::env::args_os();
         let name = arguments.next().unwrap_or_default();
-        // Returns only if it fails; then this process goes on.
+        // Returns only if it fails; then this process continues.
         let _ = Command::new(program).arg0(name).args(arguments).exec();
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Mains of the command line tools: those of MLIR, with `skript` and our passes.
+//! The main functions of the command-line tools: those of MLIR, with `skript` and this project's passes.
 //!
-//! Each may start the program anew, with a larger stack: call it first.
+//! Each may restart the program with a larger stack, so call it first.
 
 use crate::boundary::guard;
 use crate::error::PassError;
@@ -13,9 +13,8 @@ use melior::{Context, ContextRef};
 use mlir_sys::{MlirContext, MlirOperation, MlirStringRef};
 use std::ffi::{CString, c_char, c_int, c_void};
 
-/// `mlir-opt` with all dialects and passes of MLIR, `skript`, our StableHLO, the test dialect, and passes registered
-/// before the call, which `--help` lists in groups of their own as well.
-/// Returns the exit status.
+/// Runs `mlir-opt` with all dialects and passes of MLIR, `skript`, this project's StableHLO, the test dialect, and
+/// passes registered before the call, which `--help` also lists in groups. Returns the exit status.
 pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     // SAFETY: the registry is valid.
@@ -28,7 +27,7 @@ pub fn opt_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     })
 }
 
-/// `mlir-translate` with all translations of MLIR, and those registered before the call.
+/// Runs `mlir-translate` with all translations of MLIR, and those registered before the call.
 pub fn translate_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     // SAFETY: the argument vector is as `main` gets it.
     with_arguments(arguments, |argc, argv| unsafe {
@@ -36,7 +35,7 @@ pub fn translate_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     })
 }
 
-/// `mlir-lsp-server` for the same dialects.
+/// Runs `mlir-lsp-server` for the same dialects.
 pub fn lsp_server_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     crate::register_stablehlo(&registry);
@@ -46,7 +45,7 @@ pub fn lsp_server_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     })
 }
 
-/// `mlir-reduce`: makes a module that shows a defect smaller while a script still finds it.
+/// Runs `mlir-reduce`: shrinks a module while a script still finds the defect in it.
 pub fn reduce_main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let registry = DialectRegistry::new();
     // SAFETY: the argument vector is as `main` gets it.
@@ -60,7 +59,7 @@ fn with_arguments(
     run: impl FnOnce(c_int, *mut *mut c_char) -> c_int,
 ) -> i32 {
     crate::stack::ensure_large();
-    // An argument never holds NUL: the system ends it there.
+    // An argument never contains NUL: the system ends it there.
     let owned: Vec<CString> = arguments
         .into_iter()
         .map(|argument| CString::new(argument).unwrap_or_default())
@@ -71,16 +70,16 @@ fn with_arguments(
     run(count, pointers.as_mut_ptr())
 }
 
-/// Reads a foreign text into a module: context, name of the file (`<stdin>`), text.
+/// Parses text of another format into a module: context, file name (`<stdin>`), text.
 ///
-/// Errors are reported where they are found or returned; both fail the tool.
+/// Errors are reported at their location or returned; both fail the tool.
 pub(crate) type Import = for<'c> fn(&'c Context, &str, &str) -> Result<Module<'c>, PassError>;
 
 /// Adds `--flag` to [`translate_main`].
 pub fn register_import(flag: &str, summary: &str, import: Import) {
     // Registered for the life of the process.
     let import: &'static Import = Box::leak(Box::new(import));
-    // SAFETY: the strings are copied; `import` lives for ever.
+    // SAFETY: the strings are copied; `import` is static.
     unsafe {
         ffi::skriptRegisterImport(
             ffi::string_ref(flag),
@@ -97,7 +96,7 @@ unsafe extern "C" fn call_import(
     name: MlirStringRef,
     text: MlirStringRef,
 ) -> MlirOperation {
-    // SAFETY: handed in by `register_import` and by MLIR; all outlive the call.
+    // SAFETY: the pointers come from `register_import` and MLIR; all outlive the call.
     let (import, context, name, text) = unsafe {
         (
             *import.cast::<Import>(),
@@ -110,7 +109,7 @@ unsafe extern "C" fn call_import(
     let context = unsafe { context.to_ref() };
     match guard(|| import(context, &name, &text)) {
         Ok(module) => {
-            // SAFETY: the module is valid; MLIR owns it from here.
+            // SAFETY: the module is valid; MLIR takes ownership.
             let op = unsafe { mlir_sys::mlirModuleGetOperation(module.to_raw()) };
             std::mem::forget(module);
             op
@@ -126,16 +125,16 @@ unsafe extern "C" fn call_import(
     }
 }
 
-/// Turns a module into a foreign text.
+/// Writes a module as text of another format.
 ///
-/// Errors are reported where they are found or returned; both fail the tool.
+/// Errors are reported at their location or returned; both fail the tool.
 pub type Export = for<'c> fn(&'c Context, &Module<'c>) -> Result<String, PassError>;
 
 /// Adds `--flag` to [`translate_main`].
 pub fn register_export(flag: &str, summary: &str, export: Export) {
     // Registered for the life of the process.
     let export: &'static Export = Box::leak(Box::new(export));
-    // SAFETY: the strings are copied; `export` lives for ever.
+    // SAFETY: the strings are copied; `export` is static.
     unsafe {
         ffi::skriptRegisterExport(
             ffi::string_ref(flag),
@@ -152,7 +151,8 @@ unsafe extern "C" fn call_export(
     write: unsafe extern "C" fn(MlirStringRef, *mut c_void),
     stream: *mut c_void,
 ) -> bool {
-    // SAFETY: handed in by `register_export` and by MLIR; all outlive the call. The module stays MLIR's.
+    // SAFETY: the pointers come from `register_export` and MLIR; all outlive the call. MLIR keeps ownership of the
+    // module.
     let (export, context, module) = unsafe {
         (
             *export.cast::<Export>(),

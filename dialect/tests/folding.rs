@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Folders compute what the scalar table says, and every operation of the table is in the dialect.
+//! Folders compute the values of the scalar table, and every operation of the table is in the dialect.
 
 #![allow(
     clippy::unwrap_used,
@@ -105,7 +105,7 @@ fn operand_lists(op: ScalarOp) -> Vec<Vec<Scalar>> {
     lists
 }
 
-/// Has no folder for floats: the value is the target's library's.
+/// It has no folder for floats: the result depends on the target's library.
 fn may_stay(op: ScalarOp, operands: &[Scalar]) -> bool {
     use ScalarOp::*;
     let real = matches!(operands[0], Scalar::Real(_));

@@ -42,7 +42,7 @@ int32_t above(const struct skript_call *call) {
   int64_t found = 0;
   for (int64_t n = 0; n < x->extents[0]; n++) {
     if (values[n] != values[n]) {
-      snprintf(call->message, call->message_size, "element %lld is no number", (long long)n);
+      snprintf(call->message, call->message_size, "element %lld is not a number", (long long)n);
       return 1;
     }
     if (limit && values[n] > limit->real) y[found++] = values[n];

@@ -15,7 +15,7 @@ use crate::syntax::parse_module;
 pub struct Embedded {
     /// The module's name: `nn`.
     pub name: &'static str,
-    /// As shown in messages: `<stdlib>/nn.sknd`.
+    /// The path in messages: `<stdlib>/nn.sknd`.
     pub path: &'static str,
     /// The contents of the file.
     pub text: &'static str,
@@ -23,12 +23,13 @@ pub struct Embedded {
 
 include!(concat!(env!("OUT_DIR"), "/library.rs"));
 
-/// Which file of the library.
+/// The layer of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// The draft's operators.
     Draft,
-    /// What edition khronos defines otherwise; stands over the draft's operators of the same names.
+    /// The operators that edition khronos defines differently; they take precedence over the draft's operators of the
+    /// same names.
     Khronos,
 }
 
@@ -40,7 +41,7 @@ impl Layer {
         }
     }
 
-    /// Numbers of a layer's files begin here.
+    /// The numbers of a layer's files begin here.
     fn first(self) -> usize {
         match self {
             Layer::Draft => 0,
@@ -59,7 +60,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|m| m.name)
 }
 
-/// Modules of the library that have an operator of a name.
+/// Modules of the library that have an operator with a name.
 pub(crate) fn homes(operator: &str) -> impl Iterator<Item = &'static str> {
     let defines = move |line: &str| {
         let line = line.strip_prefix("public ").unwrap_or(line);
@@ -76,7 +77,8 @@ type Parsed = FxHashMap<FileId, (Module, Vec<Diagnostic>)>;
 
 static PARSED: Mutex<Option<Parsed>> = Mutex::new(None);
 
-/// A module of the library, its source added to `sources`, what its parser said to `sink`. `None` if there is none.
+/// A module of the library; its source is added to `sources`, its diagnostics to `sink`. `None` if there is no such
+/// module.
 pub fn module(
     layer: Layer,
     name: &str,

@@ -8,7 +8,7 @@ use crate::diagnostics::Sink;
 use crate::library::{self, Layer};
 use crate::source::SourceMap;
 
-/// A scalar operation as expressions write it.
+/// A scalar operation in the syntax of expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Unary(UnaryOp),
@@ -51,7 +51,7 @@ fn read() -> Vec<(Operation, LibraryOperator)> {
     all
 }
 
-/// `z[…] = x[…] OP y[…]`, if that is all that an operator computes, of all of its inputs.
+/// The operation of `z[…] = x[…] OP y[…]`, if an operator computes only that, from all of its inputs.
 fn only_operation(definition: &Definition) -> Option<Operation> {
     let [formula] = definition.lowers.as_slice() else {
         return None;
@@ -79,7 +79,7 @@ fn only_operation(definition: &Definition) -> Option<Operation> {
     read.eq(inputs).then_some(operation)
 }
 
-/// The tensor of which an expression is one element.
+/// The tensor that an expression reads one element of.
 fn tensor_read(expr: &Expr) -> Option<&str> {
     let ExprKind::Index { base, .. } = &expr.kind else {
         return None;
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// `math.sqr` multiplies, but reads one tensor twice; nothing is only a `+`.
+    /// `math.sqr` is a product, but reads one tensor twice; no operator is only a `+`.
     #[test]
     fn other_operations_have_none() {
         assert_eq!(name(&Operation::Unary(UnaryOp::Plus)), "");

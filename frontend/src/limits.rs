@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Limits on the resources of a document; exceeding one is a diagnostic, never a crash or a hang.
 
-/// A bound as the command line knows it.
+/// A limit as the command line presents it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Name for `--limit NAME=N`, and in messages.
+    /// The name for `--limit NAME=N`, and in messages.
     pub name: &'static str,
     /// What is counted.
     pub summary: &'static str,
-    /// The value without `--limit`.
+    /// The default.
     pub default: u64,
-    /// The largest value that may be asked for: what the program itself stands.
+    /// The maximum, which the program itself can handle.
     pub most: u64,
 }
 
-/// Why a bound was not set.
+/// Why a limit was not set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum LimitError {
@@ -50,7 +50,7 @@ macro_rules! limits {
             /// Sets a limit by its name.
             ///
             /// # Errors
-            /// There is none of that name, or it may not be so large.
+            /// There is no such limit, or the value exceeds its maximum.
             pub fn set(&mut self, name: &str, value: u64) -> Result<(), LimitError> {
                 match name {
                     $(stringify!($name) => {
@@ -81,7 +81,7 @@ limits! {
     inline_bytes: u64 = 64 << 20, at most 1 << 31;
     /// Nested brackets, blocks, choices and unary operators of one statement.
     nesting: usize = 256, at most 4096;
-    /// Operators side by side in one statement: `a + b + c`.
+    /// Operators in sequence in one statement: `a + b + c`.
     chain: usize = 1024, at most 8192;
     /// Chained operator invocations while composing.
     call_depth: usize = 128, at most 2048;
@@ -89,23 +89,23 @@ limits! {
     import_depth: usize = 64, at most 1024;
     /// Items of one compile-time pack.
     pack_length: usize = 1 << 22, at most 1 << 28;
-    /// Items of all compile-time packs of one model that have names.
+    /// Items of all named compile-time packs of one model.
     pack_items: usize = 1 << 24, at most 1 << 32;
     /// Operator instances of one model.
     instances: usize = 1 << 16, at most 1 << 28;
-    /// Invocations of one model, unrolled ones counted each, those of an operator as often as it is reached.
+    /// Invocations of one model; unrolled ones count each, those of an operator as often as it is reached.
     invocations: usize = 1 << 17, at most 1 << 28;
-    /// Formulas or loop bodies that one `unroll` (or pack index) produces, with those inside of it.
+    /// Formulas or loop bodies that one `unroll` (or pack index) produces, including nested ones.
     unrolled: usize = 1 << 16, at most 1 << 24;
-    /// Operations in one expression over run-time extents.
+    /// Operations in one expression over dynamic extents.
     extent_operations: usize = 1 << 13, at most 1 << 16;
-    /// Terms of one sum of ints that the run computes: indices, elements, extents.
+    /// Terms of one sum of ints that is computed at run time: indices, elements, extents.
     polynomial_terms: usize = 1024, at most 1 << 14;
     /// Elements of all constants of one model that are computed at compile time.
     constant_elements: usize = 1 << 24, at most 1 << 32;
     /// Elements of one tensor.
     tensor_elements: u64 = 1 << 40, at most 1 << 56;
-    /// Steps that a run lets a loop take which only a condition ends.
+    /// Iterations of a loop that only a condition ends.
     loop_steps: u64 = 1 << 22, at most 1 << 62;
     /// Dimensions of one tensor.
     rank: usize = 64, at most 1024;

@@ -124,7 +124,7 @@ impl<'a> Loader<'a> {
         let edition = self.choose_edition(&module, origin);
         if edition == Edition::Khronos {
             expand_input_helpers(&mut module);
-            // A module's own name needs no import; what it imports by that name comes before.
+            // A module's own name needs no import; an import of that name takes precedence.
             let own = (key.clone(), module.name.clone());
             self.program.imports.insert(own, key.clone());
         }
@@ -151,7 +151,7 @@ impl<'a> Loader<'a> {
                 );
                 self.sink.report(
                     Diagnostic::warning(&EDITIONS_MIXED, *khronos, message)
-                        .with_place(*draft, "draft6 only")
+                        .with_label_at(*draft, "draft6 only")
                         .with_help("choose with `--edition=draft6` or `--edition=khronos`"),
                 );
                 Edition::Draft6
@@ -316,7 +316,7 @@ impl<'a> Loader<'a> {
                 .then_some(bytes)
                 .ok_or_else(too_large);
         }
-        // The main file is what the user named, wherever that link leads; imports stay in its folder.
+        // The main file is the one that the user named, wherever the link leads; imports must be in its folder.
         let most = u64::try_from(limit).unwrap_or(u64::MAX);
         let read = match self.program.modules.contains_key(&self.program.main) {
             true => file::read_within(path, &self.program.folder, most),

@@ -69,20 +69,20 @@ fn text(path: &Path, bytes: Result<Vec<u8>, FileError>) -> Result<String, Box<Di
                 "{}: larger than {most} bytes (limit `source_bytes`)",
                 path.display()
             );
-            Box::new(Diagnostic::without_place(&SOURCE_SIZE, message))
+            Box::new(Diagnostic::without_location(&SOURCE_SIZE, message))
         }
         other => unreadable(path, &other),
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let message = format!("{}: byte {at} is not UTF-8", path.display());
-        Box::new(Diagnostic::without_place(&ENCODING, message))
+        Box::new(Diagnostic::without_location(&ENCODING, message))
     })
 }
 
 fn unreadable(path: &Path, error: &dyn Display) -> Box<Diagnostic> {
     let message = format!("{}: {error}", path.display());
-    Box::new(Diagnostic::without_place(&UNREADABLE, message))
+    Box::new(Diagnostic::without_location(&UNREADABLE, message))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Documents that ask for too much, or are no documents at all: each is answered soon, with a diagnostic, and without
-//! taking the machine's memory. What the parser makes of random text is here as well; `fuzz/` looks further.
+//! Documents that request too much, or are not documents at all: each gets a diagnostic soon, and without exhausting
+//! memory. Random text is tested here too; `fuzz/` tests more.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,12 +18,12 @@ use skript_frontend::diagnostics::Sink;
 use skript_frontend::limits::Limits;
 use skript_frontend::source_files::load_program;
 
-/// Ids of what is said about the bytes of a main file, each once, in order.
+/// The codes of all diagnostics for the bytes of a main file, each once, in order.
 fn answers(bytes: &[u8]) -> Vec<&'static str> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("main.sknd");
     std::fs::write(&path, bytes).unwrap();
-    // The defaults take optimised code two seconds; tests are not optimised.
+    // With the default limits, optimized code needs two seconds; tests are not optimized.
     let limits = Limits {
         instances: 1 << 11,
         invocations: 1 << 13,
@@ -35,7 +35,7 @@ fn answers(bytes: &[u8]) -> Vec<&'static str> {
     if !sink.has_errors() {
         compose(&program, &ComposeOptions::default(), &limits, &mut sink);
     }
-    // Far above what it takes, for the machine may be busy; far below what unbounded work would take.
+    // Far above the expected time, because the machine may be busy; far below the time of unbounded work.
     assert!(start.elapsed() < Duration::from_secs(120), "too slow");
     let mut ids: Vec<_> = sink.into_sorted().iter().map(|d| d.code.id).collect();
     ids.dedup();
@@ -45,7 +45,7 @@ fn answers(bytes: &[u8]) -> Vec<&'static str> {
 const FORMULA: &str =
     "@input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; }";
 
-/// A graph of one input and one output with these statements, and an operator `f` of these further blocks.
+/// A graph of one input and one output with these statements, and an operator `f` with these additional blocks.
 fn document(blocks: &str, statements: &str) -> String {
     format!(
         "operator f {{ {blocks} {FORMULA} }} \
@@ -155,7 +155,7 @@ fn doubling_is_bounded() {
     assert_eq!(answers(texts.as_bytes()), ["SK0455"]);
 }
 
-/// Local values that use the one before twice or three times, and choose where an element stands.
+/// Local values that use the previous one two or three times, and determine the position of an element.
 #[test]
 fn locals_that_use_each_other_are_answered() {
     let chained = |next: &dyn Fn(String) -> String| {
@@ -171,7 +171,8 @@ fn locals_that_use_each_other_are_answered() {
     assert_eq!(answers(choices.as_bytes()), [""; 0]);
 }
 
-/// Run-time extents that are written out twice in each step: helpers meet the limit, in a chain of operators long ones
+/// Dynamic extents that are used twice in each step: helpers reach the limit, and in a chain of operators long extents
+/// are named.
 /// are named.
 #[test]
 fn run_time_extents_are_bounded() {
@@ -228,7 +229,7 @@ fn many_errors_are_all_reported() {
     assert_eq!(answers(text.as_bytes()), ["SK0213"]);
 }
 
-/// Documents put together at random from words of the language: whatever comes, it is an answer.
+/// Random documents from words of the language: each gets a result or a diagnostic.
 #[test]
 fn random_documents_are_answered() {
     const WORDS: &[&str] = &[
@@ -264,7 +265,7 @@ fn random_documents_are_answered() {
     }
 }
 
-/// What a lost bracket could have been is looked for as long as a file's text allows, and no longer.
+/// The search for a missing bracket is bounded in terms of a file's size.
 #[test]
 fn slips_are_looked_for_within_bounds() {
     let graph = |statements: String| format!("graph G {{ @compose {{ {statements} }}");

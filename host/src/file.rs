@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Why a file is not read.
+/// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum FileError {
@@ -33,14 +33,14 @@ pub struct RegularFile {
     metadata: Metadata,
 }
 
-/// What identifies a version of a file: another one of them differs in the time of its last change or in its length.
+/// The version of a file: two versions of one file differ in the time of the last change or in the length.
 #[derive(Clone, Debug)]
 pub struct Version {
     inode: Inode,
     length: u64,
     changed: Option<SystemTime>,
-    /// The time of the last change of the file or of what the system knows of it, which nobody can set: seconds and
-    /// nanoseconds since 1970. Renaming counts as well, so equal versions may differ in it.
+    /// The time of the last change of the file or of its metadata (`ctime`), which programs cannot set: seconds and
+    /// nanoseconds since 1970. Renaming changes it too, so equal versions may differ in it.
     status_changed: (i64, i64),
 }
 
@@ -53,8 +53,7 @@ impl PartialEq for Version {
 impl Eq for Version {}
 
 impl Version {
-    /// The time since the last change of the file or of what the system knows of it; `None` if that is not known, or lies in the
-    /// future.
+    /// The time since the last change of the file or of its metadata; `None` if it is unknown or in the future.
     pub fn age(&self) -> Option<Duration> {
         let (seconds, nanoseconds) = self.status_changed;
         let since = Duration::new(seconds.try_into().ok()?, nanoseconds.try_into().ok()?);
@@ -62,8 +61,8 @@ impl Version {
         Some(status.min(self.changed?.elapsed().ok()?))
     }
 
-    /// The text of everything that identifies the version. Files with equal texts have equal content, unless one was changed
-    /// within the resolution of the clock.
+    /// A text that identifies the version. Files with equal texts have equal content, unless one was changed within the
+    /// resolution of the clock.
     pub fn stamp(&self) -> String {
         let Inode(device, inode) = self.inode;
         let changed = self
@@ -74,23 +73,23 @@ impl Version {
     }
 }
 
-/// A file of the system, whatever its names are.
+/// The identity of a file, independent of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Inode(u64, u64);
 
-/// What became of a version of a file.
+/// The state of a version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It has the version that it was opened with.
+    /// Unchanged: the file has the version that it was opened with.
     Unchanged,
     /// The file is shorter or longer, or was written to.
     Changed,
-    /// The name is gone or is that of another file; the one that was opened cannot be looked at any more.
+    /// The name is gone or belongs to another file; the opened file cannot be examined any more.
     Renamed,
 }
 
 impl RegularFile {
-    /// Opens a file, wherever links lead.
+    /// Opens a file; links are followed.
     ///
     /// # Errors
     /// [`FileError`] if the system refuses, or it is not a regular file.
@@ -102,7 +101,7 @@ impl RegularFile {
         Ok(RegularFile { file, metadata })
     }
 
-    /// Opens a file that lies in a folder or below it, links followed.
+    /// Opens a file in a folder or below it; links are followed if they stay there.
     ///
     /// # Errors
     /// As [`RegularFile::open`]; [`FileError::Outside`] if links lead out of the folder.
@@ -127,12 +126,12 @@ impl RegularFile {
         }
     }
 
-    /// Bytes when it was opened.
+    /// The length in bytes when the file was opened.
     pub fn length(&self) -> u64 {
         self.metadata.len()
     }
 
-    /// What changes when somebody writes to the file or replaces it.
+    /// The version of the file, which changes when the file is written to or replaced.
     pub fn version(&self) -> Version {
         Version::of(&self.metadata)
     }
@@ -160,7 +159,7 @@ impl RegularFile {
     }
 }
 
-/// All bytes of a regular file, wherever links lead, if they are at most `most`.
+/// Reads all bytes of a regular file, if they are at most `most`; links are followed.
 ///
 /// # Errors
 /// As [`RegularFile::open`] and [`RegularFile::read`].
@@ -168,7 +167,7 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     RegularFile::open(path)?.read(most)
 }
 
-/// As [`read`], of a file that lies in a folder or below it, links followed.
+/// As [`read`], for a file in a folder or below it.
 ///
 /// # Errors
 /// As [`RegularFile::open_within`] and [`RegularFile::read`].
@@ -176,7 +175,7 @@ pub fn read_within(path: &Path, folder: &Path, most: u64) -> Result<Vec<u8>, Fil
     RegularFile::open_within(path, folder)?.read(most)
 }
 
-/// All bytes of a stream such as standard input, if they are at most `most`.
+/// Reads all bytes of a stream such as standard input, if they are at most `most`.
 ///
 /// # Errors
 /// [`FileError::Size`] if there are more, or the system's.
@@ -201,7 +200,7 @@ impl Version {
         }
     }
 
-    /// What became of the file that had this path.
+    /// The state of the file that had this path.
     pub fn fate(&self, path: &Path) -> Fate {
         match std::fs::metadata(path) {
             Ok(metadata) if Inode::of(&metadata) == self.inode => {
@@ -222,7 +221,7 @@ impl Inode {
         Inode(metadata.dev(), metadata.ino())
     }
 
-    /// Other systems have no such numbers in the standard library.
+    /// Other systems have no inode numbers in the standard library.
     #[cfg(not(unix))]
     fn of(_: &Metadata) -> Inode {
         Inode(0, 0)

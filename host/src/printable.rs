@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text of files and names of files → text that a terminal shows and does not obey.
+//! Escapes text of files, and names of files, so that a terminal prints it and does not interpret it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// As [`printable`], on one line: line ends become blanks.
+/// As [`printable`], on one line: line ends become spaces.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     match text.contains('\n') {
         true => {
@@ -41,7 +41,7 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters, and those of Unicode's categories Cf, Zl and Zp: marks of direction, joiners, tags.
+/// Control characters, and those of Unicode's categories Cf, Zl and Zp: direction marks, joiners, tags.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -22,14 +22,14 @@ pub(crate) struct Analysis {
     main: PathBuf,
     pub(crate) program: Program,
     pub diagnostics: Vec<Diagnostic>,
-    /// Where lines begin, of the files that were asked about.
+    /// Line tables of the files that were requested.
     lines: RefCell<BTreeMap<FileId, Rc<Lines>>>,
-    /// The tensors of the first graph with its attributes at their defaults, as far as they are known.
+    /// The tensors of the first graph with default attribute values, as far as they can be composed.
     tensors: Vec<Value>,
 }
 
 impl Analysis {
-    /// Loads, checks and, where every attribute has a default, composes what can be composed.
+    /// Loads and checks a model, and composes it if every attribute has a default.
     pub(crate) fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
         let (limits, mut sink) = (Limits::default(), Sink::default());
         let open = |path: &Path| open(path).map(String::into_bytes);
@@ -56,7 +56,7 @@ impl Analysis {
                 }
             };
         }
-        // A module that is looked at by itself needs no graph.
+        // A module that is analysed alone needs no graph.
         let is_model = main.file_name().is_some_and(|name| name == "main.sknd");
         let mut diagnostics = sink.into_sorted();
         diagnostics.retain(|d| is_model || d.code.id != NO_GRAPH.id);
@@ -69,7 +69,7 @@ impl Analysis {
         }
     }
 
-    /// The file that the model begins with.
+    /// The main file of the model.
     pub(crate) fn main(&self) -> &Path {
         &self.main
     }
@@ -83,12 +83,12 @@ impl Analysis {
         Some((key, module))
     }
 
-    /// The text that a module was read from.
+    /// The text that a module was parsed from.
     pub(crate) fn text(&self, file: FileId) -> &str {
         self.program.sources.get(file).map_or("", |f| &f.text)
     }
 
-    /// The lines of a file, found once.
+    /// The line table of a file, built once.
     pub(crate) fn lines(&self, file: FileId) -> Rc<Lines> {
         let mut known = self.lines.borrow_mut();
         let lines = known
@@ -97,20 +97,21 @@ impl Analysis {
         Rc::clone(lines)
     }
 
-    /// A span as the protocol has it.
+    /// A span as a range of the protocol.
     pub(crate) fn range(&self, span: Span) -> Range {
         let text = self.text(span.file);
         self.lines(span.file)
             .range(text, span.start as usize, span.end as usize)
     }
 
-    /// The file that a span is in and its text; files of the library are called `<stdlib>/…`.
-    pub(crate) fn place(&self, span: Span) -> Option<(&Path, &str)> {
+    /// The file of a span and its text; files of the library are named `<stdlib>/…`.
+    pub(crate) fn location(&self, span: Span) -> Option<(&Path, &str)> {
         let file = self.program.sources.get(span.file)?;
         Some((&file.path, &file.text))
     }
 
-    /// The composed type of a tensor of the model's graph, `real[1,64,54,54]`; run-time extents by their bound, `~|10`.
+    /// The composed type of a tensor of the model's graph, `real[1,64,54,54]`; dynamic extents by their upper bound,
+    /// `~|10`.
     pub(crate) fn composed_type(&self, definition: &Definition, name: &str) -> Option<String> {
         let graph = first_graph(&self.program)?;
         if definition.kind != DefinitionKind::Graph || graph.name != definition.name {
@@ -132,7 +133,7 @@ fn first_graph(program: &Program) -> Option<&Definition> {
     definitions.iter().find(|d| d.kind == DefinitionKind::Graph)
 }
 
-/// Whether it can be composed without values from outside.
+/// Whether it can be composed without attribute values.
 fn complete(graph: &Definition) -> bool {
     let given = graph
         .attributes

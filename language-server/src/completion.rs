@@ -19,14 +19,14 @@ const WORDS: [&str; 18] = [
     "int", "real", "bool", "str", "true", "false", "inf",
 ];
 
-/// What stands before the place.
+/// The context before the position.
 enum Context<'t> {
     Block,
     Import,
     BuiltIn,
-    /// Behind `path.`.
+    /// After `path.`.
     Member(&'t str),
-    /// Inside `path{…`, with what was written between the braces.
+    /// Inside `path{…`, with the text between the braces.
     Attribute(&'t str, &'t str),
     Anything,
 }
@@ -66,7 +66,7 @@ impl<'t> Context<'t> {
         if line.trim_start().starts_with("import ") {
             return Context::Import;
         }
-        // An odd number of back-ticks on the line: inside of a pair.
+        // An odd number of back-ticks on the line: inside a pair.
         if line.matches('`').count() % 2 == 1 {
             return Context::BuiltIn;
         }
@@ -80,7 +80,7 @@ impl<'t> Context<'t> {
         {
             return Context::Member(path);
         }
-        // The brace that is open here, unless a statement ended since.
+        // The brace that is open here, unless a statement has ended since.
         let mut depth = 0;
         for (at, c) in before.char_indices().rev() {
             match c {
@@ -133,7 +133,7 @@ fn built_ins() -> impl Iterator<Item = &'static str> {
     names.filter(|name| builtin(name).is_some())
 }
 
-/// Operators of a module, private ones (`_…`) left out, with signature and comment.
+/// Operators of a module except private ones (`_…`), with signature and comment.
 fn operators<'a>(
     analysis: &'a Analysis,
     owner: &'a Module,
@@ -158,7 +158,7 @@ fn operators<'a>(
     })
 }
 
-/// Attributes that have no value yet.
+/// Attributes without a value.
 fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<CompletionItem> {
     let given: Vec<&str> = given
         .split(',')
@@ -176,7 +176,7 @@ fn attributes(analysis: &Analysis, operator: &Definition, given: &str) -> Vec<Co
     items.collect()
 }
 
-/// Names of the definition around, operators and modules of the file, words of the language.
+/// Names of the enclosing definition, operators and modules of the file, words of the language.
 fn anything(analysis: &Analysis, module: &Module, offset: usize) -> Vec<CompletionItem> {
     let mut items = Vec::new();
     // One that is being written has no closing brace yet.

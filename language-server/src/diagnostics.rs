@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics of the frontend as the protocol has them.
+//! Converts diagnostics of the frontend to those of the protocol.
 
 use crate::analysis::Analysis;
 use crate::workspace::url_of;
@@ -11,7 +11,7 @@ use skript_frontend::source::Span;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Diagnostics per file of the model; files without any are in it too, so that old ones vanish.
+/// Diagnostics per file of the model, including files without any, so that old ones are removed.
 pub(crate) fn by_file(analysis: &Analysis) -> BTreeMap<Url, Vec<lsp_types::Diagnostic>> {
     let mut found = BTreeMap::new();
     let files = analysis
@@ -40,22 +40,22 @@ fn is_library(path: &Path) -> bool {
     path.to_string_lossy().starts_with("<stdlib")
 }
 
-/// Where a span is, if that is a file of the model.
+/// The range of a span, if it is in a file of the model.
 fn location(analysis: &Analysis, span: Span) -> Option<Location> {
-    let (path, _) = analysis.place(span)?;
+    let (path, _) = analysis.location(span)?;
     if is_library(path) {
         return None;
     }
     Some(Location::new(url_of(path)?, analysis.range(span)))
 }
 
-/// A message about the library is shown where the model's text led there: at the first place among its notes.
+/// A diagnostic in the library is shown in the user's text: at the first location of its notes that is there.
 fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_types::Diagnostic) {
     let notes = diagnostic.notes.iter().filter_map(|note| note.span);
-    let mut places = diagnostic.span.into_iter().chain(notes);
-    let place = places.find_map(|span| location(analysis, span));
+    let mut source_positions = diagnostic.span.into_iter().chain(notes);
+    let source_position = source_positions.find_map(|span| location(analysis, span));
     let main = || Some(Location::new(url_of(analysis.main())?, Range::default()));
-    let place = place.or_else(main);
+    let source_position = source_position.or_else(main);
 
     let mut message = diagnostic.message.clone();
     if !diagnostic.label.is_empty() {
@@ -80,7 +80,10 @@ fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_ty
         }
     }
     let converted = lsp_types::Diagnostic {
-        range: place.as_ref().map(|p| p.range).unwrap_or_default(),
+        range: source_position
+            .as_ref()
+            .map(|p| p.range)
+            .unwrap_or_default(),
         severity: Some(match diagnostic.severity {
             Severity::Error => DiagnosticSeverity::ERROR,
             Severity::Warning => DiagnosticSeverity::WARNING,
@@ -91,5 +94,5 @@ fn convert(analysis: &Analysis, diagnostic: &Diagnostic) -> (Option<Url>, lsp_ty
         related_information: (!related.is_empty()).then_some(related),
         ..lsp_types::Diagnostic::default()
     };
-    (place.map(|p| p.uri), converted)
+    (source_position.map(|p| p.uri), converted)
 }

@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of one message, with the text of a document in it.
+/// The maximum size of a message in bytes; it may contain the text of a document.
 const MOST_BYTES: u64 = 64 << 20;
-/// Bytes of the header of one message; the protocol's has two short lines.
+/// The maximum size of a message's header in bytes; the protocol's has two short lines.
 const MOST_HEADER_BYTES: u64 = 64 << 10;
-/// Messages that wait; the editor's pipe holds the others.
+/// The maximum number of queued messages; further ones stay in the editor's pipe.
 const WAITING: usize = 64;
 
-/// What stands in the stream where a message should.
+/// A malformed message.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     code: ErrorCode,
     text: String,
-    /// Of the request, where it can be read.
+    /// The id of the request, if it could be read.
     id: Value,
 }
 
@@ -41,7 +41,7 @@ impl Refusal {
     }
 }
 
-/// Why nothing more can be read.
+/// Why no further message can be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FramingError {
     #[error("the editor's messages cannot be read: {0}")]
@@ -54,11 +54,11 @@ pub(crate) enum FramingError {
     Cut,
 }
 
-/// Reads messages.
+/// Reads messages from a stream.
 pub(crate) struct Frames<R> {
     input: R,
     most: u64,
-    /// Bytes of a message that was refused.
+    /// The number of bytes to skip of a rejected message.
     skipped: u64,
 }
 
@@ -71,10 +71,10 @@ impl<R: BufRead> Frames<R> {
         }
     }
 
-    /// The next message or what stands in its place; `None` at the end.
+    /// The next message, or the error in its position; `None` at the end.
     ///
     /// # Errors
-    /// [`FramingError`] if nothing states where the next message begins.
+    /// [`FramingError`] if the beginning of the next message is unknown.
     pub(crate) fn next(&mut self) -> Result<Option<Result<Message, Refusal>>, FramingError> {
         let skipped = std::mem::take(&mut self.skipped);
         std::io::copy(&mut self.input.by_ref().take(skipped), &mut std::io::sink())?;
@@ -97,7 +97,7 @@ impl<R: BufRead> Frames<R> {
         }
     }
 
-    /// What the next header states; `None` at the end of the input.
+    /// The contents of the next header; `None` at the end of the input.
     fn length(&mut self) -> Result<Option<u64>, FramingError> {
         let mut length = None;
         let mut header = self.input.by_ref().take(MOST_HEADER_BYTES);
@@ -123,7 +123,7 @@ impl<R: BufRead> Frames<R> {
             if let Some((_, value)) = field {
                 let value = value.trim();
                 let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-                // What no u64 holds is too long in any case.
+                // A length beyond u64 is too long in any case.
                 length = is_number.then(|| value.parse().unwrap_or(u64::MAX));
             }
         }
@@ -151,7 +151,7 @@ fn message(body: &[u8]) -> Result<Message, Refusal> {
     })
 }
 
-/// A message as it is written.
+/// A message with its header.
 #[derive(Serialize)]
 struct Framed<'m, T> {
     jsonrpc: &'static str,
@@ -169,7 +169,7 @@ fn send<W: Write>(output: &Mutex<W>, message: &impl Serialize) -> std::io::Resul
     output.flush()
 }
 
-/// Connects `serve` with an editor on two streams, until either says that it is done.
+/// Connects `serve` with an editor on two streams, until one of them ends.
 ///
 /// # Errors
 /// [`FramingError`], or what `serve` returns.
@@ -193,7 +193,7 @@ where
             let ended = loop {
                 match frames.next() {
                     Ok(Some(Ok(message))) => {
-                        // Nobody listens after the end of the conversation.
+                        // Nothing receives messages after the end of the conversation.
                         if received.send(message).is_err() {
                             break None;
                         }
@@ -236,7 +236,7 @@ mod tests {
         format!("Content-Length: {}\r\n\r\n{body}", body.len())
     }
 
-    /// What becomes of a stream: methods, codes of refusals, and how it ends.
+    /// The results for a stream: methods, error codes, and how it ends.
     fn read(text: &str, most: u64) -> Vec<String> {
         let mut frames = Frames::new(text.as_bytes(), most);
         let mut found = Vec::new();
@@ -277,7 +277,7 @@ mod tests {
     fn long_messages_are_refused_and_skipped() {
         let text = frame(&" ".repeat(101)) + &frame(NOTE);
         assert_eq!(read(&text, 100), ["-32600 null", "m"]);
-        // As many bytes as it states are never there.
+        // The stated number of bytes never arrives.
         for length in [
             "99999999999999",
             "18446744073709551616",

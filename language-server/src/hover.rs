@@ -75,7 +75,7 @@ fn fenced(text: &str) -> String {
     format!("```sknd\n{text}\n```")
 }
 
-/// The source text of a span with white space made single blanks, and not too much of it.
+/// The source text of a span with whitespace collapsed, up to a maximum length.
 fn one_line(analysis: &Analysis, span: Span) -> String {
     const MOST: usize = 200;
     let text = analysis.program.sources.text(span);
@@ -86,7 +86,7 @@ fn one_line(analysis: &Analysis, span: Span) -> String {
     }
 }
 
-/// The comment lines directly above a definition, without their marks.
+/// The comment lines directly above a definition, without comment marks.
 pub(crate) fn comment_above(text: &str, span: Span) -> Option<String> {
     let before = text.get(..span.start as usize)?;
     // The definition's own line, where it is indented or `public`.

@@ -13,11 +13,11 @@ use std::collections::HashSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Declared {
     pub name: String,
-    /// What it is: `input`, `attribute`, …
+    /// Its kind: `input`, `attribute`, …
     pub(crate) role: &'static str,
-    /// The name where it is declared.
+    /// The span of the name in the declaration.
     pub(crate) span: Span,
-    /// All of the declaration.
+    /// The span of the declaration.
     pub whole: Span,
 }
 
@@ -32,7 +32,7 @@ impl Declared {
     }
 }
 
-/// What was found at a place.
+/// The entity at a position.
 pub(crate) enum Found<'a> {
     Declared {
         definition: &'a Definition,
@@ -49,7 +49,7 @@ pub(crate) enum Found<'a> {
     Module(&'a Module),
 }
 
-/// The dotted words that end with the one at an offset, and where that word ends.
+/// The dotted path that ends with the word at an offset, and the end of that word.
 pub(crate) fn words_at(text: &str, offset: usize) -> Option<(Vec<&str>, usize)> {
     let is_word = |c: u8| c.is_ascii_alphanumeric() || c == b'_';
     let bytes = text.as_bytes();
@@ -65,7 +65,7 @@ pub(crate) fn words_at(text: &str, offset: usize) -> Option<(Vec<&str>, usize)> 
     if start == end {
         return None;
     }
-    // A dot belongs to the path if a word stands before it: `..` does not.
+    // A dot belongs to the path if it follows a word; `..` does not.
     while before(start) == b'.' && is_word(before(start - 1)) {
         start -= 1;
         while is_word(before(start)) {
@@ -79,13 +79,13 @@ fn holds(span: Span, offset: usize) -> bool {
     span.start as usize <= offset && offset <= span.end as usize
 }
 
-/// The definition around an offset.
+/// The definition that contains an offset.
 pub(crate) fn definition_at(module: &Module, offset: usize) -> Option<&Definition> {
     module.definitions.iter().find(|d| holds(d.span, offset))
 }
 
 impl<'a> Found<'a> {
-    /// What stands at an offset of a module's text.
+    /// The entity at an offset of a module's text.
     pub(crate) fn at(
         analysis: &'a Analysis,
         key: &str,
@@ -101,7 +101,7 @@ impl<'a> Found<'a> {
             return module_named(&import.path.text());
         }
         let path = words.join(".");
-        // In front of another dot: a module that an operator is taken from.
+        // Before another dot: a module that contains the operator.
         if words.len() > 1 || rest.starts_with('.') && !rest.starts_with("..") {
             let operator = operator(analysis, key, module, &path).filter(|_| words.len() > 1);
             if let Some(found) = operator.or_else(|| module_named(&path)) {
@@ -153,7 +153,7 @@ pub(crate) fn operator<'a>(
     Some(Found::Operator { module, definition })
 }
 
-/// Every name that a definition declares, each once, in the order of its text.
+/// Every name that a definition declares, once, in textual order.
 pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
     let mut found = Vec::new();
     let types = definition.dtypes.iter();
@@ -189,7 +189,7 @@ pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
     for declaration in definition.inputs.iter().chain(&definition.attributes) {
         symbols(declaration, &mut found);
     }
-    // Declarations come before symbols of the same name, whose first place is no declaration then.
+    // Declarations come before symbols of the same name, whose first occurrence is then not a declaration.
     found.sort_by_key(|d| (d.role == "symbol", d.span));
     let mut seen = HashSet::new();
     found.retain(|d| seen.insert(d.name.clone()));
@@ -200,14 +200,14 @@ pub(crate) fn declared_in(definition: &Definition) -> Vec<Declared> {
 /// Names of extents, lengths and ranks.
 fn symbols(declaration: &Declaration, found: &mut Vec<Declared>) {
     let spec = &declaration.type_spec;
-    let mut places: Vec<Option<&Expr>> = vec![spec.rank.as_ref()];
-    places.push(spec.pack.as_ref().and_then(|p| p.length.as_ref()));
+    let mut locations: Vec<Option<&Expr>> = vec![spec.rank.as_ref()];
+    locations.push(spec.pack.as_ref().and_then(|p| p.length.as_ref()));
     for extent in spec.shape.iter().flatten() {
-        places.push(extent.extent.as_ref());
-        places.push(extent.pack.as_ref().and_then(|p| p.length.as_ref()));
+        locations.push(extent.extent.as_ref());
+        locations.push(extent.pack.as_ref().and_then(|p| p.length.as_ref()));
     }
-    for place in places.into_iter().flatten() {
-        if let ExprKind::Name(name) = &place.kind {
+    for location in locations.into_iter().flatten() {
+        if let ExprKind::Name(name) = &location.kind {
             found.push(Declared::new("symbol", name, declaration.span));
         }
     }
@@ -247,7 +247,7 @@ fn of_component(component: &Component, found: &mut Vec<Declared>) {
     });
 }
 
-/// The value and what it is made of; components of blocks are left to the visitor.
+/// The value and its subexpressions; the visitor handles components of blocks.
 fn each_value<'a>(value: &'a ComponentValue, visit: &mut dyn FnMut(&'a ComponentValue)) {
     visit(value);
     match value {
@@ -275,7 +275,7 @@ fn parts(looping: &Loop) -> impl Iterator<Item = &ComponentValue> {
     ends.chain(std::iter::once(&looping.body))
 }
 
-/// The attribute that is given a value at an offset, with the path of the operator that it belongs to.
+/// The attribute whose value is at an offset, with the path of its operator.
 fn assignment_at(definition: &Definition, offset: usize) -> Option<(&Path, &AttributeAssignment)> {
     let invocations = invocations(definition);
     let of_invocations = invocations.iter().map(|i| (&i.operator, &i.attributes));

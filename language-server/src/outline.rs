@@ -8,7 +8,7 @@ use skript_frontend::ast::{DefinitionKind, Module};
 use skript_frontend::source::Span;
 
 pub(crate) fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
-    let place = |span: Span| analysis.range(span);
+    let location = |span: Span| analysis.range(span);
     let definitions = module.definitions.iter().map(|definition| {
         let listed = [
             "type",
@@ -28,16 +28,22 @@ pub(crate) fn of(analysis: &Analysis, module: &Module) -> Vec<DocumentSymbol> {
                     "constant" => SymbolKind::CONSTANT,
                     _ => SymbolKind::VARIABLE,
                 };
-                let places = (place(declared.whole), place(declared.span));
-                symbol(declared.name, declared.role, kind, places, None)
+                let locations = (location(declared.whole), location(declared.span));
+                symbol(declared.name, declared.role, kind, locations, None)
             });
         let (kind, detail) = match definition.kind {
             DefinitionKind::Operator => (SymbolKind::FUNCTION, "operator"),
             DefinitionKind::Graph => (SymbolKind::CLASS, "graph"),
         };
-        let places = (place(definition.span), place(definition.name.span));
+        let locations = (location(definition.span), location(definition.name.span));
         let children = Some(children.collect());
-        symbol(definition.name.name.clone(), detail, kind, places, children)
+        symbol(
+            definition.name.name.clone(),
+            detail,
+            kind,
+            locations,
+            children,
+        )
     });
     definitions.collect()
 }

@@ -3,20 +3,20 @@
 
 use lsp_types::{Position, Range};
 
-/// Where the lines of a text begin, so that positions are found without reading the text from its beginning, or a long
-/// line from its own.
+/// An index of the lines of a text, so that positions are found without scanning the text, or a long line, from its
+/// beginning.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    /// Byte offsets.
+    /// Byte offsets of the lines.
     starts: Vec<usize>,
-    /// Byte offsets, one every [`STEP`] bytes or a little more, with the UTF-16 units before them.
+    /// Byte offsets about every [`STEP`] bytes, with the number of UTF-16 units before them.
     units: Vec<(usize, usize)>,
 }
 
 const STEP: usize = 512;
 
 impl Lines {
-    /// Takes time with the length of the text.
+    /// Builds the index in linear time.
     pub(crate) fn of(text: &str) -> Lines {
         let mut lines = Lines {
             starts: vec![0],
@@ -36,7 +36,7 @@ impl Lines {
         lines
     }
 
-    /// The position of a byte offset of this text; offsets inside a character count as its beginning.
+    /// The position of a byte offset in this text; offsets inside a character count as its beginning.
     pub(crate) fn position(&self, text: &str, offset: usize) -> Position {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -66,7 +66,7 @@ impl Lines {
     }
 }
 
-/// The byte offset of a position; what is behind the end of a line is its end.
+/// The byte offset of a position; a position beyond the end of a line is its end.
 pub(crate) fn offset(text: &str, position: Position) -> usize {
     let mut start = 0;
     for _ in 0..position.line {
@@ -97,7 +97,7 @@ mod tests {
         Lines::of(text).position(text, offset)
     }
 
-    /// Each position was counted from the beginning of the text: the symbols of 20 000 operators took minutes.
+    /// Positions were once computed by scanning from the beginning: the symbols of 20 000 operators took minutes.
     #[test]
     fn many_positions_of_a_long_text_are_found_soon() {
         for line in ["operator f { }\n", "operator f { } "] {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_do_not_exist_are_moved() {
+    fn positions_that_do_not_exist_are_moved() {
         assert_eq!(offset(TEXT, Position::new(0, 99)), 2);
         assert_eq!(offset(TEXT, Position::new(99, 0)), TEXT.len());
         assert_eq!(position(TEXT, 5), Position::new(1, 1));

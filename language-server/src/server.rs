@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The conversation with an editor.
+//! Serves an editor: requests, notifications and published diagnostics.
 
 use crate::analysis::Analysis;
 use crate::names::{Found, words_at};
@@ -32,7 +32,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// Bytes of stack for the thread that reads texts: nesting is bounded to fit.
+/// The stack size of the thread that parses texts; limits on nesting are chosen to fit.
 const STACK_BYTES: usize = 1 << 30;
 
 fn capabilities() -> ServerCapabilities {
@@ -50,10 +50,10 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// Answers an editor that writes to `input` and reads from `output`, until it says goodbye.
+/// Serves an editor that writes to `input` and reads from `output`, until it exits.
 ///
 /// # Errors
-/// The boundaries of messages are lost, the connection broke, or the editor violates the protocol.
+/// Message boundaries are lost, the connection broke, or the editor violates the protocol.
 pub fn serve_streams<I, O>(input: I, output: O) -> anyhow::Result<()>
 where
     I: std::io::Read + Send + 'static,
@@ -62,10 +62,10 @@ where
     framing::connected(input, output, serve)
 }
 
-/// Answers an editor until it says goodbye.
+/// Serves an editor until it exits.
 ///
 /// # Errors
-/// The connection broke, or the editor does not keep to the protocol.
+/// The connection broke, or the editor violates the protocol.
 pub(crate) fn serve(connection: &Connection) -> anyhow::Result<()> {
     std::thread::scope(|scope| {
         let work = || converse(connection);
@@ -85,7 +85,7 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
     let mut is_shut = false;
     loop {
         if waiting.is_empty() {
-            // The editor went away.
+            // The editor disconnected.
             let Ok(message) = connection.receiver.recv() else {
                 return Ok(());
             };
@@ -115,7 +115,7 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
                     );
                     return Ok(());
                 }
-                // While somebody types, only the newest text is looked at.
+                // While the user types, only the newest text is analysed.
                 let is_old = is_superseded(&notification, &waiting);
                 let published =
                     catch_unwind(AssertUnwindSafe(|| server.take_note(notification, !is_old)));
@@ -130,7 +130,7 @@ fn converse(connection: &Connection) -> anyhow::Result<()> {
     }
 }
 
-/// Whatever a text does to us, the editor keeps its server.
+/// Handles a request; a panic becomes an error response, so that the server survives.
 fn guarded(server: &Server, request: Request) -> Response {
     let id = request.id.clone();
     let answer = catch_unwind(AssertUnwindSafe(|| server.answer(request)));
@@ -140,7 +140,7 @@ fn guarded(server: &Server, request: Request) -> Response {
     })
 }
 
-/// Whether a text is opened or changed that another change replaces before anything is asked.
+/// Whether the opened or changed text is replaced by a later change before any request.
 fn is_superseded(notification: &Notification, waiting: &VecDeque<Message>) -> bool {
     let document = |note: &Notification| note.params.pointer("/textDocument/uri").cloned();
     let changes = [DidOpenTextDocument::METHOD, DidChangeTextDocument::METHOD];
@@ -157,12 +157,12 @@ fn is_superseded(notification: &Notification, waiting: &VecDeque<Message>) -> bo
 #[derive(Default)]
 struct Server {
     workspace: Workspace,
-    /// Files that show diagnostics now.
+    /// Files with published diagnostics.
     marked: BTreeSet<Url>,
 }
 
 impl Server {
-    /// Stores a notification of the editor, and returns the diagnostics that change if they are to be published.
+    /// Stores a notification of the editor, and returns the changed diagnostics if they are to be published.
     fn take_note(
         &mut self,
         notification: Notification,
@@ -179,7 +179,7 @@ impl Server {
             DidChangeTextDocument::METHOD => {
                 read(notification.params).and_then(|mut p: DidChangeTextDocumentParams| {
                     let path = path_of(&p.text_document.uri)?;
-                    // Whole texts: the last is the newest.
+                    // Full texts: the last one is the newest.
                     self.workspace
                         .set(path.clone(), p.content_changes.pop()?.text);
                     Some(path)
@@ -199,7 +199,7 @@ impl Server {
         changed.map_or_else(Vec::new, |path| self.publish(&path))
     }
 
-    /// Diagnostics of the model that a file belongs to, and of every other model that is open: they may share modules.
+    /// Diagnostics of the model that contains a file, and of every other open model, since they may share modules.
     fn publish(&mut self, changed: &Path) -> Vec<PublishDiagnosticsParams> {
         let mut roots = BTreeSet::new();
         let mut lists = std::collections::BTreeMap::new();
@@ -250,8 +250,8 @@ impl Server {
     }
 
     fn hover(&self, params: HoverParams) -> Option<Hover> {
-        let place = params.text_document_position_params;
-        self.look(&place, |analysis, key, module, offset| {
+        let location = params.text_document_position_params;
+        self.look(&location, |analysis, key, module, offset| {
             let found = Found::at(analysis, key, module, offset)?;
             let text = analysis.text(module.file);
             let (words, end) = words_at(text, offset)?;
@@ -267,8 +267,8 @@ impl Server {
     }
 
     fn definition(&self, params: GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
-        let place = params.text_document_position_params;
-        self.look(&place, |analysis, key, module, offset| {
+        let location = params.text_document_position_params;
+        self.look(&location, |analysis, key, module, offset| {
             let span = match Found::at(analysis, key, module, offset)? {
                 Found::Declared { declared, .. } | Found::Attribute { declared, .. } => {
                     declared.span
@@ -276,7 +276,7 @@ impl Server {
                 Found::Operator { definition, .. } => definition.name.span,
                 Found::Module(module) => Span::new(module.file, 0, 0),
             };
-            let (shown, text) = analysis.place(span)?;
+            let (shown, text) = analysis.location(span)?;
             let path = if shown.to_string_lossy().starts_with("<stdlib") {
                 library_files::file_of(shown, text)?
             } else {
@@ -291,8 +291,8 @@ impl Server {
     }
 
     fn complete(&self, params: CompletionParams) -> Option<CompletionResponse> {
-        let place = params.text_document_position;
-        self.look(&place, |analysis, key, module, offset| {
+        let location = params.text_document_position;
+        self.look(&location, |analysis, key, module, offset| {
             let items = completion::at(analysis, key, module, offset);
             Some(CompletionResponse::Array(items))
         })
@@ -307,7 +307,7 @@ impl Server {
         )))
     }
 
-    /// One edit of the whole text, none if it is formatted; `None` for a broken text.
+    /// One edit of the full text; none if it is formatted; `None` for a text with errors.
     fn format(&self, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
         let path = path_of(&params.text_document.uri)?;
         let analysis = self.workspace.analyse(&path);
@@ -321,16 +321,16 @@ impl Server {
         Some(vec![TextEdit::new(whole, formatted)])
     }
 
-    /// Looks at a place of a file.
+    /// Tests requests at a position of a file.
     fn look<T>(
         &self,
-        place: &TextDocumentPositionParams,
+        location: &TextDocumentPositionParams,
         look: impl FnOnce(&Analysis, &str, &Module, usize) -> Option<T>,
     ) -> Option<T> {
-        let path = path_of(&place.text_document.uri)?;
+        let path = path_of(&location.text_document.uri)?;
         let analysis = self.workspace.analyse(&path);
         let (key, module) = analysis.module_of(&path)?;
-        let offset = positions::offset(analysis.text(module.file), place.position);
+        let offset = positions::offset(analysis.text(module.file), location.position);
         look(&analysis, key, module, offset)
     }
 }
@@ -365,7 +365,7 @@ mod tests {
         ]);
         assert!(is_superseded(&old, &b_then_a));
         assert!(!is_superseded(&changed("file:///c"), &b_then_a));
-        // What is asked is asked of this text.
+        // The request refers to this text.
         let asked = waits(vec![request.into(), changed("file:///a").into()]);
         assert!(!is_superseded(&old, &asked));
         let saved = note(DidSaveTextDocument::METHOD, "file:///a");
@@ -373,7 +373,7 @@ mod tests {
         assert!(!is_superseded(&old, &waits(vec![saved.into()])));
     }
 
-    /// Every file of the library, broken off anywhere.
+    /// Every file of the library, truncated at any position.
     #[test]
     fn any_prefix_of_the_library_is_looked_at() {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../frontend/stdlib"));
@@ -383,25 +383,25 @@ mod tests {
             let Ok(text) = std::fs::read_to_string(&path) else {
                 continue;
             };
-            // A module of its own, so that nothing of the library hides it.
+            // A separate module, so that nothing of the library hides it.
             let path = Path::new("/nowhere/broken.sknd").with_file_name(path.file_name().unwrap());
             for part in 1..=4 {
                 let end = text.floor_char_boundary(text.len() * part / 5 + part);
                 let piece = &text[..end];
                 server.workspace.set(path.clone(), piece.to_owned());
                 let uri = url_of(&path).unwrap();
-                let place = TextDocumentPositionParams::new(
+                let location = TextDocumentPositionParams::new(
                     TextDocumentIdentifier::new(uri),
                     Lines::of(piece).position(piece, end),
                 );
-                server.look(&place, |analysis, key, module, offset| {
+                server.look(&location, |analysis, key, module, offset| {
                     completion::at(analysis, key, module, offset);
                     outline::of(analysis, module);
                     diagnostics::by_file(analysis);
                     Some(())
                 });
                 server.hover(HoverParams {
-                    text_document_position_params: place,
+                    text_document_position_params: location,
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 });
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Open texts, and the model that a file belongs to.
+//! Open texts, and the model that contains a file.
 
 use crate::analysis::Analysis;
 use lsp_types::Url;
@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Analyses of models, by their main files.
+/// Analyses of models by main file.
 pub(crate) type Analyses = BTreeMap<PathBuf, Rc<Analysis>>;
 
-/// Texts that the editor holds, by path.
+/// Open texts by path.
 #[derive(Default)]
 pub(crate) struct Workspace {
     open: BTreeMap<PathBuf, String>,
 }
 
-/// The path of a `file:` address; other addresses are not ours to read.
+/// The path of a `file:` URI; other URIs are not supported.
 pub(crate) fn path_of(url: &Url) -> Option<PathBuf> {
     if url.scheme() == "file" {
         url.to_file_path().ok()
@@ -42,13 +42,13 @@ impl Workspace {
         self.open.keys().map(PathBuf::as_path)
     }
 
-    /// What the frontend finds in the model that the file belongs to: that of the nearest `main.sknd` above it which reads
-    /// the file, else the file by itself.
+    /// Analyses the model that contains the file: that of the nearest `main.sknd` above it which imports the file, else
+    /// the file alone.
     pub(crate) fn analyse(&self, path: &Path) -> Rc<Analysis> {
         self.analyse_among(path, &mut Analyses::default())
     }
 
-    /// As [`Workspace::analyse`]; no model is analysed that is among those known, and others are added to them.
+    /// As [`Workspace::analyse`]; reuses the given analyses, and adds new ones to them.
     pub(crate) fn analyse_among(&self, path: &Path, known: &mut Analyses) -> Rc<Analysis> {
         let open = |file: &Path| self.open.get(file).cloned();
         let mut analysis = |main: &Path| match known.get(main) {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(workspace.analyse(&mine).main(), file("main.sknd"));
         let other = file("ops/other.sknd");
         assert_eq!(workspace.analyse(&other).main(), other);
-        // Texts that are open count, not the files.
+        // Open texts take precedence over files.
         workspace.set(file("main.sknd"), graph.to_owned());
         assert_eq!(workspace.analyse(&mine).main(), mine);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server as an editor meets it: the program, over its standard input and output.
+//! The server as an editor uses it: the program, over its standard input and output.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ struct Editor {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     next: i32,
-    /// Notifications that came while an answer was waited for.
+    /// Notifications that arrived before an awaited response.
     notes: Vec<Notification>,
 }
 
@@ -91,16 +91,16 @@ impl Editor {
         let before = &text[..offset];
         let line = before.matches('\n').count();
         let character = before.len() - before.rfind('\n').map_or(0, |n| n + 1);
-        let place = json!({
+        let location = json!({
             "textDocument": {"uri": url(path)},
             "position": {"line": line, "character": character},
         });
-        self.ask(method, place)
+        self.ask(method, location)
     }
 
     /// The last diagnostics of a file: `line:column code message` each.
     fn diagnostics(&mut self, path: &Path) -> Vec<String> {
-        // Whatever was published before is there when the answer to a later question is.
+        // Diagnostics published before the response to a later request have arrived with it.
         let symbols = json!({"textDocument": {"uri": url(path)}});
         self.ask("textDocument/documentSymbol", symbols);
         let uri = url(path);
@@ -199,18 +199,21 @@ fn an_editor_is_answered() {
         "{text}"
     );
 
-    let place = editor.at("textDocument/definition", &main, MODEL, "twice(c)");
-    assert_eq!(place["uri"], url(&module));
-    assert_eq!(place["range"]["start"], json!({"line": 1, "character": 9}));
-    let place = editor.at("textDocument/definition", &main, MODEL, "c);");
-    assert_eq!(place["range"]["start"]["line"], 14);
-    let place = editor.at("textDocument/definition", &main, MODEL, "conv{");
-    let library = place["uri"]
+    let location = editor.at("textDocument/definition", &main, MODEL, "twice(c)");
+    assert_eq!(location["uri"], url(&module));
+    assert_eq!(
+        location["range"]["start"],
+        json!({"line": 1, "character": 9})
+    );
+    let location = editor.at("textDocument/definition", &main, MODEL, "c);");
+    assert_eq!(location["range"]["start"]["line"], 14);
+    let location = editor.at("textDocument/definition", &main, MODEL, "conv{");
+    let library = location["uri"]
         .as_str()
         .unwrap()
         .strip_prefix("file://")
         .unwrap();
-    let line = place["range"]["start"]["line"].as_u64().unwrap() as usize;
+    let line = location["range"]["start"]["line"].as_u64().unwrap() as usize;
     let text = std::fs::read_to_string(library).unwrap();
     assert!(
         text.lines().nth(line).unwrap().starts_with("operator conv"),
@@ -237,7 +240,7 @@ fn what_is_wrong_is_shown_while_it_is_wrong() {
     );
     std::fs::write(&module, MODULE).unwrap();
     let mut editor = Editor::start(&folder.path().join("cache"));
-    // Two statements that cannot be read, and a name that is not there.
+    // Two statements that cannot be parsed, and an unknown name.
     let broken = MODEL
         .replace("c = nn.conv", "c = = nn.conv")
         .replace("x: real[1,", "x: rael[1,");
@@ -253,7 +256,7 @@ fn what_is_wrong_is_shown_while_it_is_wrong() {
     editor.change(&main, MODEL);
     assert_eq!(editor.diagnostics(&main), Vec::<String>::new());
 
-    // A mistake in a module is shown there, and where it matters; the stack of invocations is related.
+    // An error in a module is shown there, and where the module is used; the call stack is related information.
     let wrong = MODULE.replace("s..];\n    }\n    @lower", "s.., 1];\n    }\n    @lower");
     editor.open(&module, &wrong);
     assert!(!editor.diagnostics(&module).is_empty());
@@ -270,7 +273,7 @@ fn what_is_wrong_is_shown_while_it_is_wrong() {
     editor.quit();
 }
 
-/// What is right beside a mistake is known as if nothing were wrong.
+/// Correct text beside an error is analysed as without the error.
 #[test]
 fn broken_files_keep_what_is_known() {
     let folder = tempfile::tempdir().unwrap();
@@ -288,14 +291,14 @@ operator own {
 }
 ";
     for (written, wrong) in [
-        // syntax: a lost bracket, a lost brace, a brace too many, a lost `;`, a statement that is half written
+        // syntax: a missing bracket, a missing brace, an extra brace, a missing `;`, an incomplete statement
         ("y = mine.twice(c);", "y = mine.twice(c;"),
         ("    @output {\n", "    @output\n"),
         ("    @output {\n", "    }\n    @output {\n"),
         ("y = mine.twice(c);", "y = mine.twice(c)"),
         ("y = mine.twice(c);", "y = mine."),
         ("e = mine.twice(d);", "e = mine.twice("),
-        // names, types, shapes, of a statement, a declaration, another operator
+        // names, types, shapes: of a statement, a declaration, another operator
         ("y = mine.twice(c);", "y = mine.twise(c);"),
         ("y = mine.twice(c);", "y = mine.twice(nowhere);"),
         ("y: real[1, 4, 8, 8]", "y: real[1, 4, 8, 9]"),
@@ -310,8 +313,8 @@ operator own {
         assert_ne!(broken, text, "{written}");
         editor.open(&main, &broken);
         assert!(!editor.diagnostics(&main).is_empty(), "{wrong}");
-        for (name, place) in [("c", "c = nn"), ("d", "d = mine")] {
-            let hover = editor.at("textDocument/hover", &main, &broken, place);
+        for (name, location) in [("c", "c = nn"), ("d", "d = mine")] {
+            let hover = editor.at("textDocument/hover", &main, &broken, location);
             let hover = hover["contents"]["value"].as_str().unwrap();
             let wanted = format!("# here: {name}: real[1,4,8,8]");
             assert!(hover.contains(&wanted), "{wrong}: {hover}");
@@ -322,20 +325,20 @@ operator own {
             hover.contains("# here: w: real[4,3,3,3]"),
             "{wrong}: {hover}"
         );
-        // Go to what a name means, in the graph and in another module.
-        let place = editor.at("textDocument/definition", &main, &broken, "c);\n        e");
+        // Go to the definition of a name, in the graph and in another module.
+        let location = editor.at("textDocument/definition", &main, &broken, "c);\n        e");
         let line = broken[..broken.find("c = nn").unwrap()]
             .matches('\n')
             .count();
-        assert_eq!(place["range"]["start"]["line"], line, "{wrong}");
-        let place = editor.at(
+        assert_eq!(location["range"]["start"]["line"], line, "{wrong}");
+        let location = editor.at(
             "textDocument/definition",
             &main,
             &broken,
             "twice(c);\n        e",
         );
-        assert_eq!(place["range"]["start"]["line"], 1, "{wrong}");
-        // All names of the graph are offered behind the last statement that is right.
+        assert_eq!(location["range"]["start"]["line"], 1, "{wrong}");
+        // Completion offers all names of the graph after the last correct statement.
         let mut typed = broken.clone();
         typed.insert_str(typed.find("        e = mine").unwrap(), "        f = ");
         editor.open(&main, &typed);
@@ -350,7 +353,7 @@ operator own {
 }
 
 #[test]
-fn completion_follows_the_place() {
+fn completion_follows_the_position() {
     let folder = tempfile::tempdir().unwrap();
     let main = folder.path().join("main.sknd");
     std::fs::write(folder.path().join("mine.sknd"), MODULE).unwrap();
@@ -363,17 +366,17 @@ fn completion_follows_the_place() {
         ("} @", "assert", "x"),
         ("y = `", "exp", "x"),
     ] {
-        // The rest of the file is still to be written.
+        // The rest of the file is not written yet.
         let end = MODEL.find("c = nn").unwrap();
         let text = format!("{}{typed}", &MODEL[..end]);
         editor.open(&main, &text);
         let line = text.matches('\n').count();
         let character = text.len() - text.rfind('\n').unwrap() - 1;
-        let place = json!({
+        let location = json!({
             "textDocument": {"uri": url(&main)},
             "position": {"line": line, "character": character},
         });
-        let items = editor.ask("textDocument/completion", place);
+        let items = editor.ask("textDocument/completion", location);
         let labels: Vec<&str> = items
             .as_array()
             .unwrap()
@@ -388,7 +391,7 @@ fn completion_follows_the_place() {
     editor.quit();
 }
 
-/// Whatever has been typed so far, every question has an answer.
+/// Every request has a response, whatever has been typed so far.
 #[test]
 fn unfinished_texts_do_no_harm() {
     let folder = tempfile::tempdir().unwrap();
@@ -401,9 +404,9 @@ fn unfinished_texts_do_no_harm() {
         let part = &text[..end];
         editor.open(&main, part);
         let position = json!({"line": part.matches('\n').count(), "character": 1000});
-        let place = json!({"textDocument": {"uri": url(&main)}, "position": position});
+        let location = json!({"textDocument": {"uri": url(&main)}, "position": position});
         for method in ["hover", "definition", "completion"] {
-            editor.ask(&format!("textDocument/{method}"), place.clone());
+            editor.ask(&format!("textDocument/{method}"), location.clone());
         }
     }
     editor.quit();
@@ -432,7 +435,7 @@ fn texts_are_formatted_unless_they_are_broken() {
     editor.quit();
 }
 
-/// What the server writes for these bytes, and whether it ends well.
+/// The server's output for these bytes, and whether it exits successfully.
 fn answers(input: &[u8]) -> (String, bool, String) {
     let mut server = Command::new(env!("CARGO_BIN_EXE_skript-language-server"))
         .stdin(Stdio::piped())
@@ -459,7 +462,7 @@ fn frame(body: &str) -> String {
 const HELLO: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
 
-/// JSON that is none used to end the server.
+/// Invalid JSON once ended the server.
 #[test]
 fn malformed_messages_are_answered_and_the_conversation_goes_on() {
     let mut conversation = frame("{not json") + &frame(HELLO);
@@ -480,7 +483,7 @@ fn malformed_messages_are_answered_and_the_conversation_goes_on() {
     }
 }
 
-/// The first used to abort the server, the second to end it by a panic; none of the bytes ever come.
+/// The first once aborted the server, the second ended it by a panic; the stated bytes never arrive.
 #[test]
 fn absurd_lengths_are_refused() {
     for length in ["99999999999999", "18446744073709551616", "68719476736"] {

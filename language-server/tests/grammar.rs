@@ -20,7 +20,7 @@ fn grammar() -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Every `match`, `begin` and `end`.
+/// Every `match`, `begin` and `end` pattern.
 fn patterns(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
@@ -38,7 +38,7 @@ fn patterns(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Look-ahead is the one thing that this crate lacks and editors have.
+/// Look-ahead, which editors have and this crate lacks.
 fn compiled(pattern: &str) -> Regex {
     let without = Regex::new(r"\(\?=[^)]*\)")
         .unwrap()
@@ -88,7 +88,7 @@ fn reserved_words_are_coloured() {
         let whole = |r: &Regex| r.find(word).is_some_and(|m| m.len() == word.len());
         assert!(known.iter().any(whole), "`{word}` has no colour");
     }
-    // Blocks, and what a built-in function looks like.
+    // Blocks, and the shape of a built-in function's call.
     let block = compiled(grammar["repository"]["block"]["match"].as_str().unwrap());
     for part in pest.split("\"@").skip(1) {
         let name = format!("@{}", part.split('"').next().unwrap());

@@ -56,7 +56,7 @@ pub const ALL: &[Pass] = &[
     codegen::target::PASS,
 ];
 
-/// Makes all passes and named pipelines known to MLIR; once per process does, more is harmless.
+/// Registers all passes and named pipelines with MLIR; further calls have no effect.
 pub fn register() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {

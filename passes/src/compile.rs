@@ -14,7 +14,7 @@ use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_runtime::artifact::Artifact;
 
-/// How to compile.
+/// Options of a compilation.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How formulas are lowered: the named pipeline that ends on tensors or loops.
@@ -40,7 +40,7 @@ impl Default for Options {
     }
 }
 
-/// Where compilation can stop.
+/// The stage at which compilation stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The model in the `skript` dialect.
@@ -58,7 +58,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// How many of the stages of [`stages::all`] run before.
+    /// The number of stages of [`stages::all`] that run before.
     fn stages(self) -> usize {
         match self {
             Stop::Skript => 0,
@@ -70,7 +70,7 @@ impl Stop {
     }
 }
 
-/// Why a model was not compiled.
+/// Why a model could not be compiled.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum CompileError {
@@ -134,21 +134,33 @@ pub fn compile_tensors(
     })
 }
 
-/// Runs every stage after the lowering: such a module becomes one in LLVM's dialect.
+/// Runs every stage after the lowering: converts such a module to LLVM's dialect.
 ///
 /// # Errors
-/// As of [`compile_tensors`].
+/// As for [`compile_tensors`].
 pub fn tensors_to_llvm(module: &Module, target: &TargetDescription) -> Result<(), CodegenError> {
     crate::all::register();
-    run(
-        module,
-        &[
-            stages::bufferize(),
-            stages::schedule(&target.processor),
-            stages::prepare(),
-        ],
-    )?;
-    run(module, &stages::to_llvm(target))
+    run(module, &after_lowering(target))
+}
+
+/// The passes `before`, then those of [`tensors_to_llvm`], as `skript-opt --pass-pipeline` accepts them.
+pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String {
+    let mut stages = vec![Stage {
+        name: "lower",
+        passes: before.to_owned(),
+    }];
+    stages.extend(after_lowering(target));
+    stages::text(&stages)
+}
+
+fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
+    let mut stages = vec![
+        stages::bufferize(),
+        stages::schedule(&target.processor),
+        stages::prepare(),
+    ];
+    stages.extend(stages::to_llvm(target));
+    stages
 }
 
 /// The passes that run on a module in the `skript` dialect up to a stage, as `skript-opt --pass-pipeline` accepts them.

@@ -4,7 +4,7 @@
 use skript_dialect::PassError;
 use skript_dialect::pipeline::Message;
 
-/// A stage of code generation refused its input; diagnostics of MLIR and LLVM are collected in the message.
+/// A stage of code generation rejected its input; the message contains the diagnostics of MLIR and LLVM.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum CodegenError {
@@ -17,7 +17,7 @@ pub enum CodegenError {
     /// The module does not meet a requirement of code generation.
     #[error("{0}")]
     Module(String),
-    /// LLVM refused the target or the module.
+    /// LLVM rejected the target or the module.
     #[error("LLVM: {0}")]
     Llvm(String),
 }

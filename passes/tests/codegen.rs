@@ -115,7 +115,7 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf3
 
 #[test]
 fn buffers_share_one_arena() {
-    // A chain of transposes: each step needs its input and its output, never more.
+    // A chain of transposes: each step needs only its input and its output.
     let mut source = String::from(
         "func.func @f(%v0: tensor<64x64xf32> {bufferization.writable = false}) -> tensor<64x64xf32> {\n\
          %e = tensor.empty() : tensor<64x64xf32>\n",
@@ -162,7 +162,8 @@ func.func @f(%x: tensor<8xf32> {bufferization.writable = false}) -> tensor<8xf32
 
 #[test]
 fn chains_of_loops_leave_the_input_that_they_begin_with() {
-    // Longer than a chain may be before it goes on in a tensor of its own; with no turns at all each loop hands the input on.
+    // Longer than a chain may be before it continues in a new tensor; without permutations each loop passes its input
+    // on.
     let mut source = String::from(
         "func.func @f(%v0: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4xf32>, tensor<4xf32>) {\n\
          %c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%one = arith.constant 1.0 : f32\n\
@@ -228,7 +229,7 @@ func.func @f(%x: tensor<4xf32> {bufferization.writable = false}) -> tensor<?xf32
     assert!(error.unwrap_err().to_string().contains("z80"));
 }
 
-/// The functions of the C library are in the process, and loaded code reaches those of mathematics alone.
+/// The functions of the C library are in the process, but loaded code can call only mathematical ones.
 #[test]
 fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
     let load = |callee: &str| {

@@ -27,7 +27,7 @@ const SHAPES: [(&str, &str); 4] = [
     ("vector<2x2x", ">"),
 ];
 
-/// A function that does nothing but this, in generic form, and whether it verifies.
+/// A function with only this operation, in generic form, and whether it verifies.
 fn function(number: usize, op: &str, operands: &[String], result: &str) -> String {
     let types = operands.join(", ");
     let arguments: Vec<String> = operands
@@ -91,7 +91,7 @@ fn every_op_scalarizes_on_every_mix_of_types() {
     assert!(left.matches("= skript.").count() >= count.values().sum());
 }
 
-/// All mixes that verify as one module, and how many there are per op.
+/// All combinations that verify as one module, and their number per operation.
 fn every_mix(context: &Context) -> (String, BTreeMap<&'static str, usize>) {
     let (mut text, mut count) = (String::new(), BTreeMap::new());
     let mut number = 0;

@@ -55,7 +55,7 @@ fn access(name: &str, layout: &Layout) -> String {
 /// A product of the elements `A` and `B`.
 const PRODUCT: &str = "A * B";
 
-/// The same, the other way round.
+/// The same with exchanged factors.
 const SWAPPED: &str = "B * A";
 
 /// Products with signs and factors.
@@ -67,7 +67,7 @@ const SIGNED: [&str; 5] = [
     "-(-A * -(B * 2.0))",
 ];
 
-/// A product with elements of which something is computed first: not 0 where a window leaves its tensor.
+/// A product with elements that are transformed first, to values that are not 0 out of bounds.
 const COMPUTED: &str = "(A + 1.0) * B";
 
 /// A model whose only operator sums a product of the elements of `left` and `right` into its output.
@@ -111,7 +111,7 @@ fn lowered(text: &str, pipeline: &str) -> String {
     module.as_operation().to_string()
 }
 
-/// What the recognizer says of the only formula of a text.
+/// The recognized structure of the only formula of a text.
 fn structure(text: &str) -> String {
     let printed = lowered(text, "skript-annotate-structure");
     let found: Vec<&str> = printed
@@ -123,7 +123,7 @@ fn structure(text: &str) -> String {
     found[0].to_owned()
 }
 
-/// The operations of linalg that a text becomes, what fills its output apart.
+/// The linalg operations of a text, and separately those that fill its output.
 fn named(text: &str) -> String {
     let printed = lowered(text, "skript-to-linalg-named");
     let words = printed.split("linalg.").skip(1);
@@ -135,7 +135,7 @@ fn named(text: &str) -> String {
     names.join(", ")
 }
 
-/// The named operations of a text that combine elements: without what fills, moves or computes them one by one.
+/// The named operations of a text that combine elements, without those that fill, move or transform them.
 fn raised(text: &str) -> String {
     let names = named(text);
     let others = ["", "generic", "yield", "transpose"];
@@ -193,11 +193,11 @@ fn windows_are_windowed_contractions_however_they_are_written() {
         ("|3 * x + 2 * k - 2|", "12", "4"),
     ];
     let mut variants = Vec::new();
-    for (place, extent, positions) in windows {
+    for (index, extent, positions) in windows {
         let bounds = ["s < 2", "n < 3", "x < {x}", "m < 5", "k < 3"];
         let bounds: Vec<String> = bounds.iter().map(|b| b.replace("{x}", positions)).collect();
         let mut bounds: Vec<&str> = bounds.iter().map(String::as_str).collect();
-        for input in permutations(&[("s", "2"), ("m", "5"), (place, extent)]) {
+        for input in permutations(&[("s", "2"), ("m", "5"), (index, extent)]) {
             for filter in permutations(&[("n", "3"), ("m", "5"), ("k", "3")]) {
                 for output in permutations(&[("s", "2"), ("n", "3"), ("x", positions)]) {
                     bounds.rotate_left(1);
@@ -228,7 +228,7 @@ fn windows_are_windowed_contractions_however_they_are_written() {
 
 #[test]
 fn windows_raise_to_the_convolution_of_their_layout() {
-    // Input, filter and output of linalg's convolutions; `{x}` is the place in the window.
+    // Input, filter and output of linalg's convolutions; `{x}` is the index in the window.
     let layouts = [
         (
             ["s", "m", "{x}"],
@@ -263,7 +263,7 @@ fn windows_raise_to_the_convolution_of_their_layout() {
     ];
     for (input, filter, output, name) in layouts {
         let mut variants = Vec::new();
-        for (place, extent, positions) in windows {
+        for (index, extent, positions) in windows {
             let extent_of = |subscript: &str| match subscript {
                 "s" => "2",
                 "n" | "k" => "3",
@@ -274,7 +274,7 @@ fn windows_raise_to_the_convolution_of_their_layout() {
             let layout = |words: [&'static str; 3]| -> Layout {
                 let words = words.into_iter().filter(|w| !w.is_empty());
                 words
-                    .map(|w| (if w == "{x}" { place } else { w }, extent_of(w)))
+                    .map(|w| (if w == "{x}" { index } else { w }, extent_of(w)))
                     .collect()
             };
             let letters: Vec<&str> = ["s", "n", "x", "m", "k"]
@@ -342,19 +342,19 @@ fn signed_scaled_and_mirrored_products_are_matrix_products() {
 
 #[test]
 fn windows_of_any_layout_and_direction_are_convolutions() {
-    // Places along two windows, the extents of the input and the positions.
+    // Positions along two windows, the extents of the input and the positions.
     let windows = [
         (["y + k", "|x + l - 1|"], ["8", "7"], ["6", "7"]),
         (["2 * y + k", "x - l + 2"], ["9", "9"], ["4", "7"]),
         (["|y - k + 1|", "6 - x + l"], ["8", "9"], ["8", "7"]),
     ];
     let mut variants = Vec::new();
-    for (places, extents, positions) in windows {
+    for (indices, extents, positions) in windows {
         let image = [
             ("s", "2"),
             ("m", "5"),
-            (places[0], extents[0]),
-            (places[1], extents[1]),
+            (indices[0], extents[0]),
+            (indices[1], extents[1]),
         ];
         let kernel = [("n", "4"), ("m", "5"), ("k", "3"), ("l", "3")];
         let result = [
@@ -372,10 +372,10 @@ fn windows_of_any_layout_and_direction_are_convolutions() {
         for (number, input) in permutations(&image).iter().enumerate() {
             // The two windows come in one order everywhere, or linalg has no operation.
             let order = |layout: &Layout, one: &str, other: &str| {
-                let place = |word: &str| layout.iter().position(|(w, _)| *w == word);
-                place(one) < place(other)
+                let index = |word: &str| layout.iter().position(|(w, _)| *w == word);
+                index(one) < index(other)
             };
-            let first = order(input, places[0], places[1]);
+            let first = order(input, indices[0], indices[1]);
             let filter = filters.iter().cycle().skip(number * 7);
             let filter = filter.clone().find(|f| order(f, "k", "l") == first);
             let output = outputs.iter().cycle().skip(number * 5);
@@ -405,7 +405,7 @@ fn windows_of_any_layout_and_direction_are_convolutions() {
 
 #[test]
 fn windows_without_batch_or_channels_are_convolutions() {
-    // Input, filter and output; `{x}` is the place in the window.
+    // Input, filter and output; `{x}` is the index in the window.
     let layouts: [[&[&str]; 3]; 5] = [
         [&["m", "{x}"], &["n", "m", "k"], &["n", "x"]],
         [&["{x}", "m"], &["k", "m", "n"], &["x", "n"]],
@@ -420,7 +420,7 @@ fn windows_without_batch_or_channels_are_convolutions() {
     ];
     let mut variants = Vec::new();
     for layout in layouts {
-        for (place, extent, positions) in windows {
+        for (index, extent, positions) in windows {
             let extent_of = |subscript: &str| match subscript {
                 "s" => "2",
                 "n" | "k" => "3",
@@ -431,7 +431,7 @@ fn windows_without_batch_or_channels_are_convolutions() {
             let [input, filter, output] = layout.map(|words| -> Layout {
                 let words = words.iter();
                 words
-                    .map(|w| (if *w == "{x}" { place } else { *w }, extent_of(w)))
+                    .map(|w| (if *w == "{x}" { index } else { *w }, extent_of(w)))
                     .collect()
             });
             let used = |l: &&str| layout.iter().any(|words| words.contains(l)) || *l == "k";

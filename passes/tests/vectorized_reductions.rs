@@ -166,7 +166,7 @@ fn volume(array: &str) -> usize {
         .product()
 }
 
-/// Numbers between −1 and 1, different for each array and place.
+/// Numbers between −1 and 1 that depend on the array and the position.
 fn numbers(count: usize, salt: usize) -> Vec<f32> {
     (0..count)
         .map(|i| ((i * 7919 + salt * 104_729) % 2001) as f32 / 1000.0 - 1.0)
@@ -248,12 +248,12 @@ fn kernels_agree_with_loops() {
                 &mut found,
             );
             assert_eq!(count, usize::from(case.vectorized), "{}", case.name);
-            for (place, (e, f)) in expected.iter().zip(&found).enumerate() {
+            for (position, (e, f)) in expected.iter().zip(&found).enumerate() {
                 let same =
                     e.is_nan() && f.is_nan() || e == f || (e - f).abs() <= 1e-5 * (1.0 + e.abs());
                 assert!(
                     same,
-                    "{} at {place}, {vector_bits} bits: {f} instead of {e}",
+                    "{} at {position}, {vector_bits} bits: {f} instead of {e}",
                     case.name
                 );
             }

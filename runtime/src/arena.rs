@@ -3,7 +3,7 @@
 
 use memmap2::MmapMut;
 
-/// Zeroed memory that never moves.
+/// Zeroed memory at a fixed address.
 #[derive(Debug)]
 pub(crate) struct Arena {
     map: Option<MmapMut>,
@@ -11,14 +11,14 @@ pub(crate) struct Arena {
     size: usize,
 }
 
-/// Bytes; one huge page of x86-64 and AArch64.
+/// The alignment in bytes: one huge page of x86-64 and AArch64.
 pub(crate) const ALIGNMENT: usize = 2 << 20;
 
 impl Arena {
     /// Maps `size` bytes.
     ///
     /// # Errors
-    /// The system's, if it has no such memory.
+    /// The system's error, if it has no such memory.
     pub(crate) fn new(size: u64) -> std::io::Result<Arena> {
         let too_large = || std::io::Error::from(std::io::ErrorKind::OutOfMemory);
         let size = usize::try_from(size).map_err(|_| too_large())?;
@@ -32,7 +32,7 @@ impl Arena {
         let length = size.checked_add(ALIGNMENT).ok_or_else(too_large)?;
         let map = MmapMut::map_anon(length)?;
         let offset = map.as_ptr().align_offset(ALIGNMENT);
-        // Huge pages are a matter of speed: a kernel without them is fine.
+        // Huge pages only affect speed, so a kernel without them is fine.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Ok(Arena {
@@ -42,7 +42,7 @@ impl Arena {
         })
     }
 
-    /// Start of the arena, aligned to [`ALIGNMENT`]; not to be read or written if the arena is empty.
+    /// The start of the arena, aligned to [`ALIGNMENT`]; must not be accessed if the arena is empty.
     pub(crate) fn pointer(&mut self) -> *mut u8 {
         match &mut self.map {
             Some(map) => map.as_mut_ptr().wrapping_add(self.offset),
@@ -50,7 +50,7 @@ impl Arena {
         }
     }
 
-    /// As [`Arena::pointer`], to read only.
+    /// As [`Arena::pointer`], for reading only.
     pub(crate) fn start(&self) -> *const u8 {
         match &self.map {
             Some(map) => map.as_ptr().wrapping_add(self.offset),

@@ -25,7 +25,7 @@ use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Extensions of the files: compiled models, and what they prepared of their variables.
+/// Extensions of the files: compiled models, and their prepared variables.
 const CODE: &str = "skm";
 const PREPARED: &str = "skp";
 
@@ -40,14 +40,14 @@ pub struct Cache {
     folder: PathBuf,
 }
 
-/// Collects what decides the code.
+/// Hashes everything that determines the code.
 #[derive(Clone, Debug, Default)]
 pub struct Key {
     hasher: blake3::Hasher,
 }
 
 impl Key {
-    /// A key that holds the version of the artifact format and this crate.
+    /// A key that contains the version of the artifact format and of this crate.
     pub fn new() -> Self {
         let mut key = Key::default();
         key.add("format", b"1");
@@ -55,7 +55,7 @@ impl Key {
         key
     }
 
-    /// Adds one named part; order and boundaries of parts count.
+    /// Adds one named part; the order and the boundaries of parts matter.
     pub fn add(&mut self, name: &str, content: &[u8]) {
         for part in [name.as_bytes(), content] {
             self.hasher.update(&(part.len() as u64).to_le_bytes());
@@ -82,14 +82,14 @@ impl Cache {
         Some(Cache::at(&base.join("skript")))
     }
 
-    /// A cache in `folder`, which is made when something is stored.
+    /// A cache in `folder`, which is created when an entry is stored.
     pub fn at(folder: &Path) -> Cache {
         Cache {
             folder: folder.to_owned(),
         }
     }
 
-    /// The artifact under `key`, if there is a sound one.
+    /// The artifact under `key`, if there is a valid one.
     pub fn get(&self, key: &str) -> Option<Artifact> {
         let mut bytes = Vec::new();
         let file = open(&self.path(key)).ok()?;
@@ -102,10 +102,10 @@ impl Cache {
         Artifact::from_bytes(artifact).ok()
     }
 
-    /// Stores `artifact` under `key`, at once or not at all.
+    /// Stores `artifact` under `key` atomically.
     ///
     /// # Errors
-    /// The system's, and [`ErrorKind::FileTooLarge`]. A cache that cannot be written costs time only: callers may go on.
+    /// The system's error, and [`ErrorKind::FileTooLarge`]. Callers may continue: without a cache, only time is lost.
     pub fn put(&self, key: &str, artifact: &Artifact) -> std::io::Result<()> {
         let entry = [MAGIC, key.as_bytes(), &artifact.to_bytes()].concat();
         if !is_within_limit(entry.len()) {
@@ -118,14 +118,14 @@ impl Cache {
         self.folder.join(format!("{key}.{CODE}"))
     }
 
-    /// Writes a file of the cache, at once or not at all.
+    /// Writes a file of the cache atomically.
     fn write(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         for part in parts {
             file.write_all(part)?;
         }
-        // Prepared variables have no checksum: after a crash, the name must not be that of lost data.
+        // Prepared variables have no checksum: after a crash, the name must not refer to lost data.
         file.as_file().sync_data()?;
         file.persist(path).map_err(|e| e.error)?;
         Ok(())
@@ -136,8 +136,8 @@ fn is_within_limit(length: usize) -> bool {
     u64::try_from(length).is_ok_and(|length| length <= LARGEST_ENTRY)
 }
 
-/// Opens a regular file of bounded size without waiting: opening a FIFO blocks until somebody writes to it, and a device
-/// may have no end.
+/// Opens a regular file of bounded size without blocking: opening a FIFO would wait for a writer, and a device may be
+/// endless.
 fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -199,13 +199,13 @@ mod tests {
         cache.put("a", &artifact()).unwrap();
         std::fs::rename(cache.path("a"), cache.path("b")).unwrap();
         assert_eq!(cache.get("b"), None);
-        // Of a key that begins like the other one.
+        // With a key that begins like the other one.
         cache.put("key", &artifact()).unwrap();
         std::fs::rename(cache.path("key"), cache.path("ke")).unwrap();
         assert_eq!(cache.get("ke"), None);
     }
 
-    /// Each would block, never end, or fill memory if it was read.
+    /// Each of them would block, never end, or fill memory if it was read.
     #[test]
     fn what_is_no_regular_file_is_ignored_and_replaced() {
         let folder = tempfile::tempdir().unwrap();

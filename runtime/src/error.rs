@@ -3,7 +3,7 @@
 
 use skript_tensor::ElementType;
 
-/// Why a compiled model cannot be loaded here.
+/// Why a compiled model cannot be loaded on this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The model is for another architecture or system.
@@ -27,17 +27,17 @@ pub enum LoadError {
         /// This processor.
         cpu: String,
     },
-    /// The object file is not one that this version writes, or too far from what it calls.
+    /// The object file has a form that this version does not write, or is too far from the functions that it calls.
     #[error("the code of the compiled model cannot be linked: {0}")]
     Link(String),
-    /// The code calls functions that are not the runtime's.
+    /// The code calls functions that the runtime does not provide.
     #[error(
         "the code of the compiled model calls `{}`, which the runtime does not provide: loaded code may call mathematics and \
          the runtime's own functions only; compile the model again with this version, and report the name if it fails again",
         .0.join("`, `")
     )]
     Symbols(Vec<String>),
-    /// The system has no memory for an arena.
+    /// The system cannot provide memory for an arena.
     #[error("no memory for an arena of {bytes} bytes: {source}")]
     Arena {
         /// The size of the arena.
@@ -50,36 +50,36 @@ pub enum LoadError {
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// A call with too few tensors or too many.
+    /// A call with a wrong number of tensors.
     #[error("there are {found} {role}, but the model has {expected}")]
     Count {
         /// `inputs`, `variables` or `outputs`.
         role: &'static str,
-        /// How many the model has.
+        /// The number that the model has.
         expected: usize,
-        /// How many the call has.
+        /// The number in the call.
         found: usize,
     },
-    /// A tensor with elements of another type.
+    /// A tensor with a wrong element type.
     #[error("{role} `{name}` is {}, the model wants {}", found, expected)]
     Element {
         /// `input`, `variable` or `output`.
         role: &'static str,
         /// The name in the graph.
         name: String,
-        /// The type that the model wants.
+        /// The type in the model.
         expected: ElementType,
         /// The type of the tensor.
         found: ElementType,
     },
-    /// A tensor of another shape, or larger than the bounds of dynamic dimensions.
+    /// A tensor with a wrong shape, or larger than the upper bounds of dynamic dimensions.
     #[error("{role} `{name}` has shape {found:?}, the model wants {expected}")]
     Shape {
         /// `input`, `variable` or `output`.
         role: &'static str,
         /// The name in the graph.
         name: String,
-        /// The shape that the model wants, with a bound for a dynamic dimension.
+        /// The shape in the model, with upper bounds for dynamic dimensions.
         expected: String,
         /// The shape of the tensor.
         found: Vec<u64>,
@@ -89,21 +89,21 @@ pub enum RunError {
     Check {
         /// Code of the diagnostic.
         code: String,
-        /// What the check says, with the values that it found.
+        /// The message of the check, with the recorded values.
         message: String,
         /// As [`crate::artifact::Check::trace`].
         trace: Vec<String>,
     },
-    /// The code returned a status that stands for no check.
+    /// The code returned a status that does not refer to a check.
     #[error("the compiled model returned status {0}, which is not in its table of checks")]
     Status(i32),
-    /// The system has no memory for a tensor, or for prepared variables.
+    /// The system cannot provide memory for a tensor, or for prepared variables.
     #[error("no memory for a tensor: {0}")]
     Memory(String),
-    /// A file that is mapped changed during the call.
+    /// A mapped file was changed during the call.
     #[error("{0}")]
     Changed(String),
-    /// What [`LoadError`] says of a model that was to be loaded for one call.
+    /// A [`LoadError`] of a model that was loaded for one call.
     #[error("{0}")]
     Load(String),
 }

@@ -10,18 +10,18 @@ use crate::threads;
 use skript_intrinsics::compiled::Context;
 use skript_tensor::Tensor;
 
-/// A program, its arena, and the places where a call's pointers are put together.
+/// A program with its arena and the buffers for the pointers of a call.
 pub struct Instance {
     program: Program,
     arena: Arena,
     context: Context,
-    /// What the program prepared of its variables; `None` before the first call.
+    /// The prepared variables; `None` before the first call.
     prepared: Option<Prepared>,
     /// Inputs, variables, outputs, then a pointer into `extents` per dynamic tensor, then the prepared variables.
     pointers: Vec<*mut u8>,
-    /// All extents of the dynamic tensors, in order.
+    /// The extents of all dynamic tensors, in order.
     extents: Vec<i64>,
-    /// Threads of a call; 0: the default.
+    /// The number of threads of a call; 0 for the default.
     threads: usize,
 }
 
@@ -32,7 +32,7 @@ impl Instance {
     /// Maps the arena.
     ///
     /// # Errors
-    /// [`LoadError::Arena`] if there is no such memory.
+    /// [`LoadError::Arena`] if the system cannot provide the memory.
     pub fn new(program: &Program) -> Result<Instance, LoadError> {
         let artifact = program.artifact();
         let bytes = artifact.arena.size;
@@ -53,30 +53,31 @@ impl Instance {
         })
     }
 
-    /// What the instance runs.
+    /// The program that the instance executes.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// Sets the number of threads of a call; 0, as at first, means [`threads::default_threads`]. Outputs do not depend on it.
+    /// Sets the number of threads of a call; 0, the initial value, means [`threads::default_threads`]. Outputs do not
+    /// depend on it.
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
     }
 
-    /// Shares what a program prepared of its variables with this instance, which would prepare them by itself otherwise.
+    /// Shares a program's prepared variables with this instance, which otherwise prepares them itself.
     pub fn set_prepared(&mut self, prepared: Prepared) {
         self.prepared = Some(prepared);
     }
 
     /// Computes the outputs. Variables are read, never written: new values are outputs.
     ///
-    /// The first call prepares variables, and so does a call with other variables than those before, which are recognized by
-    /// their addresses. After elements of a variable were changed in place, or variables were freed and others may have
-    /// their addresses, call [`Instance::forget`] first.
+    /// The first call prepares variables, and so does a call with other variables than the previous one, which are
+    /// recognized by their addresses. If elements of a variable were changed in place, or if variables were freed so
+    /// that others may have their addresses, call [`Instance::forget`] first.
     ///
     /// # Errors
-    /// [`RunError`] if the tensors are not those of the interface, a run-time check fails, or a mapped file was truncated
-    /// meanwhile; outputs are then unspecified. That a mapped file was written to is found by [`Tensor::unchanged`].
+    /// [`RunError`] if the tensors do not match the interface, a run-time check fails, or a mapped file was truncated
+    /// meanwhile; the outputs are then unspecified. [`Tensor::unchanged`] detects that a mapped file was written to.
     pub fn call(
         &mut self,
         inputs: &[&Tensor],
@@ -109,7 +110,7 @@ impl Instance {
         for (ports, tensors) in [(&artifact.inputs, inputs), (&artifact.variables, variables)] {
             for (port, tensor) in ports.iter().zip(tensors) {
                 if port.is_dynamic() {
-                    // Shapes were compared with bounds below 2⁴⁰.
+                    // Shapes were compared with upper bounds below 2⁴⁰.
                     self.extents
                         .extend(tensor.shape().iter().map(|n| n.cast_signed()));
                 }
@@ -135,8 +136,8 @@ impl Instance {
             self.prepared = Some(prepared);
         }
         self.context = Context::default();
-        // SAFETY: every pointer covers what the interface says, aligned to its elements; the arena has the size that the
-        // code asks for; the program outlives the call.
+        // SAFETY: every pointer covers the size in the interface, aligned to its elements; the arena has the size that
+        // the code requires; the program outlives the call.
         let status = threads::with_threads(self.threads, || unsafe {
             self.program.entry()(
                 self.pointers.as_ptr(),
@@ -144,7 +145,7 @@ impl Instance {
                 (&raw mut self.context).cast(),
             )
         });
-        // Whatever the code found, it found it in zeros that stand for lost bytes.
+        // Any result was computed from zeros in place of lost bytes.
         if let Some(prepared) = &self.prepared {
             prepared.intact()?;
         }
@@ -155,7 +156,7 @@ impl Instance {
         self.outcome(status)
     }
 
-    /// Forgets what was prepared of variables: the next call prepares them again.
+    /// Discards the prepared variables: the next call prepares them again.
     pub fn forget(&mut self) {
         self.prepared = None;
     }
@@ -211,7 +212,7 @@ pub(crate) fn count(role: &'static str, expected: usize, found: usize) -> Result
     })
 }
 
-/// Element type and shape of a tensor to read.
+/// The element type and shape of a tensor to read.
 pub(crate) fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result<(), RunError> {
     let shape = tensor.shape();
     let fits = shape.len() == port.shape.len()
@@ -222,7 +223,7 @@ pub(crate) fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result
     compare(role, port, tensor, fits)
 }
 
-/// Element type and shape of a slot: extents known only at run time stand at their bounds.
+/// The element type and shape of a slot: dynamic extents have their upper bounds.
 fn accept_output(port: &Port, tensor: &Tensor) -> Result<(), RunError> {
     let bounds = port.shape.iter().map(|e| e.bound());
     let fits = tensor.shape().iter().copied().eq(bounds);

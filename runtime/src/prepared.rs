@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program computes once from variables that no call updates: copies in the order of its kernels, and the like.
+//! Values that a program computes once from variables without updates, such as copies in the layout of its kernels.
 
 use crate::arena::Arena;
 use crate::error::RunError;
@@ -23,19 +23,19 @@ struct Inner {
     memory: Memory,
 }
 
-/// Bytes that are not written any more.
+/// The bytes, which are not written any more.
 enum Memory {
     Arena(Arena),
-    /// A file, and where the bytes begin in it.
+    /// A file, and the offset of the bytes in it.
     File(MappedFile, usize),
 }
 
 impl Prepared {
-    /// Prepares the variables of a program on `threads` threads; 0: the default.
+    /// Prepares the variables of a program on `threads` threads; 0 for the default.
     ///
     /// # Errors
-    /// [`RunError::Memory`] if there is not enough, [`RunError::Changed`] if a mapped file was truncated meanwhile,
-    /// and what [`crate::Instance::call`] finds of variables that are not those of the interface.
+    /// [`RunError::Memory`] if there is not enough memory, [`RunError::Changed`] if a mapped file was truncated
+    /// meanwhile, and the errors of [`crate::Instance::call`] for variables that do not match the interface.
     pub fn new(
         program: &Program,
         variables: &[&Tensor],
@@ -59,8 +59,8 @@ impl Prepared {
             pointers.extend(variables.iter().map(|v| v.bytes().as_ptr().cast_mut()));
             pointers.resize(artifact.pointer_count(), std::ptr::null_mut());
             pointers.push(start);
-            // SAFETY: the function reads variables, whose tensors have the sizes of the interface, and writes the memory,
-            // which has the size that the artifact asks for; it uses no other pointer of the table.
+            // SAFETY: the function reads variables, whose tensors have the sizes of the interface, and writes the
+            // memory, which has the size that the artifact states; it uses no other pointer of the table.
             threads::with_threads(threads, || unsafe { prepare(pointers.as_ptr()) });
         }
         for variable in variables {
@@ -76,7 +76,7 @@ impl Prepared {
         })
     }
 
-    /// Bytes.
+    /// The size in bytes.
     pub fn size(&self) -> u64 {
         self.inner.program.artifact().prepared
     }
@@ -93,7 +93,7 @@ impl Prepared {
         }
     }
 
-    /// What was prepared before from these variables, and lies in a file from `offset` on. `None` if the file is too short.
+    /// Prepared values of these variables that are stored in a file from `offset` on. `None` if the file is too short.
     pub(crate) fn from_file(
         program: &Program,
         variables: &[&Tensor],
@@ -119,7 +119,7 @@ impl Prepared {
         }
     }
 
-    /// An error if bytes that were read so far were no longer in their file.
+    /// Returns an error if bytes that were read so far were no longer in their file.
     ///
     /// # Errors
     /// [`RunError::Changed`].
@@ -131,7 +131,7 @@ impl Prepared {
     }
 }
 
-/// The addresses of the variables that no call updates.
+/// The addresses of the variables without updates.
 fn sources(program: &Program, variables: &[&Tensor]) -> Vec<usize> {
     let updates = &program.artifact().updates;
     let is_updated = |n: usize| updates.iter().any(|(v, _)| usize::try_from(*v) == Ok(n));

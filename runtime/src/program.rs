@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The symbol of the function that prepares variables.
 const PREPARE: &str = "skript_prepare";
 
-/// Loaded code with its interface; shared by its instances, on any threads.
+/// Loaded code with its interface; shared by its instances, on any number of threads.
 #[derive(Clone)]
 pub struct Program {
     inner: Arc<Inner>,
@@ -25,7 +25,7 @@ impl Program {
     /// Links the artifact's code.
     ///
     /// # Errors
-    /// [`LoadError`] if it was compiled for another kind of processor, or does not link.
+    /// [`LoadError`] if it was compiled for another kind of processor, or cannot be linked.
     pub fn load(artifact: Artifact) -> Result<Program, LoadError> {
         fits(&artifact.target, &host())?;
         let prepare = (artifact.prepared > 0).then_some(PREPARE);

@@ -11,7 +11,7 @@ use skript_tensor::Tensor;
 /// ([`Artifact::updates`]).
 ///
 /// # Errors
-/// [`RunError`]: what [`Program::load`] and [`Instance::call`] find.
+/// [`RunError`]: the errors of [`Program::load`] and [`Instance::call`].
 pub fn run(
     artifact: &Artifact,
     inputs: &[&Tensor],
@@ -23,7 +23,7 @@ pub fn run(
     compute(&mut instance, inputs, variables)
 }
 
-/// One call of an instance, with new tensors for the outputs.
+/// Executes one call of an instance, with new tensors for the outputs.
 ///
 /// # Errors
 /// Those of [`Instance::call`], and [`RunError::Changed`] if a mapped file was written to since it was opened.
@@ -49,10 +49,10 @@ pub fn compute(
     actual.collect()
 }
 
-/// Tensors for the outputs of calls; extents known only at run time stand at their bounds.
+/// Tensors for the outputs of calls; dynamic extents have their upper bounds.
 ///
 /// # Errors
-/// [`RunError::Memory`] if there is none.
+/// [`RunError::Memory`] if there is not enough memory.
 pub fn slots(artifact: &Artifact) -> Result<Vec<Tensor>, RunError> {
     let slot = |port: &crate::artifact::Port| {
         let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
@@ -61,7 +61,7 @@ pub fn slots(artifact: &Artifact) -> Result<Vec<Tensor>, RunError> {
     artifact.outputs.iter().map(slot).collect()
 }
 
-/// The elements that a slot really holds: contiguous by the actual extents.
+/// The elements of a slot within its actual extents, contiguous.
 fn shrunk(tensor: &Tensor, shape: &[u64]) -> Result<Tensor, RunError> {
     let failed = || RunError::Memory(format!("shape {shape:?}"));
     let bytes = skript_tensor::shape::byte_length(tensor.element(), shape).ok_or_else(failed)?;

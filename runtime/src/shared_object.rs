@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 /// The largest rank of a tensor in the C interface: `SKRIPT_MAX_RANK`.
 pub const MOST_EXTENTS: usize = 16;
 
-/// The library's files by name: what to compile, and what that includes.
+/// The library's files by name: those to compile, and those that they include.
 pub const LIBRARY: &[(&str, &str)] = &[
     ("skript_model.h", HEADER),
     ("tables.h", include_str!("../c/tables.h")),
@@ -23,7 +23,7 @@ pub const LIBRARY: &[(&str, &str)] = &[
 
 const HEADER: &str = include_str!("../c/skript_model.h");
 
-/// Why an artifact has no C interface.
+/// Why an artifact cannot have a C interface.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SharedObjectError {
     /// A tensor has more dimensions than the C interface allows.
@@ -34,7 +34,7 @@ pub enum SharedObjectError {
         /// The number of dimensions.
         rank: usize,
     },
-    /// The library reads a variable from a file with its name, and this name is none.
+    /// The library reads a variable from a file with the variable's name, and this name is not a file name.
     #[error("the name `{0}` of a variable is not a file name")]
     Name(String),
     /// A tensor has more bytes than [`crate::artifact::LARGEST`].
@@ -45,7 +45,7 @@ pub enum SharedObjectError {
     Updates,
 }
 
-/// The header for callers: the C interface, and what this model is in a comment.
+/// The header for callers: the C interface, with a comment that describes this model.
 pub fn header(artifact: &Artifact, graph: &str) -> String {
     let mut text = format!("/* Graph {}:\n", in_comment(graph));
     let first = artifact
@@ -77,7 +77,7 @@ pub fn header(artifact: &Artifact, graph: &str) -> String {
 /// The tables of a model as a C file.
 ///
 /// # Errors
-/// [`SharedObjectError`] for what the C interface cannot say.
+/// [`SharedObjectError`] for models that the C interface cannot represent.
 pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectError> {
     let first = artifact
         .outputs
@@ -162,7 +162,7 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
     Ok(tables.text)
 }
 
-/// C text with arrays that were named already.
+/// C text with arrays that are defined once.
 #[derive(Default)]
 struct Tables {
     text: String,
@@ -170,7 +170,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Defines an array; an empty one has an element that nobody reads, for C has no arrays without.
+    /// Defines an array; an empty one has an unused element, because C has no empty arrays.
     fn array(&mut self, element: &str, name: &str, items: &[String]) {
         let items = match items {
             [] => "{0}".to_owned(),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The functions that compiled code may call: a fixed table, so that loaded code calls nothing else in the process.
+//! The functions that compiled code may call: a fixed table, so that loaded code cannot call other functions of the
+//! process.
 //!
-//! Code generation names them: `convert-math-to-libm` and LLVM the mathematics of the C library, LLVM alone what moves
-//! bytes, and the arithmetic that a processor lacks. None accesses memory outside of its arguments.
+//! Code generation refers to them: `convert-math-to-libm` and LLVM to mathematical functions of the C library; LLVM
+//! also to functions that move bytes, and to arithmetic that a processor lacks. None accesses memory outside of its
+//! arguments.
 
 use crate::threads::{self, Task, skript_parallel};
 use skript_intrinsics::compiled::{self, skript_intrinsic};
@@ -29,7 +31,7 @@ functions! {
     cos cosf cosh coshf erf erff erfc erfcf exp expf exp2 exp2f expm1 expm1f fabs fabsf floor floorf fma fmaf
     log logf log10 log10f log1p log1pf log2 log2f pow powf round roundf roundeven roundevenf sin sinf sinh sinhf
     sqrt sqrtf tan tanf tanh tanhf trunc truncf
-    // Of operations that a processor may lack, and what LLVM makes of calls above.
+    // For operations that a processor may lack, and for functions that LLVM substitutes for those above.
     copysign copysignf exp10 exp10f fmax fmaxf fmin fminf fmod fmodf frexp frexpf ldexp ldexpf llrint llrintf
     llround llroundf lrint lrintf lround lroundf modf modff nearbyint nearbyintf rint rintf sincos sincosf
     __powidf2 __powisf2
@@ -39,7 +41,7 @@ functions! {
     __divti3 __modti3 __multi3 __udivti3 __umodti3
 }
 
-/// Conversions of halves that a processor without F16C lacks.
+/// Conversions of halves, for processors without F16C.
 #[cfg(target_arch = "x86_64")]
 mod halves {
     use super::c_void;

@@ -25,29 +25,29 @@ pub(crate) type Task = unsafe extern "C" fn(*const c_void, i64, i64);
 /// The symbol that compiled code calls.
 pub(crate) const SYMBOL: &str = "skript_parallel";
 
-/// Environment variable with the number of threads, where no call sets one.
+/// The environment variable for the default number of threads.
 pub(crate) const VARIABLE: &str = "SKRIPT_NUM_THREADS";
 
 /// Maximum number of threads.
 pub(crate) const MOST_THREADS: usize = 256;
 
-/// Ranges of steps for each thread: threads that are late or disturbed take fewer.
+/// The number of ranges of steps for each thread, so that delayed threads take fewer.
 const RANGES_PER_THREAD: i64 = 4;
 
 /// How long a worker spins before it parks.
 const SPIN: Duration = Duration::from_micros(50);
 
-/// The default that was set; 0: none.
+/// The default that was set; 0 for none.
 static DEFAULT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The number of threads of loops that this thread starts; 0: the default.
+    /// The number of threads of loops that this thread starts; 0 for the default.
     static WANTED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The number of threads of loops, unless a call says otherwise: what [`set_default_threads`] set, else
-/// what `SKRIPT_NUM_THREADS` says, else the CPUs that the affinity mask
-/// and the quota of the control group leave to this process.
+/// The default number of threads of a loop: the value of [`set_default_threads`], else the value of
+/// `SKRIPT_NUM_THREADS`, else the number of CPUs that the affinity mask and the control group's quota leave to this
+/// process.
 pub fn default_threads() -> usize {
     static MACHINE: OnceLock<usize> = OnceLock::new();
     let asked = DEFAULT.load(Ordering::Relaxed);
@@ -71,7 +71,7 @@ pub fn set_default_threads(threads: usize) {
     DEFAULT.store(threads.min(MOST_THREADS), Ordering::Relaxed);
 }
 
-/// Runs `work` with loops that it starts on up to `threads` threads; 0 means [`default_threads`].
+/// Executes `work`, whose loops run on up to `threads` threads; 0 means [`default_threads`].
 pub(crate) fn with_threads<T>(threads: usize, work: impl FnOnce() -> T) -> T {
     struct Restore(usize);
     impl Drop for Restore {
@@ -83,16 +83,16 @@ pub(crate) fn with_threads<T>(threads: usize, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// A loop in progress. It lives on the stack of the thread that started it.
+/// A loop in progress, on the stack of the thread that started it.
 struct Loop {
     task: Task,
     context: *const c_void,
     steps: i64,
-    /// Steps of one range.
+    /// The number of steps of a range.
     range: i64,
-    /// The first step that no thread has taken.
+    /// The first step that no thread has claimed.
     next: AtomicI64,
-    /// Workers that may still join.
+    /// The number of workers that may still join.
     seats: AtomicUsize,
 }
 
@@ -111,7 +111,7 @@ impl Loop {
         }
     }
 
-    /// Takes a seat; false if all are taken.
+    /// Joins the loop; false if the maximum number of workers has joined.
     fn join(&self) -> bool {
         let fewer = |seats: usize| seats.checked_sub(1);
         self.seats
@@ -120,19 +120,19 @@ impl Loop {
     }
 }
 
-/// What the workers and the threads that start loops share.
+/// The state shared by the workers and the threads that start loops.
 struct Pool {
-    /// Whether a thread has the pool.
+    /// Whether a thread uses the pool.
     taken: AtomicBool,
     /// The loop that workers may join; null if there is none.
     current: AtomicPtr<Loop>,
-    /// Counts loops: a worker sees that there is another one.
+    /// The number of loops so far, by which a worker notices a new one.
     epoch: AtomicU64,
-    /// Workers that may hold a reference to the current loop.
+    /// The number of workers that may hold a reference to the current loop.
     inside: AtomicUsize,
-    /// Workers that have been started.
+    /// The number of started workers.
     workers: AtomicUsize,
-    /// Workers that are parked or about to be.
+    /// The number of workers that are parked or about to park.
     parked: Mutex<usize>,
     wake: Condvar,
 }
@@ -148,7 +148,7 @@ static POOL: Pool = Pool {
 };
 
 impl Pool {
-    /// Runs a loop with up to `workers` workers beside the calling thread, which has the pool.
+    /// Executes a loop with up to `workers` workers beside the calling thread, which holds the pool.
     fn run(&'static self, todo: &Loop, workers: usize) {
         self.start(workers);
         self.current
@@ -160,7 +160,7 @@ impl Pool {
         }
         drop(parked);
         todo.work();
-        // No worker joins from here on: one that saw the loop has counted itself before.
+        // No worker joins from here on: a worker that saw the loop has counted itself before.
         self.current.store(std::ptr::null_mut(), Ordering::SeqCst);
         let mut waits = 0_u32;
         while self.inside.load(Ordering::SeqCst) != 0 {
@@ -168,7 +168,7 @@ impl Pool {
         }
     }
 
-    /// Starts threads until there are `count` workers, or the system has no more.
+    /// Starts threads until there are `count` workers, or the system refuses more.
     fn start(&'static self, count: usize) {
         while self.workers.load(Ordering::Relaxed) < count {
             let builder = std::thread::Builder::new().name("skript-worker".to_owned());
@@ -179,7 +179,7 @@ impl Pool {
         }
     }
 
-    /// The life of a worker.
+    /// The main loop of a worker.
     fn serve(&self) {
         // A loop that started before this worker did is joined as well.
         let mut seen = u64::MAX;
@@ -187,7 +187,7 @@ impl Pool {
             seen = self.next_epoch(seen);
             self.inside.fetch_add(1, Ordering::SeqCst);
             let current = self.current.load(Ordering::SeqCst);
-            // SAFETY: the thread that started the loop waits until `inside` is 0 after it has taken the loop away; this
+            // SAFETY: the thread that started the loop waits until `inside` is 0 after it has removed the loop; this
             // worker counted itself before it read the pointer.
             if let Some(current) = unsafe { current.as_ref() }
                 && current.join()
@@ -198,7 +198,7 @@ impl Pool {
         }
     }
 
-    /// Waits until the number of loops is not `seen`: spins, then parks.
+    /// Waits until the number of loops differs from `seen`: spins, then parks.
     fn next_epoch(&self, seen: u64) -> u64 {
         let changed = || Some(self.epoch.load(Ordering::SeqCst)).filter(|epoch| *epoch != seen);
         let begin = Instant::now();
@@ -225,7 +225,7 @@ impl Pool {
     }
 }
 
-/// Waits a little: spins at first, then leaves the CPU to others.
+/// Waits briefly: spins at first, then yields the CPU.
 fn pause(waits: &mut u32) {
     *waits = waits.saturating_add(1);
     match *waits {
@@ -237,7 +237,7 @@ fn pause(waits: &mut u32) {
 /// Computes the steps `0..steps` of `task`, in any order, on the threads of the pool; returns when all are done.
 ///
 /// # Safety
-/// `task` may be called with `context` on any thread, for any ranges of steps at the same time.
+/// `task` must be callable with `context` on any thread, for different ranges of steps at the same time.
 pub unsafe extern "C" fn skript_parallel(task: Task, context: *const c_void, steps: i64) {
     let wanted = match WANTED.get() {
         0 => default_threads(),

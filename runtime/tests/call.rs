@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of a small program: values, errors, threads, and no allocation on the way.
+//! Calls of a small program: values, errors, threads, and that a call does not allocate.
 
 #![allow(
     clippy::unwrap_used,
@@ -94,7 +94,7 @@ fn tensor(values: &[f32; 4]) -> Tensor {
 }
 
 #[test]
-fn values_come_out_and_mistakes_are_told() {
+fn values_come_out_and_mistakes_are_reported() {
     let artifact = artifact();
     let (x, w) = (
         tensor(&[0.0, 1.0, -1.0, 2.0]),

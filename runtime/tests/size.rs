@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the program `skript-run` needs: neither LLVM nor MLIR, and few bytes.
+//! The dependencies and the size of `skript-run`: neither LLVM nor MLIR, and few bytes.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +9,7 @@ use object::{LittleEndian, StringTable};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_skript-run");
 
-/// Names of the shared libraries that an ELF program loads.
+/// Names of the shared libraries that an ELF program links.
 fn libraries(file: &[u8]) -> Vec<String> {
     let header = FileHeader64::<LittleEndian>::parse(file).unwrap();
     let sections = header.sections(LittleEndian, file).unwrap();
@@ -45,12 +45,12 @@ fn skript_run_loads_the_c_library_alone() {
     assert!(libraries.iter().all(is_known), "{libraries:?}");
 }
 
-/// Bytes that are loaded or kept by `strip`: all sections but symbols and debug information.
+/// The size in bytes that is loaded or kept by `strip`: all sections except symbols and debug information.
 #[cfg(not(debug_assertions))]
 #[test]
 fn skript_run_is_small() {
     use object::read::elf::SectionHeader as _;
-    /// What wheels and containers allow for.
+    /// The limit for wheels and containers.
     const LARGEST: u64 = 5 << 20;
     let file = std::fs::read(PROGRAM).unwrap();
     let header = FileHeader64::<LittleEndian>::parse(&*file).unwrap();

@@ -17,9 +17,9 @@ pub struct Code {
     artifact: Artifact,
 }
 
-/// Code in this process with memory of its own: one call at a time.
+/// Code loaded into this process with its own memory: one call at a time.
 ///
-/// Variables that the model updates (`@update`) keep their new values from call to call.
+/// Variables that the model updates (`@update`) keep their new values between calls.
 pub struct Instance {
     inner: skript_runtime::Instance,
     variables: Vec<Tensor>,
@@ -40,12 +40,12 @@ impl Code {
         self.artifact.variables.iter().map(Port::of).collect()
     }
 
-    /// The code as bytes, those of a `.skm` file; the same model gives the same bytes.
+    /// The code as the bytes of a `.skm` file; the same model gives the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.artifact.to_bytes()
     }
 
-    /// Code from bytes. The bytes hold native code: read only what you would run as a program.
+    /// Code from bytes. The bytes contain native code: load only bytes that you would execute as a program.
     ///
     /// # Errors
     /// [`Error::Code`] if the bytes are not what [`Code::to_bytes`] wrote.
@@ -73,8 +73,8 @@ impl Instance {
     /// Computes the outputs, in the order of the graph.
     ///
     /// # Errors
-    /// [`Error::Name`] if an input has no array, [`Error::Run`] if an array does not fit or a run-time check does not hold; variables
-    /// then keep their values.
+    /// [`Error::Name`] if an input has no array, [`Error::Run`] if an array does not fit or a run-time check fails;
+    /// variables then keep their values.
     pub fn call(&mut self, inputs: &[(&str, &Tensor)]) -> Result<Vec<Output>, Error> {
         let artifact = self.inner.program().artifact().clone();
         let arrays = arranged(&artifact.inputs, inputs)?;

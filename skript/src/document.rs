@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text that was parsed and checked.
+//! Parsed and checked text.
 
 use crate::error::Error;
 use crate::model::Model;
@@ -23,7 +23,7 @@ pub struct Document {
     problems: Vec<Problem>,
 }
 
-/// Which graph to compose, and with which values.
+/// The graph to compose, and values for it.
 ///
 /// ```
 /// use skript::ComposeOptions;
@@ -35,13 +35,13 @@ pub struct ComposeOptions {
 }
 
 impl ComposeOptions {
-    /// The graph of this name; without it the first of the main module.
+    /// Selects the graph with this name; the default is the first one of the main module.
     pub fn graph(mut self, name: &str) -> Self {
         self.inner.graph = Some(name.to_owned());
         self
     }
 
-    /// A value of an attribute of the graph; without it the attribute has its default.
+    /// Sets an attribute of the graph; otherwise the attribute has its default.
     pub fn attribute(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.inner
             .attributes
@@ -57,19 +57,20 @@ impl ComposeOptions {
         self
     }
 
-    /// The input gets an array in place of its default.
+    /// Passes an array for the input instead of its default.
     pub fn given(mut self, name: &str) -> Self {
         self.inner.given_inputs.push(name.to_owned());
         self
     }
 
-    /// The optional input gets no array.
+    /// Passes no array for the optional input.
     pub fn absent(mut self, name: &str) -> Self {
         self.inner.absent_inputs.push(name.to_owned());
         self
     }
 
-    /// Element types of `real` tensors (f16, bf16, f32, f64) and of `int` tensors (i8, i16, i32, i64); without them f32 and i64.
+    /// Sets the element types of `real` tensors (f16, bf16, f32, f64) and of `int` tensors (i8, i16, i32, i64); the
+    /// defaults are f32 and i64.
     ///
     /// # Errors
     /// [`Error::Name`] for any other type.
@@ -127,15 +128,15 @@ impl<T: Into<Value>> From<Vec<T>> for Value {
 }
 
 impl Document {
-    /// Reads a model folder with a `main.sknd`, or a single file, and checks it. Imports are looked up in the folder, then in the
-    /// standard library. Whatever is wrong is in [`Document::problems`], a file that cannot be read as well.
+    /// Reads a model folder with a `main.sknd`, or a single file, and checks it. Imports are resolved in the folder,
+    /// then in the standard library. All errors, including files that cannot be read, are in [`Document::problems`].
     pub fn open(path: &Path, edition: Option<Edition>, limits: &Limits) -> Self {
         let mut sink = Sink::default();
         let program = load_program(path, edition, limits, &mut sink);
         Self::checked(program, limits, sink)
     }
 
-    /// Parses a text and checks it. `name` is the path that locations of problems have; imports are looked up beside it.
+    /// Parses a text and checks it. Locations of problems have `name` as their path; imports are resolved beside it.
     pub fn parse(name: &str, text: &str, limits: &Limits) -> Self {
         let mut sink = Sink::default();
         let program = load_text(text, Path::new(name), None, limits, &mut sink);
@@ -154,7 +155,7 @@ impl Document {
         }
     }
 
-    /// All that is wrong, and warnings, in the order of the text.
+    /// All errors and warnings in the order of the text.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -172,7 +173,8 @@ impl Document {
     /// Specializes a graph and everything that it invokes to attribute values, types and shapes.
     ///
     /// # Errors
-    /// [`Error::Document`] if the document has errors or composing finds some; [`Error::Name`] if there is no such graph.
+    /// [`Error::Document`] if the document has errors or composition reports some; [`Error::Name`] if there is no such
+    /// graph.
     pub fn compose(&self, options: &ComposeOptions) -> Result<Model, Error> {
         let errors = self.problems.iter();
         let errors: Vec<Problem> = errors

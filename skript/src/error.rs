@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why something could not be done.
+//! Errors of composing, compiling, loading and running models.
 
 use crate::problem::Problem;
 use skript_passes::CompileError;
@@ -12,31 +12,31 @@ use skript_tensor::TensorError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The document is wrong, or the options do not fit it. At least one problem, in the order of the text.
+    /// The document has errors, or the options do not fit it. At least one problem, in the order of the text.
     #[error("{}", listed(.0))]
     Document(Vec<Problem>),
     /// The compiler does not support the model, or one of its passes has a defect.
     #[error(transparent)]
     Compile(Box<CompileError>),
-    /// No processor, or no feature of one, has this name.
+    /// An unknown processor or feature.
     #[error(transparent)]
     Target(#[from] TargetError),
     /// The model has no StableHLO form.
     #[error(transparent)]
     Export(Box<ExportError>),
-    /// Bytes are not code, or code that was damaged.
+    /// The bytes are not compiled code, or were damaged.
     #[error(transparent)]
     Code(#[from] ArtifactError),
     /// The code does not run on this machine.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A name that the model does not have, or an input that has no array.
+    /// A name that the model does not have, or an input without an array.
     #[error("{0}")]
     Name(String),
     /// An array file cannot be read, or an array has another type or shape.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Arrays(Vec<TensorError>),
-    /// The run failed: an array has another type or shape than the model's input, or a run-time check does not hold.
+    /// The run failed: an array has another type or shape than the model's input, or a run-time check failed.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The evaluator failed, for the same reasons.

@@ -97,7 +97,7 @@ impl Model {
     /// The model as a StableHLO program whose variables are arguments.
     ///
     /// # Errors
-    /// [`Error::Compile`] if a construct has no form in StableHLO.
+    /// [`Error::Compile`] if a construct has no StableHLO form.
     pub fn to_stablehlo(&self) -> Result<Export, Error> {
         let none = ProgramWeights::default();
         let exported = export_model(&self.inner, &self.program.sources, None, &none)?;
@@ -110,11 +110,11 @@ impl Model {
         })
     }
 
-    /// Evaluates the model by its definition: slowly, and with nothing in common with the compiler.
+    /// Evaluates the model by its definition: slow, and independent of the compiler.
     ///
     /// # Errors
-    /// [`Error::Name`] if an input has no array, [`Error::Arrays`] if a variable has no value, [`Error::Evaluate`] if an array does
-    /// not fit or a run-time check does not hold.
+    /// [`Error::Name`] if an input has no array, [`Error::Arrays`] if a variable has no value, [`Error::Evaluate`] if
+    /// an array does not fit or a run-time check fails.
     pub fn evaluate(
         &self,
         inputs: &[(&str, &Tensor)],

@@ -8,9 +8,9 @@ use std::fmt;
 /// The size of one dimension of a tensor, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// Always this size.
+    /// Static: always this size.
     Static(u64),
-    /// Known when the model runs, at most this size.
+    /// Dynamic: known when the model runs, at most this size.
     Dynamic(u64),
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Severity {
     /// The document cannot be used.
     Error,
-    /// The document can be used, but probably does not mean what its author thinks.
+    /// The document can be used, but probably does not mean what its author intended.
     Warning,
 }
 
@@ -25,29 +25,29 @@ pub struct Location {
     pub column: usize,
     /// Line of the end.
     pub end_line: usize,
-    /// Column of the end.
+    /// Column after the last character.
     pub end_column: usize,
 }
 
-/// Something that is wrong, or probably wrong, with a document.
+/// An error or a warning in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Identifies the rule, such as `SK0412`; `skript explain` describes it.
+    /// The code of the rule, such as `SK0412`; `skript explain` describes it.
     pub code: &'static str,
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong, with the names and values of the document.
+    /// The message, with the names and values of the document.
     pub message: String,
-    /// Where it is; `None` if it is nowhere in a text, such as a file that is missing.
+    /// The location; `None` if it is not in a text, such as for a missing file.
     pub location: Option<Location>,
     /// Further locations and remarks, such as the operator calls that lead to the location.
     pub notes: Vec<(Option<Location>, String)>,
-    /// What to do, if that is known.
+    /// How to fix it, if that is known.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// All that was reported, in the order of the text.
+    /// All diagnostics, in the order of the text.
     pub(crate) fn all(sink: Sink, sources: &SourceMap) -> Vec<Problem> {
         let sorted = sink.into_sorted();
         sorted.iter().map(|d| Problem::of(d, sources)).collect()

@@ -5,7 +5,7 @@ use crate::error::Error;
 use skript_passes::target::TargetDescription;
 use skript_runtime::artifact;
 
-/// A processor, in LLVM's words.
+/// A processor, in LLVM's terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub(crate) inner: TargetDescription,
@@ -23,7 +23,7 @@ impl Target {
     /// features that code may use (`+avx512bf16,-avx512vl`), or `""`.
     ///
     /// # Errors
-    /// [`Error::Target`] if a name is not known; its text lists those that are.
+    /// [`Error::Target`] for an unknown name; its text lists the known ones.
     pub fn named(cpu: &str, features: &str) -> Result<Self, Error> {
         Ok(Target {
             inner: TargetDescription::named(cpu, features)?,

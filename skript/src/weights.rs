@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The source of the values of variables.
+//! Sources of the values of variables.
 
 use crate::error::Error;
 use skript_runtime::artifact::Port;
 use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
 use std::path::Path;
 
-/// Bytes that a compressed file of weights may unpack to.
+/// The maximum unpacked size in bytes of a compressed file of weights.
 const UNPACKED: u64 = 2 << 30;
 
 /// Values of a model's variables.
@@ -17,7 +17,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// None: for models without variables.
+    /// No values: for models without variables.
     pub fn none() -> Self {
         Weights {
             store: WeightStore::default(),
@@ -25,7 +25,7 @@ impl Weights {
         }
     }
 
-    /// Random values for all variables, the same for the same seed: for measurements.
+    /// Random values for all variables, equal for equal seeds: for measurements.
     pub fn random(seed: u64) -> Self {
         Weights {
             store: WeightStore::default(),

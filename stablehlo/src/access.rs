@@ -17,13 +17,13 @@ use skript_dialect::melior;
 use skript_passes::ir::{attributes, types};
 use skript_passes::structure::{Affine, Placement, Positions};
 
-/// One subscript: its value everywhere, and its form if it is affine, or all its values if one index decides them.
+/// One subscript: its value at each point, and its affine form, or all its values if it depends on one index only.
 #[derive(Clone)]
 pub(crate) struct Subscript<'c, 'a> {
     pub(crate) field: Field<'c, 'a>,
     pub form: Option<Affine>,
     pub known: Option<Positions>,
-    /// Whether data decide it.
+    /// Whether it depends on data.
     pub(crate) is_data: bool,
 }
 
@@ -56,7 +56,7 @@ impl<'c, 'a> Subscript<'c, 'a> {
         })
     }
 
-    /// A subscript of which nothing is known.
+    /// A subscript without a known form.
     pub(crate) fn data(field: Field<'c, 'a>) -> Self {
         Subscript {
             field,
@@ -67,7 +67,7 @@ impl<'c, 'a> Subscript<'c, 'a> {
     }
 }
 
-/// How positions were gathered, if any were.
+/// The kind of the gathers, if there were any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gathered {
     #[default]
@@ -89,13 +89,13 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A dimension of which every position is read in order.
+    /// A dimension that is read in full and in order.
     fn whole(positions: &Positions) -> Self {
         Run {
             indices: vec![positions.index],
             offset: 0,
             step: 1,
-            count: positions.places.len() as i64,
+            count: positions.positions.len() as i64,
             reversed: false,
         }
     }
@@ -104,19 +104,19 @@ impl Run {
         self.offset + self.step * (self.count - 1)
     }
 
-    /// Whether some position lies outside of a dimension of this extent.
+    /// Whether a position is out of bounds for a dimension of this extent.
     pub(crate) fn leaves(&self, extent: i64) -> bool {
         self.offset < 0 || self.last() >= extent
     }
 }
 
-/// The elements read, and whether any position was gathered.
+/// The elements read, and whether a gather was needed.
 pub(crate) struct Read<'c, 'a> {
     pub(crate) field: Field<'c, 'a>,
     pub(crate) gathered: Gathered,
 }
 
-/// The elements at the subscripts, at each point of a domain. Where a subscript leaves the tensor the element is any.
+/// The elements at the subscripts, at each point of a domain. Elements out of bounds are unspecified.
 pub(crate) fn read<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
@@ -153,9 +153,9 @@ pub(crate) fn read<'c: 'a, 'a>(
         return Ok(plain(Field::scalar(at.reshape(one, &[])?)));
     }
     if runs.iter().any(Option::is_none)
-        && let Some((rows, places)) = straightened(tensor, subscripts, domain, at)?
+        && let Some((rows, addresses)) = straightened(tensor, subscripts, domain, at)?
     {
-        return read(rows, &places, domain, at);
+        return read(rows, &addresses, domain, at);
     }
     for (dimension, (run, subscript)) in runs.iter_mut().zip(subscripts).enumerate() {
         let alone = subscript.known.as_ref().filter(|known| {
@@ -166,7 +166,7 @@ pub(crate) fn read<'c: 'a, 'a>(
         });
         if run.is_none()
             && let Some(known) = alone
-            && let Some(row) = rearranged(tensor, dimension, &known.places, at)?
+            && let Some(row) = rearranged(tensor, dimension, &known.positions, at)?
         {
             tensor = row;
             *run = Some(Run::whole(known));
@@ -205,7 +205,7 @@ fn shape(labels: &[usize], domain: &[i64]) -> Vec<i64> {
         .collect()
 }
 
-/// By dimension; `None`: it is gathered.
+/// The slice of each dimension; `None` if it is gathered.
 fn runs(subscripts: &[Subscript<'_, '_>], domain: &[i64]) -> Vec<Option<Run>> {
     subscripts
         .iter()
@@ -289,21 +289,21 @@ fn gather<'c: 'a, 'a>(
     at: &Tensors<'c, 'a>,
 ) -> Result<Field<'c, 'a>, Error> {
     let extents = at.extents(tensor)?;
-    let mut places = Vec::new();
+    let mut addresses = Vec::new();
     let mut gathered = Vec::new();
     let mut sizes = extents.clone();
     for (dimension, (subscript, run)) in subscripts.iter().zip(runs).enumerate() {
         if run.is_none() {
-            places.push(&subscript.field);
+            addresses.push(&subscript.field);
             gathered.push(dimension as i64);
             if let Some(size) = sizes.get_mut(dimension) {
                 *size = 1;
             }
         }
     }
-    let outer = union(places.iter().copied());
+    let outer = union(addresses.iter().copied());
     let mut labels = outer.clone();
-    let indices = stack(&places, &outer, domain, at)?;
+    let indices = stack(&addresses, &outer, domain, at)?;
     let mut result = shape(&outer, domain);
     let mut offsets = Vec::new();
     for (run, extent) in runs.iter().zip(&extents) {

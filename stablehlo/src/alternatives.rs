@@ -8,7 +8,7 @@ use super::error::ExportError;
 use super::evaluate::Evaluator;
 use super::rearrange::MOST;
 use super::shift::Shift;
-use super::subscript::Place;
+use super::subscript::DynamicSubscript;
 use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationResult};
 use skript_dialect::melior;
@@ -31,8 +31,8 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
             return Ok(None);
         };
         let decided = self.form(subscript).is_some() || self.known(subscript).is_some();
-        let place = self.field(subscript)?;
-        let [index] = place.indices.as_slice() else {
+        let position = self.field(subscript)?;
+        let [index] = position.indices.as_slice() else {
             return Ok(None);
         };
         if decided || !self.sequential.is_empty() {
@@ -48,13 +48,13 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         if !(2..=MOST).contains(&candidates.len()) {
             return Ok(None);
         }
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for candidate in candidates {
-            let place = self.place(candidate)?;
-            let Some(place) = place.filter(|place| place.rows.is_empty()) else {
+            let position = self.dynamic_subscript(candidate)?;
+            let Some(position) = position.filter(|position| position.rows.is_empty()) else {
                 return Ok(None);
             };
-            places.push((self.field(candidate)?, place));
+            positions.push((self.field(candidate)?, position));
         }
         let at = &self.at;
         let mut extents = at.extents(tensor)?;
@@ -64,14 +64,14 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         };
         *extent = count;
         let mut chosen = None;
-        for (field, candidate) in places {
+        for (field, candidate) in positions {
             let Some(row) = self.row(tensor, dimension, candidate)? else {
                 return Ok(None);
             };
             let along: Vec<i64> = (0..extents.len() as i64).collect();
             let row = at.broadcast(row, &along, &extents)?;
             let here = field.over(&[*index], self.domain(), at)?;
-            let is_meant = at.compare("EQ", "SIGNED", place.value, here)?;
+            let is_meant = at.compare("EQ", "SIGNED", position.value, here)?;
             let is_meant = at.broadcast(is_meant, &[dimension as i64], &extents)?;
             chosen = Some(match chosen {
                 Some(others) => at.select(is_meant, row, others)?,
@@ -87,13 +87,13 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
         &self,
         tensor: Value<'c, 'a>,
         dimension: usize,
-        place: Place<'c, 'a>,
+        position: DynamicSubscript<'c, 'a>,
     ) -> Result<Option<Value<'c, 'a>>, ExportError> {
         let at = &self.at;
-        let (tensor, form) = match place.by {
-            None => (tensor, place.form),
+        let (tensor, form) = match position.by {
+            None => (tensor, position.form),
             Some(_) => {
-                let Some((shift, mut within)) = Shift::of(dimension, &place, self.domain(), at)?
+                let Some((shift, mut within)) = Shift::of(dimension, &position, self.domain(), at)?
                 else {
                     return Ok(None);
                 };

@@ -74,9 +74,9 @@ fn run<'c: 'a, 'a>(
         }
         None => None,
     };
-    let (best, place) = best(elements, counts, reduction.comparison, &at)?;
+    let (best, address) = best(elements, counts, reduction.comparison, &at)?;
 
-    // Nothing is better than a NaN at the first position, and nothing is compared without elements.
+    // No element is better than a NaN at the first position, and an empty range has no comparison.
     shape.pop();
     let begins_first = reduction.are_indices && outs.iter().all(|out| is_zero(*out));
     let first = match begins_first {
@@ -93,29 +93,29 @@ fn run<'c: 'a, 'a>(
     if counts.is_some() && matches!(reduction.comparison, ScalarOp::Le | ScalarOp::Ge) {
         // The worst value is not worse than itself: it may have no position.
         let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
-        let stands = at.compare("GE", "SIGNED", place, zero)?;
+        let stands = at.compare("GE", "SIGNED", address, zero)?;
         is_better = at.same("and", &[is_better, stands])?;
     }
     let is_better = Field {
         value: is_better,
         indices: kept.clone(),
     };
-    // Where a position begins at zero, that is where it stays.
-    let (place, mask) = match begins_first {
+    // If a position begins at zero, it stays there.
+    let (address, mask) = match begins_first {
         true => {
             let zero = at.splat(Scalar::Int(0), &shape, at.int())?;
-            (at.select(is_better.value, place, zero)?, None)
+            (at.select(is_better.value, address, zero)?, None)
         }
-        false => (place, Some(&is_better)),
+        false => (address, Some(&is_better)),
     };
     let mut results = Vec::new();
     let values = reading.values.iter();
     for ((index, out), value) in reduction.positions.iter().zip(outs).zip(values) {
         // A digit of the row-major position.
-        let behind: i64 = reduced.iter().filter(|i| *i > index).map(extent).product();
-        let mut digit = place;
-        if behind > 1 {
-            let divisor = at.splat(Scalar::Int(behind), &shape, at.int())?;
+        let after: i64 = reduced.iter().filter(|i| *i > index).map(extent).product();
+        let mut digit = address;
+        if after > 1 {
+            let divisor = at.splat(Scalar::Int(after), &shape, at.int())?;
             digit = at.same("divide", &[digit, divisor])?;
         }
         if reduced.first() != Some(index) {
@@ -134,19 +134,19 @@ fn run<'c: 'a, 'a>(
         };
         if !reduction.are_indices {
             let value = evaluator.field(*value)?;
-            let places = value.indices.iter().map(|own| match own == index {
+            let addresses = value.indices.iter().map(|own| match own == index {
                 true => Ok(Subscript::data(field.clone())),
                 false => Subscript::affine(Affine::index(*own), domain, &at),
             });
-            let places = places.collect::<Result<Vec<_>, _>>()?;
-            field = read(value.value, &places, domain, &at)?.field;
+            let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+            field = read(value.value, &addresses, domain, &at)?.field;
         }
         results.push(target.block(&field, mask, &reduction.slots)?);
     }
     Ok(results)
 }
 
-/// Direction and type of a comparison of such elements.
+/// The direction and the type of a comparison of such elements.
 fn comparison<'c: 'a, 'a>(
     op: ScalarOp,
     at: &Tensors<'c, 'a>,
@@ -163,7 +163,7 @@ fn comparison<'c: 'a, 'a>(
     Ok((direction, if is_real { "FLOAT" } else { "SIGNED" }))
 }
 
-/// The best elements along the last dimension, among those that count, and their positions.
+/// The best elements along the last dimension among those that the guard admits, and their positions.
 fn best<'c: 'a, 'a>(
     elements: Value<'c, 'a>,
     counts: Option<Value<'c, 'a>>,
@@ -174,7 +174,8 @@ fn best<'c: 'a, 'a>(
     let last = extents.len() as i64 - 1;
     let count = extents.last().copied().unwrap_or(1);
     let element = at.element(elements)?;
-    let (mut elements, mut places) = (elements, at.broadcast(at.iota(count)?, &[last], &extents)?);
+    let (mut elements, mut addresses) =
+        (elements, at.broadcast(at.iota(count)?, &[last], &extents)?);
     let worst = match op {
         ScalarOp::Lt | ScalarOp::Le => Accumulation::Min,
         _ => Accumulation::Max,
@@ -188,7 +189,7 @@ fn best<'c: 'a, 'a>(
         let none = at.splat(identity(worst, element), &extents, element)?;
         elements = at.select(counts, elements, none)?;
         let none = at.splat(Scalar::Int(nowhere), &extents, at.int())?;
-        places = at.select(counts, places, none)?;
+        addresses = at.select(counts, addresses, none)?;
     }
     extents.pop();
     let init = at.splat(identity(worst, element), &[], element)?;
@@ -223,7 +224,7 @@ fn best<'c: 'a, 'a>(
     body.create(ops::stablehlo::RETURN, &chosen, &[], &[], Vec::new())?;
     let op = at.at.create(
         ops::stablehlo::REDUCE,
-        &[elements, places, init, nowhere],
+        &[elements, addresses, init, nowhere],
         &[("dimensions", attributes::i64s(at.at.context, &[last]))],
         &[
             types::tensor(&extents, element),

@@ -14,10 +14,10 @@ use skript_passes::ir::ops;
 use skript_passes::ir::{Builder, dense, types};
 use skript_passes::ir::{erase, replace_uses};
 
-/// Elements of a constant that MLIR prints one by one.
+/// The number of elements up to which MLIR prints constants in decimal.
 const PRINTED: usize = 100;
 
-/// Makes bytes, and a conversion, of bools that would be printed in hexadecimal.
+/// Replaces bool constants that would be printed in hexadecimal by bytes and a conversion.
 pub(crate) fn widen(context: &Context, module: &Module) -> Result<(), Error> {
     let bit = IntegerType::new(context, 1).into();
     let root = module.as_operation();

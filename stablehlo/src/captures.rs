@@ -8,13 +8,13 @@ use skript_dialect::melior;
 use skript_passes::ir::ValueKey;
 use std::collections::{HashMap, HashSet};
 
-/// Values by what they are in the source.
+/// The values of the program for values of the source.
 #[derive(Clone, Copy)]
 pub(crate) struct Outside<'o, 'c, 'a> {
     /// The formula.
     pub op: OperationRef<'c, 'a>,
     pub values: &'o HashMap<ValueKey, Value<'c, 'a>>,
-    /// Arguments that hold finite numbers in every run.
+    /// Arguments whose elements are finite in every run.
     pub finite: &'o HashSet<ValueKey>,
 }
 
@@ -24,7 +24,7 @@ impl<'c: 'a, 'a> Outside<'_, 'c, 'a> {
         known.ok_or(ExportError::at(self.op, "uses a value that is not there"))
     }
 
-    /// Whether a value of the program holds finite numbers in every run.
+    /// Whether all elements of a value are finite in every run.
     pub(crate) fn is_finite(&self, value: Value<'c, 'a>) -> bool {
         finite::is_made_of(value, self.finite)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Casts between widths: the nearest number that the narrower type holds, rounded once.
+//! Casts between widths: to the nearest value of the narrower type, rounded once.
 
 use super::tensors::Tensors;
 use melior::Error;
@@ -33,7 +33,7 @@ pub(crate) fn width<'c: 'a, 'a>(
     at.op("convert", &[value], &[], r#type)
 }
 
-/// `convert` would drop bits.
+/// A conversion that would truncate bits: saturates instead.
 fn nearest<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     width: u32,

@@ -17,7 +17,7 @@ use skript_passes::ir::types;
 use skript_passes::structure::{Compaction, TermId};
 use skript_semantics::Scalar;
 
-/// The rule for writes at counted positions, if the count begins at zero.
+/// The rule for writes at a counter's positions, if the counter begins at zero.
 pub(crate) fn rewrite<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let begins = |target: usize| formula.outs.get(target).is_some_and(|out| is_zero(*out));
     let compaction = Compaction::of(&formula.reading.nest);
@@ -65,23 +65,23 @@ fn run<'c: 'a, 'a>(
             continue;
         }
         let value = *reading.values.get(position).ok_or_else(missing)?;
-        let places = reading.subscripts.get(position).ok_or_else(missing)?;
-        let places = places.iter().map(|place| evaluator.field(*place));
+        let addresses = reading.subscripts.get(position).ok_or_else(missing)?;
+        let addresses = addresses.iter().map(|address| evaluator.field(*address));
         let target = Target {
             kind: reading.nest.kind,
             out: *out,
             domain,
             at,
         };
-        let places = places.collect::<Result<Vec<_>, _>>()?;
-        *out = target.scatter(&evaluator.field(value)?, Some(&mask), &places)?;
+        let addresses = addresses.collect::<Result<Vec<_>, _>>()?;
+        *out = target.scatter(&evaluator.field(value)?, Some(&mask), &addresses)?;
     }
     let results = reading.same.iter().map(|tensor| held.get(*tensor).copied());
     let none = || ExportError::at(reading.op, "has too few destinations");
     results.collect::<Option<_>>().ok_or_else(none)
 }
 
-/// One for each mark, at all points in their order.
+/// 1 for each mark, at all points in their order.
 fn ones<'c: 'a, 'a>(
     marks: &Field<'c, 'a>,
     domain: &[i64],
@@ -94,7 +94,7 @@ fn ones<'c: 'a, 'a>(
     Ok((ones, count))
 }
 
-/// How many marks there are.
+/// The number of marks.
 fn total<'c: 'a, 'a>(
     marks: &Field<'c, 'a>,
     domain: &[i64],
@@ -112,11 +112,11 @@ fn numbers<'c: 'a, 'a>(
 ) -> Result<Field<'c, 'a>, Error> {
     let (mut sums, count) = ones(marks, domain, at)?;
     let zero = Scalar::Int(0);
-    let behind = |value, by: i64| at.pad(value, zero, &[by], &[-by], &[0]);
-    sums = behind(sums, 1)?;
+    let after = |value, by: i64| at.pad(value, zero, &[by], &[-by], &[0]);
+    sums = after(sums, 1)?;
     let mut reach = 1;
     while reach < count {
-        sums = at.same("add", &[sums, behind(sums, reach)?])?;
+        sums = at.same("add", &[sums, after(sums, reach)?])?;
         reach *= 2;
     }
     let indices = changing(domain);

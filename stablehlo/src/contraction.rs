@@ -8,8 +8,8 @@ use melior::ir::Attribute;
 use skript_dialect::melior;
 use skript_passes::ir::types;
 
-/// `Σ lhs · rhs` over `reduced`, as a field of the other indices. `None` where nothing is gained: no reduced index is
-/// common to both factors, or each has all indices of the other.
+/// `Σ lhs · rhs` over `reduced`, as a field of the other indices. `None` if that gains nothing: no reduced index occurs
+/// in both factors, or one factor has all indices of the other.
 pub(crate) fn contract<'c: 'a, 'a>(
     lhs: &Field<'c, 'a>,
     rhs: &Field<'c, 'a>,
@@ -77,8 +77,8 @@ pub(crate) fn contract<'c: 'a, 'a>(
     Field::labelled(value, &labels, at).map(Some)
 }
 
-/// The factor with those reduced indices, too, that only the other one has: a sum of these before the product might be
-/// infinite where no product is.
+/// The factor broadcast along reduced indices that only the other factor has. Summing the other factor over these first
+/// could produce an infinity that the products do not have.
 fn widened<'c: 'a, 'a>(
     field: &Field<'c, 'a>,
     other: &Field<'c, 'a>,

@@ -34,7 +34,7 @@ pub enum ExportError {
 }
 
 impl ExportError {
-    /// An operation that has no form in StableHLO.
+    /// An operation without a StableHLO form.
     pub fn at(op: OperationRef<'_, '_>, what: &str) -> Self {
         let name = skript_passes::ir::copy::operation_name(op);
         let mut message = Message::error(op, format!("'{name}' {what}"));
@@ -43,7 +43,7 @@ impl ExportError {
     }
 }
 
-/// The invocations that lead to an operation, the innermost first: of several, the first in the module.
+/// A chain of invocations that leads to an operation, innermost first; if there are several, the first in the module.
 fn calls(op: OperationRef<'_, '_>) -> Vec<Frame> {
     let Some((mut function, module)) = holders(op) else {
         return Vec::new();

@@ -36,9 +36,9 @@ pub(crate) struct Evaluator<'r, 'c, 'a> {
     pub(crate) destinations: Vec<Value<'c, 'a>>,
     /// The destination of one element that counts steps, and its value before each step.
     pub(crate) counted: Option<(usize, Field<'c, 'a>)>,
-    /// Integers that are linear forms of indices here, however they are computed.
+    /// Integers that are represented as linear forms of indices, however they are computed.
     pub moved: HashSet<ValueKey>,
-    /// Indices that are one number at a time.
+    /// Indices that have one value at a time, because a loop runs over them.
     pub(crate) sequential: HashMap<usize, Value<'c, 'a>>,
     /// Whether any read was a gather.
     pub(crate) gathered: Gathered,
@@ -120,7 +120,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(())
     }
 
-    /// The field of a value of the regions, or of a scalar from outside.
+    /// The field of a value in the regions, or of a captured scalar.
     pub(crate) fn field(&self, value: Value<'c, 'a>) -> Result<Field<'c, 'a>, ExportError> {
         match self.fields.get(&ValueKey::of(value)) {
             Some(field) => Ok(field.clone()),
@@ -156,7 +156,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(Subscript::affine(form, self.domain(), &self.at)?.field)
     }
 
-    /// Whether an operation of the regions gives a value, or it is an index.
+    /// Whether a value is an index or the result of an operation in the regions.
     pub(crate) fn is_inside(&self, value: Value<'c, 'a>) -> bool {
         self.fields.contains_key(&ValueKey::of(value))
     }
@@ -191,7 +191,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(())
     }
 
-    /// The affine form of an integer, where every index it depends on is a dimension.
+    /// The affine form of an integer, if every index that it depends on is a dimension.
     pub(super) fn form(&self, value: Value<'c, 'a>) -> Option<Affine> {
         let form = self.reading.nest.affine(self.reading.find(value)?)?;
         let sequential = form
@@ -201,13 +201,13 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         (!sequential).then_some(form)
     }
 
-    /// The values of an integer that one index decides, where that is a dimension.
+    /// The values of an integer that depends on one index only, if that index is a dimension.
     pub(super) fn known(&self, value: Value<'c, 'a>) -> Option<Positions> {
         let positions = Positions::of(&self.reading.nest, self.reading.find(value)?)?;
         (!self.sequential.contains_key(&positions.index)).then_some(positions)
     }
 
-    /// Whether data decide an integer.
+    /// Whether an integer depends on data.
     fn is_data(&self, value: Value<'c, 'a>) -> bool {
         let term = self.reading.find(value);
         term.is_none_or(|term| Positions::are_data(&self.reading.nest, term))
@@ -266,7 +266,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
             if let Some(form) = form.as_ref().filter(|_| is_run)
                 && form.indices() != field.indices
             {
-                // Computed of digits that are of no consequence.
+                // Computed from digits that have no effect.
                 subscripts.push(Subscript::affine(form.clone(), self.domain(), &self.at)?);
                 continue;
             }
@@ -291,17 +291,21 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         if !self.sequential.is_empty() {
             return Ok(None);
         }
-        let place = self.place(subscript)?.filter(|place| !place.is_affine());
+        let subscript_form = self
+            .dynamic_subscript(subscript)?
+            .filter(|subscript_form| !subscript_form.is_affine());
         // A single position needs no slice.
-        let Some(place) = place.filter(|place| place.form.as_constant().is_none()) else {
+        let Some(subscript_form) =
+            subscript_form.filter(|subscript_form| subscript_form.form.as_constant().is_none())
+        else {
             return Ok(None);
         };
-        let shift = Shift::of(dimension, &place, self.domain(), &self.at)?;
+        let shift = Shift::of(dimension, &subscript_form, self.domain(), &self.at)?;
         let is_run = |form: &Affine| run(form, self.domain()).is_some();
         Ok(shift.filter(|(_, within)| within.iter().all(is_run)))
     }
 
-    /// The number of the destination that a region's argument is.
+    /// The number of the destination that a region's argument represents.
     pub(crate) fn destination(&self, tensor: Value<'c, 'a>) -> Option<usize> {
         let indices = self.reading.indices;
         self.reading
@@ -343,7 +347,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
         Ok(())
     }
 
-    /// Where all fields hold; `None`: there are none.
+    /// The conjunction of fields; `None` if there are none.
     pub(crate) fn all(
         &self,
         fields: &[Field<'c, 'a>],
@@ -372,7 +376,7 @@ impl<'r, 'c: 'a, 'a> Evaluator<'r, 'c, 'a> {
     }
 }
 
-/// An elementwise operation of `skript` or `arith` on tensors of one shape; `None`: it is something else.
+/// An elementwise operation of `skript` or `arith` on tensors of one shape; `None` for other operations.
 pub(crate) fn elementwise<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     name: &str,
@@ -456,7 +460,7 @@ pub(crate) fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     }
 }
 
-/// Whether a type of numbers holds all of another, of the same kind.
+/// Whether a type represents all values of another type of the same kind.
 fn is_no_narrower<'c>(from: Type<'c>, to: Type<'c>) -> bool {
     let width = |t: Type<'c>| match types::kind_of(t) {
         Some(ScalarKind::Int) => Some(IntegerType::try_from(t).map_or(64, |t| t.width())),
@@ -483,7 +487,7 @@ pub(crate) fn constant<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     at: &Tensors<'c, 'a>,
 ) -> Result<Value<'c, 'a>, ExportError> {
-    let own = arith::Constant::cast(op).ok_or_else(|| ExportError::at(op, "is no constant"))?;
+    let own = arith::Constant::cast(op).ok_or_else(|| ExportError::at(op, "is not a constant"))?;
     let (value, r#type) = (own.value()?, ir::result(op)?.r#type());
     if types::element_of(r#type).is_some() {
         return Ok(at.constant(value, r#type)?);

@@ -13,7 +13,7 @@ pub struct Exported {
     pub text: String,
     /// Arguments and results of `@main`.
     pub ports: Ports,
-    /// Which form each formula got.
+    /// The form of each formula.
     pub report: Report,
 }
 

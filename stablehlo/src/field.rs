@@ -14,7 +14,7 @@ pub(crate) struct Field<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Field<'c, 'a> {
-    /// The same everywhere.
+    /// A field with one value at all points.
     pub(crate) fn scalar(value: Value<'c, 'a>) -> Self {
         Field {
             value,
@@ -50,7 +50,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
         Ok(Field { value, indices })
     }
 
-    /// The tensor over `indices`, in this order; they hold all of the field's.
+    /// The tensor over `indices` in this order, which must include all of the field's.
     pub(crate) fn over(
         &self,
         indices: &[usize],
@@ -75,7 +75,7 @@ impl<'c: 'a, 'a> Field<'c, 'a> {
     }
 }
 
-/// Every index that some field depends on, ascending.
+/// All indices that the fields depend on, in ascending order.
 pub(crate) fn union<'f, 'c: 'a + 'f, 'a: 'f>(
     fields: impl IntoIterator<Item = &'f Field<'c, 'a>>,
 ) -> Vec<usize> {
@@ -88,7 +88,7 @@ pub(crate) fn union<'f, 'c: 'a + 'f, 'a: 'f>(
     all
 }
 
-/// Fields over the indices of all of them, as tensors of one shape; and those indices.
+/// Fields broadcast to a common shape over all their indices, as tensors; and those indices.
 pub(crate) fn join<'c: 'a, 'a>(
     fields: &[Field<'c, 'a>],
     extents: &[i64],

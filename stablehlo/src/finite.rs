@@ -20,7 +20,7 @@ use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 use std::collections::{HashMap, HashSet};
 
-/// Arguments of functions that hold finite numbers.
+/// Arguments of functions whose elements are all finite.
 #[derive(Debug, Default)]
 pub(crate) struct Finite {
     arguments: HashMap<String, Vec<bool>>,
@@ -43,7 +43,7 @@ struct Call {
 }
 
 impl Finite {
-    /// Of a module whose entry has constants for the arguments that are `held`, by their position.
+    /// Analyses a module whose entry has constants for the arguments in `held`, by position.
     pub(crate) fn of(module: &Module<'_>, held: &[Option<&Tensor>]) -> Result<Self, melior::Error> {
         let mut finite = Finite::default();
         let mut calls = Vec::new();
@@ -58,7 +58,7 @@ impl Finite {
             let is_entry = function.has_attribute(attribute_names::ENTRY);
             let holds = |position: usize| held.get(position).copied().flatten();
             let known = |position| !is_entry || holds(position).is_some_and(is_finite);
-            // Arguments count as finite until a call passes something else.
+            // Arguments count as finite until a call passes another value.
             let known = (0..own.len()).map(known).collect();
             finite.arguments.insert(name.clone(), known);
             let own: Vec<_> = own.into_iter().map(ValueKey::of).collect();
@@ -75,7 +75,7 @@ impl Finite {
         Ok(finite)
     }
 
-    /// Whether the function gets finite numbers for an argument.
+    /// Whether all elements of a function's argument are finite.
     pub(crate) fn holds(&self, function: &str, argument: usize) -> bool {
         let known = self.arguments.get(function);
         known.and_then(|k| k.get(argument)).copied() == Some(true)
@@ -122,7 +122,7 @@ fn is_finite(tensor: &Tensor) -> bool {
     numbers.all(|finite| finite)
 }
 
-/// Whether an operation is a constant of finite numbers.
+/// Whether an operation is a constant with finite elements.
 fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
     let elements = || {
         let r#type = ir::result(op).ok()?.r#type();
@@ -138,7 +138,7 @@ fn is_finite_constant(op: OperationRef<'_, '_>) -> bool {
     elements().is_some_and(|elements| is_finite(&elements))
 }
 
-/// Whether a value consists of finite numbers: those of `known`, constants, and operations that only move them.
+/// Whether all elements of a value are finite: values in `known`, constants, and operations that only move elements.
 pub(crate) fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> bool {
     let (mut pending, mut seen) = (vec![value], HashSet::new());
     while let Some(value) = pending.pop() {
@@ -150,7 +150,7 @@ pub(crate) fn is_made_of(value: Value<'_, '_>, known: &HashSet<ValueKey>) -> boo
             return false;
         };
         let op = result.owner();
-        // The operands that elements come from.
+        // The operands whose elements the result contains.
         let from = match operation_name(op).as_str() {
             ops::stablehlo::SLICE
             | ops::stablehlo::DYNAMIC_SLICE

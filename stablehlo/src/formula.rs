@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One formula: evaluated everywhere, reduced, written.
+//! Exports one formula: evaluates it at all points, reduces, and writes.
 
 use super::captures::Outside;
 use super::error::ExportError;
@@ -67,7 +67,7 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
         self.everywhere()
     }
 
-    /// Evaluates the formula at every point, and writes one destination after the other.
+    /// Evaluates the formula at all points, and writes one destination after the other.
     fn everywhere(&self) -> Result<(Vec<Value<'c, 'a>>, Form), ExportError> {
         let nest = &self.reading.nest;
         let mut evaluator = self.evaluator();
@@ -99,13 +99,13 @@ impl<'f, 'c: 'a, 'a> Formula<'f, 'c, 'a> {
     }
 }
 
-/// The rule for an empty domain: the destinations stay as they are.
+/// The rule for an empty domain: the destinations are unchanged.
 pub(crate) fn without_points<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let is_empty = formula.reading.domain.contains(&0);
     Ok(is_empty.then(|| formula.outs.clone()))
 }
 
-/// The rule for a destination without elements: it stays as it is.
+/// The rule for a destination without elements, which is unchanged.
 pub(crate) fn without_elements<'c, 'a>(
     statement: &Statement<'_, '_, 'c, 'a>,
 ) -> Applied<Destination<'c, 'a>> {
@@ -133,7 +133,7 @@ pub(crate) fn last_write<'c, 'a>(
     Ok(Some((written, Form::Scatter)))
 }
 
-/// The rule for writes anywhere. Values for one element are combined before they are written.
+/// The rule for scattered writes. Values for one element are combined before they are written.
 pub(crate) fn scatter<'c, 'a>(
     statement: &Statement<'_, '_, 'c, 'a>,
 ) -> Applied<Destination<'c, 'a>> {
@@ -184,14 +184,14 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         ExportError::at(self.evaluator.reading.op, "has too few values")
     }
 
-    /// The value that is written, at all points.
+    /// The written value at all points.
     fn value(&self) -> Result<(Value<'c, 'a>, Field<'c, 'a>), ExportError> {
         let value = self.evaluator.reading.values.get(self.position);
         let value = *value.ok_or_else(|| self.missing())?;
         Ok((value, self.evaluator.field(value)?))
     }
 
-    /// The position that is written, at all points.
+    /// The written position at all points.
     fn subscripts(&self) -> Result<Vec<Field<'c, 'a>>, ExportError> {
         let reading = self.evaluator.reading;
         let subscripts = reading.subscripts.get(self.position);
@@ -215,14 +215,14 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         let (mut forms, mut shifts) = (Vec::new(), Vec::new());
         let mut extents = at.extents(self.target.out)?;
         for subscript in subscripts {
-            let Some(place) = self.evaluator.place(*subscript)? else {
+            let Some(subscript_form) = self.evaluator.dynamic_subscript(*subscript)? else {
                 return Ok(None);
             };
-            if place.is_affine() {
-                forms.push(Some(place.form));
+            if subscript_form.is_affine() {
+                forms.push(Some(subscript_form.form));
                 continue;
             }
-            let shift = Shift::of(forms.len(), &place, domain, at)?;
+            let shift = Shift::of(forms.len(), &subscript_form, domain, at)?;
             let Some((shift, within)) = shift.filter(|(shift, _)| shift.is_few()) else {
                 return Ok(None);
             };
@@ -260,15 +260,15 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         Ok(Some((part, form)))
     }
 
-    /// Indices of more than one value that are not `kept`.
+    /// Indices with more than one value that are not in `kept`.
     fn reduced(&self, kept: impl Fn(usize) -> bool) -> Vec<usize> {
         let domain = self.target.domain;
         let all = (0..domain.len()).filter(|i| domain.get(*i) != Some(&1));
         all.filter(|i| !kept(*i)).collect()
     }
 
-    /// A block of rows of dynamic length: written to a neutral tensor, then inserted where each row belongs. `None` if
-    /// the order matters.
+    /// A block of rows of dynamic length: written to a tensor of identities, then inserted at the position of each row.
+    /// `None` if the order of the rows matters.
     fn rows(
         &self,
         block: &Block<'_, 'c, 'a>,
@@ -315,7 +315,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
         Ok((self.target.block(&partial, mask.as_ref(), slots)?, form))
     }
 
-    /// The combination of values over `reduced`, and where it counts.
+    /// The combination of values over `reduced`, and the points that have one.
     fn combined(
         &self,
         value: Value<'c, 'a>,
@@ -348,7 +348,7 @@ impl<'c: 'a, 'a> Statement<'_, '_, 'c, 'a> {
 pub(crate) struct Combination<'s, 'r, 'c, 'a> {
     pub(crate) evaluator: &'s Evaluator<'r, 'c, 'a>,
     pub target: &'s Target<'s, 'c, 'a>,
-    /// Where there is a value.
+    /// The points that have a value.
     pub(crate) mask: Option<&'s Field<'c, 'a>>,
     pub value: Value<'c, 'a>,
     pub(crate) field: &'s Field<'c, 'a>,
@@ -363,7 +363,7 @@ pub(crate) struct Combination<'s, 'r, 'c, 'a> {
 struct Block<'b, 'c, 'a> {
     value: Value<'c, 'a>,
     field: &'b Field<'c, 'a>,
-    /// Indices that do not occur in the slots.
+    /// Indices that no slot contains.
     reduced: &'b [usize],
     slots: &'b [Slot],
 }

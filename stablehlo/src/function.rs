@@ -29,7 +29,7 @@ use skript_passes::ir::{Builder, ValueKey, attributes, types};
 use skript_tensor::Tensor;
 use std::collections::{HashMap, HashSet};
 
-/// The entry's name, which runtimes look for.
+/// The name of the entry, which runtimes look for.
 const ENTRY: &str = "main";
 
 /// State that all functions of a program share.
@@ -40,9 +40,9 @@ pub(crate) struct Program<'p, 'c, 'a> {
     pub finite: &'p Finite,
 }
 
-/// Appends the StableHLO form of a function. A function that draws random numbers has a further last argument and
-/// result: the number of random operators executed so far; it is zero at the entry. The arguments `held`, by position,
-/// are constants.
+/// Appends the StableHLO form of a function. A function that draws random numbers has an additional last argument and
+/// result: the number of random operators executed so far, which is zero at the entry. The arguments `held`, by
+/// position, are constants.
 pub(crate) fn export<'c: 'a, 'a>(
     source: OperationRef<'c, 'a>,
     program: &Program<'_, 'c, 'a>,
@@ -59,23 +59,23 @@ pub(crate) fn export<'c: 'a, 'a>(
     let symbol = symbol(source).ok_or(melior::Error::OperationBuild)?;
     let body = only_block(source.region(0)?)?;
     let outer = Builder::at_end(context, module, source.location());
-    let place = Tensors { at: outer };
+    let address = Tensors { at: outer };
     let function = function_type(source)?;
     let mut own = Vec::new();
     for position in 0..function.input_count() {
         let value = held.get(position).copied().flatten();
-        own.push((converted(function.input(position)?, &place), value));
+        own.push((converted(function.input(position)?, &address), value));
     }
     let passed = own.iter().filter(|(_, value)| value.is_none());
     let mut inputs: Vec<_> = passed.map(|(r#type, _)| *r#type).collect();
     let mut results = Vec::new();
     for position in 0..function.result_count() {
-        results.push(converted(function.result(position)?, &place));
+        results.push(converted(function.result(position)?, &address));
     }
     let draws = drawing.holds(&symbol);
     if draws && !is_entry {
-        inputs.push(types::tensor(&[], place.int()));
-        results.push(types::tensor(&[], place.int()));
+        inputs.push(types::tensor(&[], address.int()));
+        results.push(types::tensor(&[], address.int()));
     }
     let (region, inner, values) = outer.region(&inputs);
     let counted = match (draws, is_entry) {
@@ -141,12 +141,12 @@ fn converted<'c: 'a, 'a>(r#type: Type<'c>, at: &Tensors<'c, 'a>) -> Type<'c> {
 struct Walk<'w, 'c, 'a> {
     symbol: &'w str,
     drawing: &'w Drawing,
-    /// How many random operators were executed; `None` in functions that draw nothing.
+    /// The number of random operators executed so far; `None` in functions that draw no random numbers.
     draws: Option<Value<'c, 'a>>,
     values: HashMap<ValueKey, Value<'c, 'a>>,
-    /// Arguments that hold finite numbers in every run.
+    /// Arguments whose elements are finite in every run.
     finite: HashSet<ValueKey>,
-    /// Whether the report names a form already.
+    /// Whether the report has a form for the function already.
     formed: bool,
     /// Whether there is an elementwise operation.
     elementwise: bool,
@@ -191,7 +191,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         if let Some(last) = last {
             let mut returned = self.all(last)?;
             if operation_name(last) == ops::scf::CONDITION {
-                // The state is passed on as it is; see `repeat`.
+                // The state is passed on unchanged; see `repeat`.
                 returned.truncate(1);
             } else if counts {
                 returned.extend(self.draws);
@@ -234,7 +234,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     .create(ops::func::CALL, &operands, &callee, &types, Vec::new())?;
                 self.counted(call, counts)
             }
-            // StableHLO programs cannot end a run.
+            // StableHLO programs cannot stop a run.
             ops::skript::CHECK => Vec::new(),
             ops::scf::IF => self.branch(op, &at)?,
             ops::scf::WHILE => self.repeat(op, &at)?,
@@ -318,7 +318,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }))
     }
 
-    /// The results of an operation, of which the last one `counts` random operators.
+    /// The results of an operation; if `counts` is set, the last one is the number of random operators.
     fn counted(&mut self, op: OperationRef<'c, 'a>, counts: bool) -> Vec<Value<'c, 'a>> {
         let mut results: Vec<Value<'c, 'a>> = op.results().map(Into::into).collect();
         if counts {
@@ -327,8 +327,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         results
     }
 
-    /// The regions of an operation, with `stablehlo.return` at their ends. Where these count random operators, each region
-    /// begins with the count before, or with its last argument.
+    /// The regions of an operation, with `stablehlo.return` as terminators. If these return the number of random
+    /// operators, each region begins with the number before the operation, or with its last argument.
     fn regions(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -402,7 +402,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
     }
 }
 
-/// An elementwise operation; scalars among tensors are spread.
+/// An elementwise operation; scalar operands are broadcast.
 fn spread<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     name: &str,
@@ -423,7 +423,7 @@ fn spread<'c: 'a, 'a>(
     elementwise(op, name, &operands, at)
 }
 
-/// Starts and sizes of a slice whose sizes are fixed and whose strides are 1.
+/// Offsets and sizes of a slice with static sizes and strides of 1.
 fn block_of<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     offsets: &[Value<'c, 'a>],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions that StableHLO has no operation for, of those that it has.
+//! Functions that StableHLO has no operation for, in terms of its operations.
 
 use super::tensors::Tensors;
 use melior::Error;
@@ -9,7 +9,7 @@ use skript_passes::ir::ops;
 use skript_semantics::Scalar;
 
 /// Numerator of a rational approximation of erf(x) / x in x², leading coefficient first; with [`ERF_DENOMINATOR`] it is
-/// good to a few units in the last place of f32 for |x| ≤ 4 (the approximation of the Eigen library).
+/// accurate to a few ulp of f32 for |x| ≤ 4 (the approximation of the Eigen library).
 const ERF_NUMERATOR: [f64; 7] = [
     -2.726_142_258_013_06e-10,
     2.770_681_424_959_02e-8,
@@ -27,8 +27,8 @@ const ERF_DENOMINATOR: [f64; 5] = [
     -1.426_473_905_141_89e-2,
 ];
 
-/// Of erf(x) / x in x², for |x| ≤ 1, and of exp(x²) erfc(x) in x, for 1 ≤ x ≤ 8: numerators and denominators, leading
-/// coefficients first, good to a unit in the last place of f64 (S. Moshier's Cephes library).
+/// Rational approximations of erf(x) / x in x² for |x| ≤ 1, and of exp(x²) erfc(x) in x for 1 ≤ x ≤ 8: numerators and
+/// denominators, leading coefficients first, accurate to an ulp of f64 (S. Moshier's Cephes library).
 const NEAR: [&[f64]; 2] = [
     &[
         9.604_973_739_870_516,
@@ -71,7 +71,7 @@ const FAR: [&[f64]; 2] = [
     ],
 ];
 
-/// The same of exp(x²) erfc(x), for 8 ≤ x.
+/// Rational approximation of exp(x²) erfc(x) for 8 ≤ x, in the same form.
 const FARTHER: [&[f64]; 2] = [
     &[
         0.564_189_583_547_755_1,
@@ -106,7 +106,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         self.like(x, Scalar::Real(value))
     }
 
-    /// The quotient rounded down (`signs` is `NE`) or up (`EQ`); divisor and dividend are such that it exists.
+    /// The quotient rounded down (`signs` is `NE`) or up (`EQ`); the division must be defined.
     pub(crate) fn rounded_quotient(
         &self,
         a: Value<'c, 'a>,
@@ -119,7 +119,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         let quotient = at.same("divide", &[a, b])?;
         let rest = at.same("remainder", &[a, b])?;
         let inexact = at.compare("NE", "SIGNED", rest, zero)?;
-        // The sign of the dividend, not of the rest: a rest of zero is exact anyway.
+        // The sign of the dividend, not that of the remainder: a remainder of zero is exact anyway.
         let a_negative = at.compare("LT", "SIGNED", a, zero)?;
         let b_negative = at.compare("LT", "SIGNED", b, zero)?;
         let away = at.compare(signs, "UNSIGNED", a_negative, b_negative)?;
@@ -129,7 +129,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         at.select(adjust, moved, quotient)
     }
 
-    /// A function of one real; `None` if it is not known.
+    /// A function of one real; `None` if it is unknown.
     pub(crate) fn real(
         &self,
         name: &str,
@@ -201,7 +201,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         at.select(near, small, large)
     }
 
-    /// Odd, so computed of |x|: log1p(a + a² / (1 + √(a² + 1))); log(a) + log(2) where a² overflows.
+    /// An odd function, computed from |x|: log1p(a + a² / (1 + √(a² + 1))); log(a) + log(2) where a² overflows.
     fn inverse_sinh(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let at = self.at;
         let one = self.number(x, 1.0)?;
@@ -267,7 +267,7 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         let at = self.at;
         let square = at.same("multiply", &[x, x])?;
         let near = at.same("multiply", &[x, self.quotient(square, NEAR)?])?;
-        // Beyond 6, one is the nearest number.
+        // Above 6, one is the nearest value.
         let size = at.same("abs", &[x])?;
         let size = at.same("minimum", &[size, self.number(x, 6.0)?])?;
         let square = at.same("multiply", &[size, size])?;
@@ -283,14 +283,14 @@ impl<'c: 'a, 'a> Functions<'_, 'c, 'a> {
         at.select(is_near, near, far)
     }
 
-    /// 1 - erf(x) near zero; 2 less that of -x below.
+    /// 1 - erf(x) near zero; 2 minus the value at -x for negative x.
     fn erfc(&self, x: Value<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
         let at = self.at;
         let one = self.number(x, 1.0)?;
         let square = at.same("multiply", &[x, x])?;
         let near = at.same("multiply", &[x, self.quotient(square, NEAR)?])?;
         let near = at.same("subtract", &[one, near])?;
-        // Beyond 28, zero is the nearest number of either width.
+        // Above 28, zero is the nearest value of either width.
         let size = at.same("abs", &[x])?;
         let size = at.same("minimum", &[size, self.number(x, 28.0)?])?;
         let is_farther = at.compare("GE", "FLOAT", size, self.number(x, 8.0)?)?;

@@ -10,14 +10,14 @@ use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
 
-/// One of the conditions of which all must hold.
+/// One conjunct of a predicate.
 #[derive(Clone, Debug)]
 pub(crate) struct Conjunct<'c, 'a> {
     pub value: Value<'c, 'a>,
     pub(crate) field: Field<'c, 'a>,
 }
 
-/// A predicate, split by what its conjuncts skip.
+/// A predicate, split by the indices that its conjuncts depend on.
 pub(crate) struct Guards<'c, 'a> {
     pub inner: Vec<Conjunct<'c, 'a>>,
     pub(crate) outer: Vec<Conjunct<'c, 'a>>,
@@ -39,7 +39,7 @@ impl<'c: 'a, 'a> Guards<'c, 'a> {
     }
 }
 
-/// Where all conjuncts hold; `None`: there are none.
+/// The conjunction of all conjuncts; `None` if there are none.
 pub(crate) fn all<'c: 'a, 'a>(
     conjuncts: &[Conjunct<'c, 'a>],
     evaluator: &Evaluator<'_, 'c, 'a>,
@@ -48,7 +48,7 @@ pub(crate) fn all<'c: 'a, 'a>(
     evaluator.all(&fields)
 }
 
-/// The field of numbers with zeros where a condition on its indices does not hold; `None`: the condition has other indices.
+/// The field with zeros where a condition on its indices does not hold; `None` if the condition has other indices.
 pub(crate) fn zeroed<'c: 'a, 'a>(
     field: &Field<'c, 'a>,
     condition: &Field<'c, 'a>,

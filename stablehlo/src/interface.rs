@@ -22,7 +22,7 @@ pub struct Port {
     pub shape: Vec<i64>,
     /// `f32`, `i64`, `i1`; `i32` for extents.
     pub dtype: String,
-    /// For the role `extent`: of which tensor, and of which of its dimensions.
+    /// For the role `extent`: the tensor, and the dimension of it.
     pub extent_of: Option<(String, i64)>,
 }
 

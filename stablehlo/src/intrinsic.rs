@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Intrinsics: the operations of the runtime's kernels, on full tensors.
 //!
-//! If data decide an extent, results have their upper bound as extent, and the extent is a further result ([`found`]).
-//! There are no run-time checks: positions that a kernel would refuse are clamped.
+//! An extent that depends on data becomes the upper bound in the result's type, and a further result ([`found`]). There
+//! are no run-time checks: positions that a kernel would reject are clamped.
 
 mod boxes;
 mod cubic;
@@ -36,7 +36,7 @@ use skript_tensor::ElementType;
 struct Invocation<'c, 'a> {
     op: OperationRef<'c, 'a>,
     attributes: Vec<(String, skript_intrinsics::Value)>,
-    /// The dynamic ones.
+    /// The dynamic extents.
     given: Vec<(String, Value<'c, 'a>)>,
     inputs: Vec<Value<'c, 'a>>,
     /// For dynamic dimensions: the input (or result, numbered after the inputs), the dimension, and its extent.
@@ -49,7 +49,7 @@ struct Invocation<'c, 'a> {
 /// random operators executed so far.
 ///
 /// # Errors
-/// It has no form, or the operator does not support its attributes.
+/// Fails if the operator has no StableHLO form or does not support its attributes.
 pub(crate) fn export<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
@@ -160,7 +160,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         own.map(|(_, _, extent)| *extent)
     }
 
-    /// Where an input is filled, over its dimensions as indices; `None`: everywhere.
+    /// Which elements of an input are within its dynamic extents, over its dimensions as indices; `None` if all are.
     fn inside(&self, input: usize) -> Result<Option<Field<'c, 'a>>, ExportError> {
         let domain = Domain {
             extents: self.at.extents(self.input(input)?)?,
@@ -180,7 +180,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         Ok(inside)
     }
 
-    /// An input with another value where it is not filled.
+    /// An input with another value outside of its dynamic extents.
     fn input_or(&self, position: usize, filler: Scalar) -> Result<Value<'c, 'a>, ExportError> {
         let (at, input) = (&self.at, self.input(position)?);
         let Some(inside) = self.inside(position)? else {
@@ -221,7 +221,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
             .ok_or_else(|| ExportError::at(self.op, "has too few results"))
     }
 
-    /// The number of this random operator, from 1.
+    /// The number of this random operator, counted from 1.
     fn draw(&self, draws: &mut Option<Value<'c, 'a>>) -> Result<Value<'c, 'a>, ExportError> {
         let before = draws.ok_or_else(|| ExportError::at(self.op, "draws where nothing counts"))?;
         let own = random::next(before, &self.at)?;
@@ -229,7 +229,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         Ok(own)
     }
 
-    /// An attribute, as the kernel reads it.
+    /// An attribute as the kernel reads it.
     fn attribute<T>(
         &self,
         read: impl FnOnce(&Call<'_>) -> Result<T, KernelError>,
@@ -243,7 +243,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         read(&call).map_err(|e| ExportError::at(self.op, &format!("is refused: {e}")))
     }
 
-    /// An int attribute as a scalar, whether it is known here or only by a run.
+    /// An int attribute as a scalar, static or dynamic.
     fn int(&self, name: &str) -> Result<Value<'c, 'a>, ExportError> {
         match self.given.iter().find(|(given, _)| given == name) {
             Some((_, value)) => Ok(cast::width(*value, self.at.int(), &self.at)?),
@@ -251,7 +251,7 @@ impl<'c: 'a, 'a> Invocation<'c, 'a> {
         }
     }
 
-    /// A dimension counted from the end if negative.
+    /// A dimension; negative ones count from the end.
     fn dimension(&self, axis: i64, rank: usize) -> Result<usize, ExportError> {
         skript_intrinsics::axis(axis, rank)
             .ok_or_else(|| ExportError::at(self.op, "has an axis out of range"))

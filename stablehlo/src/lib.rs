@@ -112,7 +112,7 @@ pub fn context() -> Context {
     context
 }
 
-/// Makes our StableHLO known to a context that does not hold another one.
+/// Registers this project's StableHLO dialect in a context that has no other one.
 pub fn add_to(context: &Context) {
     let registry = DialectRegistry::new();
     skript_dialect::register_stablehlo(&registry);

@@ -17,8 +17,8 @@ use skript_passes::ir::ops;
 use skript_passes::structure::Affine;
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
-    /// The tensor with a dimension repeated periodically, and the subscript along it. `None` if the subscript is
-    /// something else.
+    /// The tensor with a dimension repeated periodically, and the subscript along it. `None` if the subscript has
+    /// another form.
     pub(crate) fn repeated(
         &self,
         tensor: Value<'c, 'a>,

@@ -41,7 +41,7 @@ enum Raised<'c, 'a> {
     Contraction(Field<'c, 'a>, Field<'c, 'a>),
 }
 
-/// The rule for sums of products in which one factor slides.
+/// The rule for sums of products in which one factor is read by windows.
 pub(crate) fn convolution<'c, 'a>(
     combination: &Combination<'_, '_, 'c, 'a>,
 ) -> Applied<Combined<'c, 'a>> {
@@ -95,7 +95,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         Ok(Some((product, owner)))
     }
 
-    /// The sum under the inner guards as a contraction; the outer guards are not applied.
+    /// The sum under the inner guards as a contraction, without the outer guards.
     fn contraction(
         &self,
         owner: OperationRef<'c, 'a>,
@@ -139,7 +139,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         is_real && !self.evaluator.outside.is_finite(value)
     }
 
-    /// The sum as a convolution, if the factor `input` slides.
+    /// The sum as a convolution, if the factor `input` is read by windows.
     fn convolution(
         &self,
         owner: OperationRef<'c, 'a>,
@@ -178,7 +178,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         Ok(sum.map(|sum| (sum, form)))
     }
 
-    /// The field with zeros where outer guards skip all that it is part of.
+    /// The field with zeros where the outer guards skip all its uses.
     fn counting(&self, field: &Field<'c, 'a>) -> Result<Value<'c, 'a>, ExportError> {
         let mut field = field.clone();
         for Conjunct { field: counts, .. } in &self.guards.outer {
@@ -188,7 +188,7 @@ impl<'p, 'r, 'c: 'a, 'a> Product<'p, 'r, 'c, 'a> {
         Ok(field.value)
     }
 
-    /// The raised form where all elements that zeros meet are finite, those of `met`.
+    /// The raised form for data in which all elements that are multiplied by zeros, `met`, are finite.
     fn build(
         &self,
         owner: OperationRef<'c, 'a>,

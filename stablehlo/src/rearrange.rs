@@ -6,43 +6,43 @@ use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
 
-/// More pieces than these are better gathered.
+/// The maximum number of pieces; beyond it a gather is smaller.
 pub(crate) const MOST: usize = 8;
 
-/// How a row of positions is built.
+/// How a sequence of positions is built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Row {
     /// `first, first + step, …`
     Run { first: i64, step: i64, count: i64 },
-    /// Concatenated rows.
+    /// Concatenated sequences.
     Pieces(Vec<Row>),
-    /// A row, repeated as a whole.
+    /// A sequence, repeated as a whole.
     Tiled(Box<Row>, i64),
-    /// A row with each position repeated.
+    /// A sequence with each position repeated.
     Stretched(Box<Row>, i64),
 }
 
 impl Row {
-    /// `None` if it takes too many pieces.
-    fn of(places: &[i64]) -> Option<Row> {
-        let runs = runs(places);
+    /// The construction of positions; `None` if it takes too many pieces.
+    fn of(positions: &[i64]) -> Option<Row> {
+        let runs = runs(positions);
         if let [run] = runs.as_slice() {
             return Some(run.clone());
         }
-        let count = places.len();
+        let count = positions.len();
         let divides = |part: &usize| count.is_multiple_of(*part);
         let stretched = |by: usize| {
-            places
+            positions
                 .chunks(by)
                 .all(|c| c.iter().all(|p| Some(p) == c.first()))
         };
         if let Some(by) = (2..count).rev().filter(divides).find(|by| stretched(*by)) {
-            let row: Vec<i64> = places.iter().copied().step_by(by).collect();
+            let row: Vec<i64> = positions.iter().copied().step_by(by).collect();
             return Some(Row::Stretched(Box::new(Row::of(&row)?), by as i64));
         }
-        let tiled = |of: usize| places.chunks(of).all(|c| Some(c) == places.get(..of));
+        let tiled = |of: usize| positions.chunks(of).all(|c| Some(c) == positions.get(..of));
         if let Some(of) = (2..count).filter(divides).find(|of| tiled(*of)) {
-            let row = Row::of(places.get(..of)?)?;
+            let row = Row::of(positions.get(..of)?)?;
             return Some(Row::Tiled(Box::new(row), (count / of) as i64));
         }
         (runs.len() <= MOST).then_some(Row::Pieces(runs))
@@ -99,21 +99,21 @@ impl Row {
 }
 
 /// Runs found greedily from the left; a run of one position has step 1.
-fn runs(places: &[i64]) -> Vec<Row> {
+fn runs(positions: &[i64]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for place in places {
+    for position in positions {
         if let Some(Row::Run { first, step, count }) = rows.last_mut() {
             if *count == 1 {
-                (*step, *count) = (place - *first, 2);
+                (*step, *count) = (position - *first, 2);
                 continue;
             }
-            if *place == *first + *step * *count {
+            if *position == *first + *step * *count {
                 *count += 1;
                 continue;
             }
         }
         rows.push(Row::Run {
-            first: *place,
+            first: *position,
             step: 1,
             count: 1,
         });
@@ -142,7 +142,7 @@ fn cut<'c: 'a, 'a>(
     at.slice(tensor, &starts, &limits, &strides)
 }
 
-/// A dimension so many times: each position, or all of them one after the other.
+/// Repeats a dimension: each position, or all of them one after the other.
 fn repeat<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
@@ -169,11 +169,11 @@ fn repeat<'c: 'a, 'a>(
 pub(crate) fn rearranged<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
-    places: &[i64],
+    positions: &[i64],
     at: &Tensors<'c, 'a>,
 ) -> Result<Option<Value<'c, 'a>>, Error> {
     let last = at.extents(tensor)?.get(dimension).copied().unwrap_or(1) - 1;
-    let inside: Vec<i64> = places.iter().map(|p| (*p).min(last).max(0)).collect();
+    let inside: Vec<i64> = positions.iter().map(|p| (*p).min(last).max(0)).collect();
     Row::of(&inside)
         .map(|row| row.read(tensor, dimension, at))
         .transpose()
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_is_too_many_pieces_is_gathered() {
-        let places: Vec<i64> = (0..40).map(|i| i * i % 37).collect();
-        assert_eq!(Row::of(&places), None);
+        let positions: Vec<i64> = (0..40).map(|i| i * i % 37).collect();
+        assert_eq!(Row::of(&positions), None);
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which form each formula of each operator instance got; where there is none, whether it is elementwise or calls others.
+//! The form of each formula of each operator instance; for instances without formulas, whether they are elementwise or
+//! invoke others.
 
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, OperationRef, RegionLike};
@@ -35,13 +36,13 @@ pub enum Form {
     /// A map or reduction of elements at subscripts that depend on indices and extents: gathers whose positions do not
     /// depend on data.
     Resample,
-    /// A map of elements at subscripts that data decide: `gather`.
+    /// A map of elements at subscripts that depend on data: `gather`.
     Gather,
-    /// Writes at subscripts that data or computed positions decide: `scatter`.
+    /// Writes at subscripts that depend on data or are computed: `scatter`.
     Scatter,
-    /// A reduction of elements at subscripts that data decide: everything at every point.
+    /// A reduction of elements at subscripts that depend on data: gathers at all points.
     General,
-    /// Intrinsics, by StableHLO's operations.
+    /// Intrinsics, in terms of StableHLO's operations.
     Intrinsic,
     /// A loop over the indices whose order matters; the other indices are dimensions of tensors.
     Loop,
@@ -59,7 +60,7 @@ impl Form {
     /// The condition on data that the form requires; other data take the second branch of an `if`.
     pub(crate) fn condition(self) -> Option<&'static str> {
         match self {
-            // Zero times an infinity is NaN, where the formula has no product at all.
+            // Zero times an infinity is NaN, but the formula has no product there.
             Form::MaskedDotGeneral | Form::BorderedConvolution => Some("finite weights"),
             _ => None,
         }
@@ -99,7 +100,7 @@ impl Report {
         self.forms.push((function.to_owned(), form));
     }
 
-    /// Learns which operators a function's invocations name.
+    /// Records which operators a function's invocations name.
     pub(crate) fn note_operators(&mut self, function: OperationRef<'_, '_>) {
         for region in function.regions() {
             let mut block = region.first_block();
@@ -115,7 +116,7 @@ impl Report {
         }
     }
 
-    /// Every formula: function, operator, form.
+    /// All formulas: function, operator, form.
     pub fn lines(&self) -> impl Iterator<Item = (&str, &str, Form)> {
         self.forms.iter().map(|(function, form)| {
             let operator = self.operators.get(function).map_or("", String::as_str);

@@ -12,7 +12,7 @@ use super::{access::Gathered, arg_reduce, compaction, product, sequence, window,
 use melior::ir::Value;
 use skript_dialect::melior;
 
-/// A form of the export, and when it is selected. The tests run the example and write the table of the documentation.
+/// A form of the export, and when it applies. The tests run the example and write the table of the documentation.
 #[cfg_attr(not(test), allow(dead_code))]
 pub(crate) struct Rule {
     /// The form that the report names. A rewrite may return a variant with the same name.
@@ -20,7 +20,7 @@ pub(crate) struct Rule {
     /// What the rule applies to, as a phrase.
     pub(crate) applies_to: &'static str,
     pub(crate) rewrite: Rewrite,
-    /// A program whose report names the form because of this rule.
+    /// A program for which the report names the form because of this rule.
     pub example: Example,
 }
 
@@ -37,22 +37,22 @@ pub(crate) enum Example {
     Module(&'static str),
 }
 
-/// What a rewrite returns: nothing where its rule does not apply.
+/// The result of a rewrite; `None` if its rule does not apply.
 pub(crate) type Applied<T> = Result<Option<T>, ExportError>;
 
 /// A destination after a formula, and the form.
 pub(crate) type Destination<'c, 'a> = (Value<'c, 'a>, Form);
 
-/// The result of a combination: the values, where they count (`None`: everywhere), and the form.
+/// The result of a combination: the values, the points that have one (`None`: all), and the form.
 pub(crate) type Combined<'c, 'a> = (Field<'c, 'a>, Option<Field<'c, 'a>>, Form);
 
-/// The level at which a rule decides, and what it builds.
+/// The level at which a rule applies, and its rewrite.
 pub(crate) enum Rewrite {
     /// All destinations of a formula, after it.
     Formula(for<'f, 'c, 'a> fn(&Formula<'f, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>>),
     /// One destination of a formula that is evaluated at every point.
     Destination(for<'s, 'r, 'c, 'a> fn(&Statement<'s, 'r, 'c, 'a>) -> Applied<Destination<'c, 'a>>),
-    /// The combination of the values for one element of a destination.
+    /// The combination of all values for one element of a destination.
     Combination(for<'s, 'r, 'c, 'a> fn(&Combination<'s, 'r, 'c, 'a>) -> Applied<Combined<'c, 'a>>),
     /// Whether gathers of this kind rename a form.
     Reads(fn(Form, Gathered) -> bool),
@@ -130,7 +130,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         form: Form::Scatter,
-        applies_to: "the last of several writes at positions that data decide",
+        applies_to: "the last of several writes at positions that depend on data",
         rewrite: Rewrite::Destination(formula::last_write),
         example: Example::Formula {
             inputs: "x: real[4]; p: int[4];",
@@ -140,7 +140,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         form: Form::Scatter,
-        applies_to: "writes at positions that data decide",
+        applies_to: "writes at positions that depend on data",
         rewrite: Rewrite::Destination(formula::scatter),
         example: Example::Formula {
             inputs: "x: real[4]; p: int[4];",
@@ -200,7 +200,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         form: Form::Gather,
-        applies_to: "a map of elements at positions that data decide",
+        applies_to: "a map of elements at positions that depend on data",
         rewrite: Rewrite::Reads(|form, reads| reads == Gathered::Data && form == Form::Map),
         example: Example::Formula {
             inputs: "x: real[8]; p: int[4];",
@@ -210,7 +210,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         form: Form::General,
-        applies_to: "a reduction of elements at positions that data decide",
+        applies_to: "a reduction of elements at positions that depend on data",
         rewrite: Rewrite::Reads(|form, reads| reads == Gathered::Data && form.reads_anywhere()),
         example: Example::Formula {
             inputs: "x: real[8]; p: int[4,3];",
@@ -308,7 +308,8 @@ mod tests {
         }
     }
 
-    /// Forms that read no single elements keep their names: gathers that were built before a window was found are unused.
+    /// Forms that do not read single elements keep their names: gathers that were built before a window was found are
+    /// unused.
     #[test]
     fn gathers_rename_forms_that_read_elements() {
         let renamed = |form, reads| {

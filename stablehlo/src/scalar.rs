@@ -88,7 +88,7 @@ fn class(r#type: Type<'_>) -> Option<TypeClass> {
 
 /// An operation of `arith` or `math`, from a recipe or a program.
 ///
-/// `None` if it has no form here. `predicate` is the name of a comparison.
+/// `None` if it has no StableHLO form. `predicate` is the name of a comparison.
 pub(crate) fn arith<'c: 'a, 'a>(
     name: &str,
     predicate: Option<&str>,
@@ -183,7 +183,7 @@ pub(crate) fn arith<'c: 'a, 'a>(
     }
 }
 
-/// Walks a recipe's steps.
+/// Builds the steps of a recipe.
 struct Cook<'s, 'c, 'a> {
     at: &'s Tensors<'c, 'a>,
     operands: &'s [Value<'c, 'a>],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas that look for accesses which leave their tensors: StableHLO programs end no run, so they have none.
+//! Formulas that search for accesses out of bounds. StableHLO programs cannot stop with an error, so they are removed.
 
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
@@ -7,7 +7,7 @@ use skript_dialect::melior;
 use skript_passes::ir::attribute_names::SEARCH;
 use skript_passes::ir::{erase, nested, users};
 
-/// Erases them below the module, with the checks of what they find.
+/// Erases such formulas below the module, with the checks of their results.
 pub(crate) fn drop_searches(module: OperationRef) {
     let mut found = Vec::new();
     for op in nested(module) {
@@ -18,7 +18,7 @@ pub(crate) fn drop_searches(module: OperationRef) {
     found.into_iter().for_each(erase);
 }
 
-/// Adds an operation behind all that use it.
+/// Adds an operation after its users.
 fn add<'c, 'a>(op: OperationRef<'c, 'a>, found: &mut Vec<OperationRef<'c, 'a>>) {
     if found.contains(&op) {
         return;

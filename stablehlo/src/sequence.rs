@@ -26,7 +26,7 @@ pub(crate) fn repeated<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Val
     is_repeated.then(|| steps(formula)).transpose()
 }
 
-/// The rule for a formula that reads its output, or whose only element is assigned again and again.
+/// The rule for a formula that reads its output, or whose only element is assigned repeatedly.
 pub(crate) fn ordered<'c, 'a>(formula: &Formula<'_, 'c, 'a>) -> Applied<Vec<Value<'c, 'a>>> {
     let nest = &formula.reading.nest;
     let only_element = nest.targets.iter().any(|t| t.extents.is_empty());
@@ -109,7 +109,7 @@ fn run<'c: 'a, 'a>(
     Ok(op.results().skip(1).map(Into::into).collect())
 }
 
-/// The number of a step as one number per index, the last the quickest.
+/// The values of the indices from the number of a step; the last index varies fastest.
 fn digits<'c: 'a, 'a>(
     counter: Value<'c, 'a>,
     counted: &[usize],
@@ -130,7 +130,7 @@ fn digits<'c: 'a, 'a>(
     Ok(found)
 }
 
-/// Indices that may stay dimensions.
+/// Indices that can stay dimensions.
 fn parallel(nest: &Nest) -> Vec<usize> {
     let plain = |term: &TermId| nest.affine(*term).and_then(|f| f.as_index());
     let accesses = nest.accesses(&nest.roots());
@@ -172,7 +172,7 @@ fn depends(nest: &Nest, term: TermId, index: usize) -> bool {
         .any(|t| matches!(nest.terms.get(t), Some(skript_passes::structure::Term::Index(i)) if *i == index))
 }
 
-/// One destination, which holds `out` before, after one step.
+/// One destination after one step, from `out`, its value before the step.
 fn step<'c: 'a, 'a>(
     evaluator: &Evaluator<'_, 'c, 'a>,
     out: Value<'c, 'a>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs for several devices: the mesh and the dimensions that are split along its axes, as Shardy writes them
-//! (`sdy.mesh`, `sdy.sharding`). A consumer partitions the program by them, and decides what they leave open.
+//! Sharding for several devices: the mesh, and the dimensions that are split along its axes, as Shardy writes them
+//! (`sdy.mesh`, `sdy.sharding`). The consumer partitions the program accordingly, and chooses what they leave open.
 
 use super::Port;
 use melior::Context;
@@ -20,13 +20,13 @@ pub struct Mesh {
     pub axes: Vec<(String, i64)>,
 }
 
-/// The distribution of a tensor: for each dimension the axes that split it, the outer one first. Further dimensions are
-/// not split.
+/// The sharding of a tensor: for each dimension the axes that split it, outer ones first. Dimensions without an entry
+/// are not split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sharding {
     /// The name of an input, a variable or an output.
     pub tensor: String,
-    /// The axes that divide each dimension; empty for a dimension that is not divided.
+    /// The axes that split each dimension; empty for a dimension that is not split.
     pub dimensions: Vec<Vec<String>>,
 }
 
@@ -35,11 +35,11 @@ pub struct Sharding {
 pub struct Placement {
     /// The devices.
     pub mesh: Mesh,
-    /// The tensors that are divided; all others are replicated.
+    /// The tensors that are split; all others are replicated.
     pub shardings: Vec<Sharding>,
 }
 
-/// Why tensors cannot lie on a mesh like that.
+/// Why a sharding does not fit the mesh or the tensors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum PlacementError {
@@ -81,10 +81,10 @@ impl Placement {
         self.shardings.iter().find(|s| s.tensor == tensor)
     }
 
-    /// Holds the wishes against arguments and results.
+    /// Checks the requested shardings against arguments and results.
     ///
     /// # Errors
-    /// The first that cannot be met.
+    /// Returns the first one that is not possible.
     pub fn check<'p>(
         &self,
         ports: impl Iterator<Item = &'p Port> + Clone,
@@ -155,7 +155,7 @@ impl Placement {
 /// its entry. `arguments` and `results` are the entry's, in order.
 ///
 /// # Errors
-/// MLIR's, if it cannot build the attributes.
+/// Fails if MLIR cannot build the attributes.
 pub(crate) fn annotate<'c>(
     module: &Module<'c>,
     context: &'c Context,
@@ -163,7 +163,7 @@ pub(crate) fn annotate<'c>(
     arguments: &[Port],
     results: &[Port],
 ) -> Result<(), melior::Error> {
-    // Shardy's dialect belongs to the consumer: here its words are only written.
+    // Shardy's dialect belongs to the consumer: it is only written as text here.
     context.set_allow_unregistered_dialects(true);
     let axes = placement.mesh.axes.iter();
     let axes: Vec<String> = axes

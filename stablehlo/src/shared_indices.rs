@@ -14,11 +14,11 @@ use melior::ir::Value;
 use skript_dialect::melior;
 use skript_passes::structure::Affine;
 
-/// A tensor, and where it is read.
+/// A tensor and the subscripts that it is read at.
 type Straight<'c, 'a> = (Value<'c, 'a>, Vec<Subscript<'c, 'a>>);
 
-/// The tensor with a dimension for each index of such subscripts. `None` if there are none, or if the tensor would be
-/// much larger than the elements that are read.
+/// The tensor with one dimension for each index of subscripts that share indices. `None` if there are none, or if the
+/// tensor would be much larger than the elements that are read.
 pub(crate) fn straightened<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     subscripts: &[Subscript<'c, 'a>],
@@ -51,7 +51,7 @@ pub(crate) fn straightened<'c: 'a, 'a>(
     Ok(found.then_some((tensor, subscripts)))
 }
 
-/// The dimensions that share an index with one, or with one that does; itself among them.
+/// The dimensions that are connected with one by shared indices, including itself.
 fn sharing(subscripts: &[Subscript<'_, '_>], first: usize) -> Vec<usize> {
     let mut found = vec![first];
     loop {
@@ -75,12 +75,12 @@ fn sharing(subscripts: &[Subscript<'_, '_>], first: usize) -> Vec<usize> {
     found
 }
 
-/// An index in a row.
+/// An index in a flattened dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     index: usize,
     extent: i64,
-    /// Positive.
+    /// The step between consecutive values of the index; positive.
     length: i64,
     reversed: bool,
 }
@@ -96,14 +96,14 @@ impl Step {
     }
 }
 
-/// Elements from the first to the last that steps reach.
+/// The number of elements from the first to the last position that the indices reach.
 fn span(steps: &[Step]) -> Option<i64> {
     steps.iter().try_fold(1i64, |sum, step| {
         sum.checked_add(step.length.checked_mul(step.extent.checked_sub(1)?)?)
     })
 }
 
-/// How a step becomes a dimension.
+/// How an index becomes a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cut {
     /// Pieces that do not overlap.
@@ -111,14 +111,14 @@ enum Cut {
     Overlapping,
 }
 
-/// Dimensions that are flattened to one, and the part that is read.
+/// Dimensions that are flattened to one, and the part of it that is read.
 #[derive(Debug)]
 struct Row {
     dimensions: Vec<usize>,
-    /// For each of these, the range that is read, end excluded.
+    /// For each of these dimensions, the range that is read (half-open).
     ranges: Vec<(i64, i64)>,
     first: i64,
-    /// In the order in which they become dimensions.
+    /// The indices in the order in which they become dimensions.
     steps: Vec<Step>,
     cuts: Vec<Cut>,
 }
@@ -145,10 +145,10 @@ impl Row {
         })
     }
 
-    /// Of the forms of its dimensions, which have these extents.
+    /// From the forms of dimensions with these extents.
     fn among(forms: &[Affine], extents: &[i64], domain: &[i64]) -> Option<Self> {
         let mut ranges = Vec::new();
-        let mut place = Affine::constant(0);
+        let mut address = Affine::constant(0);
         for (form, extent) in forms.iter().zip(extents) {
             let range = form.range(domain)?;
             let count = range.high.checked_sub(range.low)?.checked_add(1)?;
@@ -156,12 +156,12 @@ impl Row {
                 return None;
             }
             let own = form.sub(&Affine::constant(range.low))?;
-            place = place.scale(count)?.add(&own)?;
+            address = address.scale(count)?.add(&own)?;
             ranges.push((range.low, range.high.checked_add(1)?));
         }
-        let mut first = place.offset();
+        let mut first = address.offset();
         let mut left = Vec::new();
-        for (index, length) in place.as_linear()? {
+        for (index, length) in address.as_linear()? {
             let extent = *domain.get(index)?;
             if extent < 1 {
                 return None;
@@ -301,7 +301,7 @@ impl<'c: 'a, 'a> Rows<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The last dimension as pieces of a step's length.
+    /// Splits the last dimension into pieces of the step's length.
     fn apart(&mut self, step: &Step, length: i64) -> Result<(), Error> {
         let mut shape = self.front()?;
         let mut high = vec![0; shape.len()];
@@ -314,7 +314,7 @@ impl<'c: 'a, 'a> Rows<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The last dimension once for each piece, from where that begins.
+    /// Repeats the last dimension for each piece, beginning where the piece begins.
     fn overlapping(&mut self, step: &Step, length: i64) -> Result<(), Error> {
         let at = self.at;
         let front = self.front()?;

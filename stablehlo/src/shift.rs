@@ -6,7 +6,7 @@
 use super::access::{Subscript, read};
 use super::field::Field;
 use super::rearrange::MOST;
-use super::subscript::Place;
+use super::subscript::DynamicSubscript;
 use super::tensors::Tensors;
 use super::write::filler;
 use melior::Error;
@@ -15,10 +15,10 @@ use skript_dialect::melior;
 use skript_passes::structure::Affine;
 use skript_semantics::Scalar;
 
-/// Parts of a dimension, which may lie outside in part.
+/// Slices of a dimension, parts of which may be out of bounds.
 pub(crate) struct Shift<'c, 'a> {
     dimension: usize,
-    /// Where the part begins, or the first one.
+    /// The offset of the slice, or of the first one.
     start: Value<'c, 'a>,
     /// Values of each g, and the distance of consecutive slices.
     rows: Vec<(i64, Value<'c, 'a>)>,
@@ -37,27 +37,27 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
     /// The slices at a subscript, and the subscripts within them. `None` if the form has no range.
     pub(crate) fn of(
         dimension: usize,
-        place: &Place<'c, 'a>,
+        position: &DynamicSubscript<'c, 'a>,
         domain: &[i64],
         at: &Tensors<'c, 'a>,
     ) -> Result<Option<(Self, Vec<Affine>)>, Error> {
-        let Some(range) = place.form.range(domain) else {
+        let Some(range) = position.form.range(domain) else {
             return Ok(None);
         };
         let count = range
             .high
             .checked_sub(range.low)
             .and_then(|c| c.checked_add(1));
-        let (Some(count), Some(inner)) = (count, place.form.sub(&Affine::constant(range.low)))
+        let (Some(count), Some(inner)) = (count, position.form.sub(&Affine::constant(range.low)))
         else {
             return Ok(None);
         };
-        let start = match (place.by, range.low) {
+        let start = match (position.by, range.low) {
             (Some(by), 0) => by,
             (Some(by), low) => at.same("add", &[by, at.integer(low)?])?,
             (None, low) => at.integer(low)?,
         };
-        let rows = place.rows.iter();
+        let rows = position.rows.iter();
         let shift = Shift {
             dimension,
             start,
@@ -72,23 +72,23 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         Ok(Some((shift, within)))
     }
 
-    /// Where the part begins; `None`: there are several.
+    /// The offset of the slice; `None` if there are several.
     pub(crate) fn first(&self) -> Option<Value<'c, 'a>> {
         self.rows.is_empty().then_some(self.start)
     }
 
-    /// How many parts there are.
+    /// The number of slices.
     fn parts(&self) -> i64 {
         let mut extents = self.rows.iter().map(|(extent, _)| *extent);
         extents.try_fold(1i64, i64::checked_mul).unwrap_or(i64::MAX)
     }
 
-    /// Whether the parts are so few that each is cut, and put, for itself.
+    /// Whether there are so few slices that each is extracted and inserted separately.
     pub(crate) fn is_few(&self) -> bool {
         self.parts() <= MOST as i64
     }
 
-    /// The extents of the parts side by side.
+    /// The extents of the slices side by side.
     pub(crate) fn extents(&self, whole: &[i64]) -> Vec<i64> {
         let rows = self.rows.iter().map(|(extent, _)| *extent);
         let within: Vec<i64> = rows.chain([self.count]).collect();
@@ -97,7 +97,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         extents
     }
 
-    /// Where each part begins, row-major.
+    /// The offset of each slice, row-major.
     fn starts(&self, at: &Tensors<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Error> {
         let mut starts = vec![self.start];
         for (extent, apart) in &self.rows {
@@ -116,14 +116,14 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         Ok(starts)
     }
 
-    /// A list of zeros but for this dimension.
+    /// A list of zeros except for this dimension.
     fn here(&self, rank: usize, number: i64) -> Result<Vec<i64>, Error> {
         let mut list = vec![0; rank];
         *list.get_mut(self.dimension).ok_or(Error::OperationBuild)? = number;
         Ok(list)
     }
 
-    /// The tensor with so many elements around it that no part leaves it which meets an element.
+    /// The tensor with a border, so large that every slice that contains an element of it is in bounds.
     fn surrounded(
         &self,
         tensor: Value<'c, 'a>,
@@ -135,8 +135,8 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         at.pad(tensor, with, &border, &border, &vec![0; rank])
     }
 
-    /// Where a part begins in the surrounded tensor.
-    fn place(
+    /// The offset of a slice in the tensor with the border.
+    fn position(
         &self,
         start: Value<'c, 'a>,
         rank: usize,
@@ -164,13 +164,13 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
         let around = self.surrounded(tensor, filler(at.element(tensor)?), at)?;
         let mut parts = Vec::new();
         for start in self.starts(at)? {
-            let place = self.place(start, sizes.len(), at)?;
-            parts.push(at.dynamic_slice(around, &place, &sizes)?);
+            let position = self.position(start, sizes.len(), at)?;
+            parts.push(at.dynamic_slice(around, &position, &sizes)?);
         }
         at.reshape(at.concatenate(&parts, self.dimension)?, &extents)
     }
 
-    /// The parts as one `gather`.
+    /// The slices as one `gather`.
     fn taken(
         &self,
         tensor: Value<'c, 'a>,
@@ -182,23 +182,23 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
             .iter()
             .filter_map(|i| extents.get(*i).copied())
             .collect();
-        let mut places = at.broadcast(self.start, &[], &shape)?;
+        let mut positions = at.broadcast(self.start, &[], &shape)?;
         let one = at.integer(1)?;
         let apart = self.rows.iter().map(|(_, apart)| *apart).chain([one]);
         for (dimension, (apart, extent)) in apart.zip(&shape).enumerate() {
             let apart = at.broadcast(apart, &[], &[*extent])?;
             let own = at.same("multiply", &[at.iota(*extent)?, apart])?;
             let own = at.broadcast(own, &[dimension as i64], &shape)?;
-            places = at.same("add", &[places, own])?;
+            positions = at.same("add", &[positions, own])?;
         }
         let subscript = |dimension: usize| match dimension.cmp(&self.dimension) {
             std::cmp::Ordering::Equal => Ok(Subscript::data(Field {
-                value: places,
+                value: positions,
                 indices: indices.clone(),
             })),
             order => {
-                let behind = order == std::cmp::Ordering::Greater;
-                let index = dimension + if behind { self.rows.len() } else { 0 };
+                let after = order == std::cmp::Ordering::Greater;
+                let index = dimension + if after { self.rows.len() } else { 0 };
                 Subscript::affine(Affine::index(index), extents, at)
             }
         };
@@ -223,9 +223,9 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
     ) -> Result<Value<'c, 'a>, Error> {
         let mut limits = at.extents(tensor)?;
         let rank = limits.len();
-        let place = self.place(start, rank, at)?;
+        let position = self.position(start, rank, at)?;
         let around = self.surrounded(tensor, with, at)?;
-        let whole = at.dynamic_update_slice(around, part, &place)?;
+        let whole = at.dynamic_update_slice(around, part, &position)?;
         let begins = self.here(rank, self.count - 1)?;
         *limits
             .get_mut(self.dimension)
@@ -293,7 +293,7 @@ impl<'c: 'a, 'a> Shift<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Written<'c, 'a> {
-    /// Two of one shape.
+    /// Combines two tensors of one shape.
     fn and(self, other: Self, combiner: Option<&str>, at: &Tensors<'c, 'a>) -> Result<Self, Error> {
         match (combiner, self.mask, other.mask) {
             (Some(combiner), ..) => Ok(Written {

@@ -13,24 +13,24 @@ use skript_passes::ir::copy::operation_name;
 use skript_passes::ir::ops;
 use skript_passes::structure::Affine;
 
-/// `f + s + g·t + h·u + …`: f an affine form of the indices; s, t and u numbers that are the same at all points; g and h
-/// other indices.
+/// `f + s + g·t + h·u + …`: f is an affine form of the indices; s, t and u are scalars that do not depend on indices; g
+/// and h are other indices.
 #[derive(Clone, Debug)]
-pub(crate) struct Place<'c, 'a> {
+pub(crate) struct DynamicSubscript<'c, 'a> {
     pub form: Affine,
-    /// `None`: nothing is added.
+    /// The scalar s; `None` for zero.
     pub by: Option<Value<'c, 'a>>,
     /// Each g with its t.
     pub(crate) rows: Vec<(usize, Value<'c, 'a>)>,
 }
 
-impl<'c: 'a, 'a> Place<'c, 'a> {
+impl<'c: 'a, 'a> DynamicSubscript<'c, 'a> {
     fn of(form: Affine, by: Option<Value<'c, 'a>>) -> Self {
         let rows = Vec::new();
-        Place { form, by, rows }
+        DynamicSubscript { form, by, rows }
     }
 
-    /// Whether the indices alone decide it.
+    /// Whether it depends on indices only.
     pub(crate) fn is_affine(&self) -> bool {
         self.by.is_none() && self.rows.is_empty()
     }
@@ -44,7 +44,7 @@ impl<'c: 'a, 'a> Place<'c, 'a> {
             (by, None) | (None, by) => by,
         };
         let rows = [self.rows, other.rows].concat();
-        Ok(Some(Place { form, by, rows }))
+        Ok(Some(DynamicSubscript { form, by, rows }))
     }
 
     fn sub(self, other: Self, at: &Tensors<'c, 'a>) -> Result<Option<Self>, Error> {
@@ -55,7 +55,7 @@ impl<'c: 'a, 'a> Place<'c, 'a> {
             Some(by) => Some(at.same("subtract", &[at.integer(0)?, by])?),
             None => None,
         };
-        self.add(Place::of(form, by), at)
+        self.add(DynamicSubscript::of(form, by), at)
     }
 
     /// A multiple of an affine form, by a scalar.
@@ -76,19 +76,25 @@ impl<'c: 'a, 'a> Place<'c, 'a> {
             offset => Some(scaled(offset)?),
         };
         let form = Affine::constant(0);
-        Ok(Some(Place { form, by, rows }))
+        Ok(Some(DynamicSubscript { form, by, rows }))
     }
 }
 
 impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
     /// An integer as a subscript; `None` if it is not such a sum.
-    pub(crate) fn place(&self, value: Value<'c, 'a>) -> Result<Option<Place<'c, 'a>>, ExportError> {
+    pub(crate) fn dynamic_subscript(
+        &self,
+        value: Value<'c, 'a>,
+    ) -> Result<Option<DynamicSubscript<'c, 'a>>, ExportError> {
         if let Some(form) = self.form(value) {
-            return Ok(Some(Place::of(form, None)));
+            return Ok(Some(DynamicSubscript::of(form, None)));
         }
         let field = self.field(value)?;
         if field.indices.is_empty() {
-            return Ok(Some(Place::of(Affine::constant(0), Some(field.value))));
+            return Ok(Some(DynamicSubscript::of(
+                Affine::constant(0),
+                Some(field.value),
+            )));
         }
         let Ok(op) = OperationResult::try_from(value).map(|r| r.owner()) else {
             return Ok(None);
@@ -101,11 +107,11 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
             return Ok(None);
         }
         let [x, y] = ir::both_operands(op)?;
-        let (Some(x), Some(y)) = (self.place(x)?, self.place(y)?) else {
+        let (Some(x), Some(y)) = (self.dynamic_subscript(x)?, self.dynamic_subscript(y)?) else {
             return Ok(None);
         };
         let at = &self.at;
-        let place = match name.as_str() {
+        let position = match name.as_str() {
             ops::skript::ADD => x.add(y, at)?,
             ops::skript::SUB => x.sub(y, at)?,
             _ => {
@@ -120,9 +126,9 @@ impl<'c: 'a, 'a> Evaluator<'_, 'c, 'a> {
             }
         };
         // Each index occurs once.
-        Ok(place.filter(|place| {
-            let mut seen = place.form.indices();
-            place.rows.iter().all(|(index, _)| {
+        Ok(position.filter(|position| {
+            let mut seen = position.form.indices();
+            position.rows.iter().all(|(index, _)| {
                 let new = !seen.contains(index);
                 seen.push(*index);
                 new

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! StableHLO operations on tensors of fixed extents, under short names.
+//! StableHLO operations on tensors with static extents, under short names.
 
 use melior::Error;
 use melior::ir::attribute::DenseElementsAttribute;
@@ -199,7 +199,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         )
     }
 
-    /// Borders of one value, and so many between neighbours; negative borders cut off.
+    /// Borders of one value, and as many elements between neighbours; negative borders remove elements.
     pub(crate) fn pad(
         &self,
         value: Value<'c, 'a>,
@@ -316,7 +316,7 @@ impl<'c: 'a, 'a> Tensors<'c, 'a> {
         self.op("select", &[condition, then, otherwise], &[], then.r#type())
     }
 
-    /// The operation that a kind combines elements with.
+    /// The operation that combines elements for a kind of reduction.
     pub(crate) fn combiner(kind: Accumulation) -> Option<&'static str> {
         Some(match kind {
             Accumulation::Sum => "add",

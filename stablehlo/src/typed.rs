@@ -9,7 +9,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::typed::OperationLike;
 use skript_passes::typed;
 
-/// What a call passes to the function; older printers write it as an attribute of another dialect.
+/// The attribute for the `backend_config` of a call; older printers write it as an attribute of another dialect.
 pub(crate) const BACKEND_CONFIG: &str = "mhlo.backend_config";
 
 typed! {
@@ -21,7 +21,7 @@ typed! {
     Composite = ops::stablehlo::COMPOSITE;
     /// `stablehlo.constant`: a tensor.
     Constant = ops::stablehlo::CONSTANT;
-    /// `stablehlo.custom_call`: a call of a function that the consumer knows by name.
+    /// `stablehlo.custom_call`: a call of a function that the consumer implements.
     CustomCall = ops::stablehlo::CUSTOM_CALL;
     /// `stablehlo.select`: elements of one of two tensors.
     Select = ops::stablehlo::SELECT { predicate = 0, then = 1, otherwise = 2 };
@@ -51,7 +51,7 @@ impl<'c: 'a, 'a> CustomCall<'c, 'a> {
 
     /// The dictionary that the call passes to the function.
     pub(crate) fn configuration(self) -> Option<Attribute<'c>> {
-        // Printers that write both leave a string in the operation's own.
+        // Printers that write both put a string into the operation's own attribute.
         let foreign = self.op().attribute(BACKEND_CONFIG);
         foreign
             .or_else(|_| self.op().attribute("backend_config"))

@@ -11,10 +11,10 @@ use skript_passes::ir::{attributes, dense, types};
 use skript_tensor::{ElementType, Tensor};
 use std::collections::HashMap;
 
-/// Values of variables by their names, of the types of a program's arguments.
+/// Values of variables by name, with the types of the program's arguments.
 pub type Weights = HashMap<String, Tensor>;
 
-/// For each argument its value. A variable that runs update has none: the caller keeps it between them.
+/// The value for each argument. A variable that runs update has none: the caller keeps it between runs.
 pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w Tensor>> {
     let arguments = interface.arguments.iter();
     let changes = |port: &Port| {
@@ -26,7 +26,7 @@ pub fn held<'w>(interface: &Interface, weights: &'w Weights) -> Vec<Option<&'w T
     values.map(|name| weights.get(name?)).collect()
 }
 
-/// The element type in files of a program's type.
+/// The element type in weight files for a type of the program.
 pub fn element_type(name: &str) -> Option<ElementType> {
     match name {
         "i1" => Some(ElementType::Bool),

@@ -63,18 +63,18 @@ pub(crate) fn reduction<'c, 'a>(
     Ok(field.map(|field| (field, combination.outer.clone(), Form::ReduceWindow)))
 }
 
-/// A dimension that a window slides along.
+/// A dimension that is read by a window.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     kept: usize,
     /// `None`: it is one element long.
     reduced: Option<usize>,
-    /// How many values of it, if not all.
+    /// The number of its values, if not all are read.
     run: Option<i64>,
     stride: i64,
     /// Positive.
     dilation: i64,
-    /// Whether the first element of the kernel meets the last one of the window.
+    /// Whether the window is reversed: the first element of the kernel meets the last one of the window.
     reversed: bool,
     /// The base dilation.
     base: i64,
@@ -84,7 +84,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// A window of exactly the elements that it covers.
+    /// A window without padding that covers exactly its elements.
     pub(crate) fn over(kept: usize, stride: i64, slid: usize, step: i64) -> Self {
         Window {
             kept,
@@ -99,7 +99,7 @@ impl Window {
         }
     }
 
-    /// How many elements it meets.
+    /// The number of elements that it covers.
     fn length(&self, domain: &[i64]) -> i64 {
         let extent = self.reduced.and_then(|i| domain.get(i).copied());
         self.run.or(extent).unwrap_or(1)
@@ -113,32 +113,32 @@ enum Dimension {
     Window(Window),
 }
 
-/// A tensor read by windows: sliced, and one dimension for each index and each window.
+/// A tensor that is read by windows: sliced, with one dimension for each index and each window.
 pub(crate) struct Windowed<'c, 'a> {
     pub value: Value<'c, 'a>,
     dimensions: Vec<Dimension>,
-    /// By conjunct of the guard.
+    /// The representation of each conjunct of the guard.
     pub(crate) skipped: Vec<Skipped>,
-    /// A reduced index, and the runs of its values that count: the first one of each, and how many; all, if not given.
+    /// A reduced index, and the runs of its values that the guard admits (first value and length); `None` if all are.
     runs: Option<(usize, Vec<(i64, i64)>)>,
 }
 
 /// How a conjunct of the guard is represented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Skipped {
-    /// It states that reads are in bounds, or hit elements: padding.
+    /// As padding: it states that reads are in bounds, or at elements and not between them.
     ByBorder,
-    /// It states which positions of a dimension count: the others hold the filler.
+    /// By replacing elements: it states which positions of a dimension are read; the others hold the filler.
     ByFiller,
-    /// It states which positions of the windows count: runs of these are separate windows.
+    /// By separate windows: it states which positions of the windows are read, as runs.
     ByRuns,
     /// It is not represented.
     Not,
 }
 
 impl<'c: 'a, 'a> Windowed<'c, 'a> {
-    /// `value` as an access with windows, or an expression of such; `None` if it is neither. Elements that the guard
-    /// skips are `filler`.
+    /// `value` as an access by windows, or an expression of such accesses; `None` if it has another form. Elements that
+    /// the guard skips are `filler`.
     pub(crate) fn of(
         evaluator: &Evaluator<'_, 'c, 'a>,
         value: Value<'c, 'a>,
@@ -195,14 +195,14 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
         };
         let tensor = evaluator.outside.get(ir::operand(owner)?)?;
         let mut tensor = cast::width(tensor, element(value.r#type(), at), at)?;
-        let (mut forms, mut places) = (Vec::new(), Vec::new());
+        let (mut forms, mut addresses) = (Vec::new(), Vec::new());
         for (operand, subscript) in owner.operands().skip(1).enumerate() {
-            let Some(place) = evaluator.place(subscript)? else {
+            let Some(subscript_form) = evaluator.dynamic_subscript(subscript)? else {
                 return Ok(None);
             };
-            let (mut within, mut first) = (vec![place.form.clone()], None);
-            if !place.is_affine() {
-                let shift = Shift::of(forms.len(), &place, &reading.domain, at)?;
+            let (mut within, mut first) = (vec![subscript_form.form.clone()], None);
+            if !subscript_form.is_affine() {
+                let shift = Shift::of(forms.len(), &subscript_form, &reading.domain, at)?;
                 let Some((shift, parts)) = shift else {
                     return Ok(None);
                 };
@@ -210,7 +210,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
                 (within, first) = (parts, shift.first());
             }
             for form in within {
-                places.push(Along {
+                addresses.push(Along {
                     term: subscripts.get(operand).copied(),
                     form: form.clone(),
                     first,
@@ -234,7 +234,7 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             skipped.push(if is_border {
                 Skipped::ByBorder
             } else if let Some((dimension, counts)) =
-                counted(conjunct, &places, &extents, evaluator)?
+                counted(conjunct, &addresses, &extents, evaluator)?
             {
                 tensor = filled(tensor, dimension, counts, filler, at)?;
                 Skipped::ByFiller
@@ -290,8 +290,8 @@ fn padding<'c: 'a, 'a>(borders: &[i64], at: &Tensors<'c, 'a>) -> Attribute<'c> {
     DenseElementsAttribute::i64_values(types::tensor(&[rows, 2], at.int()), borders).into()
 }
 
-/// The constraints on subscripts that padding represents: that they are in bounds, and hit elements. `None` if not all
-/// reads between elements are skipped.
+/// The constraints on subscripts that padding represents: that they are in bounds, and at elements and not between
+/// them. `None` if not all reads between elements are skipped.
 fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> Option<Vec<Affine>> {
     let mut bounds = Vec::new();
     for (form, extent) in forms.iter().zip(extents) {
@@ -309,7 +309,7 @@ fn bounds(whole: &Guard, forms: &[Affine], extents: &[i64], domain: &[i64]) -> O
     Some(bounds)
 }
 
-/// Where a dimension is read.
+/// The positions at which a dimension is read.
 struct Along<'c, 'a> {
     term: Option<TermId>,
     /// Relative to the first position.
@@ -318,10 +318,10 @@ struct Along<'c, 'a> {
     first: Option<Value<'c, 'a>>,
 }
 
-/// The dimension whose positions a conjunct compares with a scalar, and which of them it accepts.
+/// The dimension whose positions a conjunct compares with a scalar, and which of them it admits.
 fn counted<'c: 'a, 'a>(
     conjunct: &Conjunct<'c, 'a>,
-    places: &[Along<'c, 'a>],
+    addresses: &[Along<'c, 'a>],
     extents: &[i64],
     evaluator: &Evaluator<'_, 'c, 'a>,
 ) -> Result<Option<(usize, Value<'c, 'a>)>, ExportError> {
@@ -334,20 +334,21 @@ fn counted<'c: 'a, 'a>(
         return Ok(None);
     }
     let operands = ir::both_operands(owner)?;
-    for (place, limit) in [(0, 1), (1, 0)] {
-        let (Some(subscript), Some(limit)) = (operands.get(place), operands.get(limit)) else {
+    for (subscript_form, limit) in [(0, 1), (1, 0)] {
+        let (Some(subscript), Some(limit)) = (operands.get(subscript_form), operands.get(limit))
+        else {
             continue;
         };
         let term = reading.find(*subscript);
         let form = term.and_then(|t| reading.nest.affine(t));
-        let is_place = |own: &Along<'c, 'a>| match own.first {
+        let is_position = |own: &Along<'c, 'a>| match own.first {
             None => form.as_ref() == Some(&own.form),
             Some(_) => own
                 .term
                 .zip(term)
                 .is_some_and(|(x, y)| reading.nest.same(x, y)),
         };
-        let dimension = places.iter().position(is_place);
+        let dimension = addresses.iter().position(is_position);
         let limit = evaluator.field(*limit)?;
         let (Some(dimension), true) = (dimension, limit.indices.is_empty()) else {
             continue;
@@ -355,12 +356,15 @@ fn counted<'c: 'a, 'a>(
         let extent = extents.get(dimension).copied().unwrap_or(1);
         let limit = at.broadcast(limit.value, &[], &[extent])?;
         let mut own = at.iota(extent)?;
-        if let Some(first) = places.get(dimension).and_then(|place| place.first) {
+        if let Some(first) = addresses
+            .get(dimension)
+            .and_then(|subscript_form| subscript_form.first)
+        {
             let first = at.broadcast(first, &[], &[extent])?;
             own = at.same("add", &[own, first])?;
         }
         let mut sides = [own, limit];
-        if place == 1 {
+        if subscript_form == 1 {
             sides.reverse();
         }
         let name = operation_name(owner);
@@ -451,7 +455,7 @@ fn window(form: &Affine, extent: i64, domain: &[i64], reduced: &[usize]) -> Opti
         .offset()
         .checked_sub(if reversed { length } else { 0 })?;
     let last = begin.checked_add(reach)?;
-    // The elements that some window meets.
+    // The elements that some window covers.
     let start = begin.checked_add(base - 1)?.div_euclid(base).max(0);
     let limit = last.div_euclid(base).checked_add(1)?.min(extent);
     if start >= limit {

@@ -118,7 +118,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
                 }
                 None => value,
             };
-            let placed = self.place(value, filler, slots, &extents)?;
+            let placed = self.position(value, filler, slots, &extents)?;
             return at.same(combiner, &[self.out, placed]);
         }
         if covers && mask.is_none() {
@@ -145,8 +145,8 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
             None => at.splat(Scalar::Bool(true), &counts, at.bool())?,
         };
         let filler = identity(Accumulation::Sum, element);
-        let placed = self.place(value, filler, slots, &extents)?;
-        let mask = self.place(mask, Scalar::Bool(false), slots, &extents)?;
+        let placed = self.position(value, filler, slots, &extents)?;
+        let mask = self.position(mask, Scalar::Bool(false), slots, &extents)?;
         at.select(mask, placed, self.out)
     }
 
@@ -165,7 +165,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         let neutral = identity(self.kind, element);
         let mut indices = union([field].into_iter().chain(mask));
         if matches!(self.kind, Accumulation::Sum | Accumulation::Product) {
-            // A value that does not depend on a reduced index still counts once for each of its values.
+            // A value that does not depend on a reduced index still counts once for each value of that index.
             indices.extend(reduced);
             indices.sort_unstable();
             indices.dedup();
@@ -206,7 +206,7 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
     }
 
     /// Inserts the block among `filler`; elements outside of the output are dropped.
-    fn place(
+    fn position(
         &self,
         block: Value<'c, 'a>,
         filler: Scalar,
@@ -252,11 +252,11 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         };
         let winner = latest.scatter(&number, mask, subscripts)?;
         let values = at.reshape(value.over(&indices, self.domain, at)?, &[count])?;
-        let place = Subscript::data(Field {
+        let position = Subscript::data(Field {
             value: winner,
             indices: (0..extents.len()).collect(),
         });
-        let written = read(values, &[place], &extents, at)?.field.value;
+        let written = read(values, &[position], &extents, at)?.field.value;
         let none = at.splat(Scalar::Int(0), &extents, at.int())?;
         let is_written = at.compare("GE", "SIGNED", winner, none)?;
         at.select(is_written, written, self.out)
@@ -276,25 +276,25 @@ impl<'c: 'a, 'a> Target<'_, 'c, 'a> {
         if subscripts.is_empty() {
             return Err(Error::OperationBuild);
         }
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for subscript in subscripts {
-            let place = subscript.over(&all, self.domain, at)?;
-            let place = match mask {
+            let position = subscript.over(&all, self.domain, at)?;
+            let position = match mask {
                 // Skipped elements get a position that does not exist.
                 Some(mask) => {
                     let holds = mask.over(&all, self.domain, at)?;
-                    let outside = at.splat(Scalar::Int(-1), &at.extents(place)?, at.int())?;
-                    at.select(holds, place, outside)?
+                    let outside = at.splat(Scalar::Int(-1), &at.extents(position)?, at.int())?;
+                    at.select(holds, position, outside)?
                 }
-                None => place,
+                None => position,
             };
-            places.push(Field {
-                value: place,
+            positions.push(Field {
+                value: position,
                 indices: all.clone(),
             });
         }
-        let places: Vec<&Field<'c, 'a>> = places.iter().collect();
-        let indices = stack(&places, &all, self.domain, at)?;
+        let positions: Vec<&Field<'c, 'a>> = positions.iter().collect();
+        let indices = stack(&positions, &all, self.domain, at)?;
         let dimensions: Vec<usize> = (0..subscripts.len()).collect();
         let numbers = format!(
             "#stablehlo.scatter<inserted_window_dims = {dimensions:?}, scatter_dims_to_operand_dims = {dimensions:?}, \

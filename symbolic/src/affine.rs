@@ -12,7 +12,7 @@ use crate::{Extent, Form, Interval};
 /// ```
 /// use skript_symbolic::Affine;
 ///
-/// // Row-major order divides back into its digits.
+/// // Division and remainder recover the digits of a row-major position.
 /// let flat = Affine::index(0).scale(4).unwrap().add(&Affine::index(1)).unwrap();
 /// assert_eq!(flat.floor_div(4, &[3, 4]), Some(Affine::index(0)));
 /// assert_eq!(flat.modulo(4, &[3, 4]), Some(Affine::index(1)));
@@ -38,7 +38,7 @@ impl Affine {
         Form::term(Atom::Index(position))
     }
 
-    /// Each term as a form, with the indices that occur in it and its coefficient.
+    /// Each term as a form, with its indices and its coefficient.
     pub fn parts(&self) -> impl Iterator<Item = (Vec<usize>, Affine, i64)> {
         self.terms().map(|(atom, coefficient)| {
             let part = Form::term(atom.clone());
@@ -66,7 +66,7 @@ impl Affine {
         }
     }
 
-    /// `(p, d)` where the form is `⌊p / d⌋` of a linear form `p`: one floor division, and linear terms beside it.
+    /// `(p, d)` if the form is `⌊p / d⌋` of a linear form `p`: one floor division, possibly beside linear terms.
     #[must_use]
     pub fn as_quotient(&self) -> Option<(Affine, i64)> {
         let (atom, inner, divisor) = self.terms().find_map(|(atom, _)| match atom {
@@ -101,8 +101,8 @@ impl Affine {
         }
     }
 
-    /// `⌊self / divisor⌋` for a positive divisor. Multiples of the divisor leave the division, and it vanishes where
-    /// the extents keep the rest below the divisor.
+    /// `⌊self / divisor⌋` for a positive divisor. Multiples of the divisor move out of the division; the division is
+    /// removed if the extents keep the rest below the divisor.
     #[must_use]
     pub fn floor_div(&self, divisor: i64, extents: &[impl Copy + Into<Extent>]) -> Option<Affine> {
         let (multiple, rest) = self.split_multiples(divisor)?;
@@ -143,7 +143,8 @@ impl Affine {
         })
     }
 
-    /// Whether the form is not negative in the box wherever `known` is not negative. False if that is not proven.
+    /// Whether `known ≥ 0` implies that the form is not negative, at all points of the box. False if that is not
+    /// proven.
     ///
     /// ```
     /// use skript_symbolic::Affine;

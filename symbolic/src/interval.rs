@@ -59,8 +59,8 @@ impl Interval {
     }
 }
 
-/// Values of operations on integers of two intervals, with the meaning that SkriptND gives them: quotients round down
-/// unless stated otherwise, remainders have the sign of the divisor, and both are zero where the divisor is zero.
+/// Intervals for the results of integer operations, with their meaning in SkriptND: quotients round down unless stated
+/// otherwise, remainders have the sign of the divisor, and both are zero if the divisor is zero.
 ///
 /// The results enclose all values. `None` if a value exceeds i64, where fixed-width arithmetic wraps, or if the
 /// operation has no useful bounds.

@@ -15,22 +15,22 @@ pub trait Ring {
     /// The sum.
     ///
     /// # Errors
-    /// The operands do not fit together.
+    /// The operands are not compatible.
     fn add(&mut self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value, Self::Error>;
     /// The difference.
     ///
     /// # Errors
-    /// The operands do not fit together.
+    /// The operands are not compatible.
     fn sub(&mut self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value, Self::Error>;
     /// The product.
     ///
     /// # Errors
-    /// The operands do not fit together.
+    /// The operands are not compatible.
     fn mul(&mut self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value, Self::Error>;
     /// The value `x` with `x · b = a`; `None` if there is none.
     ///
     /// # Errors
-    /// The operands do not fit together.
+    /// The operands are not compatible.
     fn quotient(
         &mut self,
         a: &Self::Value,

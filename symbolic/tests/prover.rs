@@ -11,9 +11,9 @@
 use proptest::prelude::*;
 use skript_symbolic::{Definition, Polynomial, Prover, SymbolId};
 
-/// Extents of the first symbols, from zero on.
+/// The largest extents of the first symbols.
 const LARGEST: i64 = 3;
-/// Values of a remainder by zero, of which nothing is known.
+/// The values of a remainder by zero, which are unspecified.
 const UNKNOWN: [i64; 3] = [-4, 0, 4];
 
 /// A polynomial over the symbols that exist: a constant, then `(factor, position, position)`.
@@ -52,7 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A prover, with what it was given in a form that can be enumerated.
+/// A prover, with its assumptions in a form that can be enumerated.
 struct Model {
     prover: Prover,
     definitions: Vec<Definition>,

@@ -71,7 +71,7 @@ func.func @identities(%x: tensor<?xf32>, %p: i1, %i: i64)
   return %0, %1, %3, %4, %5, %6, %8 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>, i1, i1, i64, i64
 }
 
-// A scalar is no tensor, and an extent that is known is not forgotten.
+// A scalar is not a tensor, and an extent that is known is not forgotten.
 // CHECK-LABEL: func @types_differ
 func.func @types_differ(%s: f32, %x: tensor<?xf32>, %z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %one = arith.constant dense<1.0> : tensor<4xf32>
@@ -82,7 +82,7 @@ func.func @types_differ(%s: f32, %x: tensor<?xf32>, %z: tensor<4xf32>) -> (tenso
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// What nobody uses goes away, equal formulas become one.
+// What nothing uses goes away, equal formulas become one.
 // CHECK-LABEL: func @unused
 func.func @unused(%x: tensor<4xf32>) {
   // CHECK-NEXT: return
@@ -154,7 +154,7 @@ func.func @always(%init: tensor<4xf32>, %p: i1) -> (tensor<4xf32>, tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// What nobody uses is not computed, unless a step reads it.
+// What nothing uses is not computed, unless a step reads it.
 // CHECK-LABEL: func.func @unused_results
 // CHECK-SAME:    %[[A:[^:]+]]: tensor<4xf32>, %[[B:[^:]+]]: tensor<4x4xf32>
 // CHECK:         %[[R:.+]] = skript.formula sum (%[[I:.+]], %[[J:.+]]) in (4, 4) outs(%{{.+}} = %[[B]] : tensor<4x4xf32>) do

@@ -460,7 +460,7 @@ func.func @intrinsic_alone(%e: memref<1xi64>) {
 
 func.func @whole_destination(%x: tensor<4xf32>) {
   %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>) do {
-    // expected-error @+1 {{has tensors, but stands within a formula: only 'skript.access' reads tensors there}}
+    // expected-error @+1 {{has tensors, but is inside of a formula: only 'skript.access' reads tensors there}}
     %v = tensor.extract %a[%i] : tensor<4xf32>
     skript.yield %v at [%i] : f32
   } : tensor<4xf32>
@@ -472,7 +472,7 @@ func.func @whole_destination(%x: tensor<4xf32>) {
 func.func @whole_in_predicate(%x: tensor<?xf32>, %v: f32) {
   %c0 = arith.constant 0 : index
   %0 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<?xf32>) where {
-    // expected-error @+1 {{has tensors, but stands within a formula: only 'skript.access' reads tensors there}}
+    // expected-error @+1 {{has tensors, but is inside of a formula: only 'skript.access' reads tensors there}}
     %n = tensor.dim %a, %c0 : tensor<?xf32>
     %ok = skript.lt %i, %n : index
     skript.condition %ok
@@ -486,7 +486,7 @@ func.func @whole_in_predicate(%x: tensor<?xf32>, %v: f32) {
 
 func.func @made_within(%x: tensor<2xf32>, %v: f32) {
   %0 = skript.formula assign (%i) in (2) outs(%a = %x : tensor<2xf32>) do {
-    // expected-error @+1 {{has tensors, but stands within a formula}}
+    // expected-error @+1 {{has tensors, but is inside of a formula}}
     %t = tensor.from_elements %v, %v : tensor<2xf32>
     %e = skript.access %t[%i] : tensor<2xf32>
     skript.yield %e at [%i] : f32
@@ -499,7 +499,7 @@ func.func @made_within(%x: tensor<2xf32>, %v: f32) {
 func.func @elementwise_within(%x: tensor<2xf32>, %y: tensor<2xf32>, %p: i1, %v: f32) {
   %0 = skript.formula assign (%i) in (2) outs(%a = %x : tensor<2xf32>) do {
     %e = scf.if %p -> f32 {
-      // expected-error @+1 {{has tensors, but stands within a formula}}
+      // expected-error @+1 {{has tensors, but is inside of a formula}}
       %t = skript.add %y, %y : tensor<2xf32>
       %u = skript.access %t[%i] : tensor<2xf32>
       scf.yield %u : f32
@@ -515,7 +515,7 @@ func.func @elementwise_within(%x: tensor<2xf32>, %y: tensor<2xf32>, %p: i1, %v: 
 
 func.func @nested(%x: tensor<2xf32>, %y: tensor<2xf32>, %v: f32) {
   %0 = skript.formula assign (%i) in (2) outs(%a = %x : tensor<2xf32>) do {
-    // expected-error @+1 {{stands within a formula: formulas follow each other}}
+    // expected-error @+1 {{is inside of a formula: formulas do not nest}}
     %t = skript.formula sum (%j) in (2) outs(%b = %y : tensor<2xf32>) do {
       skript.yield %v at [%j] : f32
     } : tensor<2xf32>
@@ -527,7 +527,7 @@ func.func @nested(%x: tensor<2xf32>, %y: tensor<2xf32>, %v: f32) {
 // -----
 
 func.func @same_count(%x: tensor<4xf32>, %v: f32) {
-  // expected-error @+1 {{has 'skript.same_tensor' = array<i32: 0>, which is no array of i32 with an entry for each of its 2 destinations}}
+  // expected-error @+1 {{has 'skript.same_tensor' = array<i32: 0>, which is not an array of i32 with an entry for each of its 2 destinations}}
   %0:2 = skript.formula sum (%i) in (4) outs(%a = %x : tensor<4xf32>, %b = %x : tensor<4xf32>)
       attributes {skript.same_tensor = array<i32: 0>} do {
     skript.yield %v at [%i], %v at [%i] : f32, f32

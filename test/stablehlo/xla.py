@@ -159,7 +159,7 @@ def values_of(port, folder, meta, weights):
 
 
 def padded_to(shape, values):
-    """The array at the first places of a larger one; what is not filled is no number that a sum survives."""
+    """The array at the first places of a larger one; what is not filled is not a number that a sum survives."""
     import numpy
     if values.dtype.kind == "i":
         filler = min(2 ** 40 + 1, numpy.iinfo(values.dtype).max)

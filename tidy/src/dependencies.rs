@@ -3,7 +3,7 @@
 
 use crate::tree::Tree;
 
-/// Crates that must never link MLIR, by their manifest.
+/// Crates that must never link MLIR, by manifest.
 const WITHOUT_MLIR: &[&str] = &[
     "frontend/Cargo.toml",
     "frontend/semantics/Cargo.toml",
@@ -16,10 +16,10 @@ const WITHOUT_MLIR: &[&str] = &[
     "symbolic/Cargo.toml",
 ];
 
-/// Dependencies that bring MLIR.
+/// Dependencies that link MLIR.
 const MLIR: &[&str] = &["melior", "mlir-sys", "skript-dialect", "skript-passes"];
 
-/// Crates that the runtime must not know.
+/// Crates that the runtime must not depend on.
 const COMPILER: &[&str] = &["skript-frontend", "skript-reference"];
 
 /// Crates that must not link libraries of LLVM: a build script could.

@@ -24,12 +24,12 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/tensor/src/map",
     "tools/src/bin/",
 ];
-/// Where files are opened: the one place for files of users, and programs of the house that read its own.
+/// Where files are opened: the module for files of users, and programs of the project that read its own.
 const MAY_OPEN: &[&str] = &[
     "host/",
     "tidy/",
     "passes/c/examples/",
-    // Entries of the cache and products of a compilation, not files that somebody names.
+    // Entries of the cache and products of a compilation, not files that a user names.
     "runtime/src/cache.rs",
     "tools/src/measure/mod.rs",
     "tools/src/verbs/compile/shared_object.rs",

@@ -7,10 +7,10 @@
 use crate::tree::{Tree, is_comment, without_tests};
 use std::collections::BTreeSet;
 
-/// The files of the intrinsics table: the one place for names.
+/// The files of the intrinsics table, which may contain operator names.
 const TABLE: &[&str] = &["intrinsic"];
 
-/// Where dialects of MLIR are spelled that are namesakes of the library's modules.
+/// Where dialects of MLIR with the same names as modules of the library are written.
 const NAMESAKES: &[(&str, &str)] = &[
     ("frontend/semantics/src/recipe", "math."),
     ("passes/src/named/table.rs", "linalg."),
@@ -22,10 +22,10 @@ const NAMESAKES: &[(&str, &str)] = &[
     ("stablehlo/src/scalar.rs", "math."),
 ];
 
-/// StableHLO's words, a namesake among them.
+/// Words of StableHLO, one of which is also an operator name.
 const STABLEHLO: &str = "stablehlo/dialect/";
 
-/// Endings that make an unqualified name a giveaway.
+/// Endings that make an unqualified name an operator's.
 const TELLING: &[&str] = &[
     "conv",
     "deconv",

@@ -13,10 +13,10 @@ const ROWS: &[&str] = &[
     "frontend/src/check/checklist/",
     "runtime/reference/tests/checklist/",
 ];
-/// How a lit file names what it shows.
+/// How a lit file names the statements that it shows.
 const MARK: &str = "statements:";
 
-/// What a row shows, by the letters of the list; every kind shows as well that something is accepted or refused.
+/// What a row shows, by the letters of the list; every kind also shows that something is accepted or rejected.
 const KINDS: &[(&str, &str)] = &[
     ("accept", "A"),
     ("composes", "A"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Flags and arguments.
 
+mod output;
+
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValue;
@@ -52,7 +54,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// The flags for the processor, of commands that generate code.
+    /// The target flags of commands that generate code.
     pub fn target(&self) -> Option<&TargetArguments> {
         match self {
             Verb::Run(arguments) => Some(&arguments.target),
@@ -78,7 +80,7 @@ pub enum MessageFormat {
 pub struct ManualArguments {
     /// The command; the default is skript itself
     pub command: Option<String>,
-    /// Folder for all pages: skript.1, skript-check.1, …
+    /// Folder for all pages: skript.1, skript-check.1, …; that of `skript run` is skript-run-model.1
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub output_dir: Option<PathBuf>,
 }
@@ -159,7 +161,7 @@ impl ValueEnum for IntName {
     }
 }
 
-/// How to read a model.
+/// Options for reading a model.
 #[derive(Debug, Args)]
 pub struct ModelArguments {
     /// Edition of the language; the default follows from the syntax of each module
@@ -440,49 +442,6 @@ pub struct CompileArguments {
     pub no_locations: bool,
 }
 
-impl CompileArguments {
-    /// The model to compile; empty if the command needs none.
-    pub fn model(&self) -> &Path {
-        self.model.as_deref().unwrap_or(Path::new(""))
-    }
-
-    /// The file to write.
-    pub fn output(&self) -> Option<&Path> {
-        self.output
-            .as_deref()
-            .filter(|path| *path != Path::new("-"))
-    }
-
-    /// The output format.
-    pub fn emit(&self) -> EmitName {
-        let named = || self.extension().and_then(emitted_as);
-        self.emit.or_else(named).unwrap_or(EmitName::Artifact)
-    }
-
-    /// The extension of the output file if it is unknown and `--emit` is absent.
-    pub fn unknown_extension(&self) -> Option<&str> {
-        let extension = self.extension().filter(|e| emitted_as(e).is_none());
-        extension.filter(|_| self.emit.is_none())
-    }
-
-    fn extension(&self) -> Option<&str> {
-        let extension = self.output().and_then(Path::extension)?;
-        Some(extension.to_str().unwrap_or("?"))
-    }
-}
-
-/// The format of a file with this extension.
-fn emitted_as(extension: &str) -> Option<EmitName> {
-    match extension {
-        "skm" => Some(EmitName::Artifact),
-        "so" => Some(EmitName::So),
-        "o" => Some(EmitName::Obj),
-        "s" => Some(EmitName::Asm),
-        "ll" => Some(EmitName::Llvm),
-        _ => None,
-    }
-}
-
 #[derive(Debug, Args)]
 pub struct FormatArguments {
     /// Files; folders with .sknd files; `-` for standard input, written to standard output
@@ -555,7 +514,7 @@ pub struct CompletionArguments {
     pub shell: clap_complete::Shell,
 }
 
-/// Where an input's values come from.
+/// The source of an input's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputArgument {
     /// One file per tensor.
@@ -567,11 +526,11 @@ pub enum InputArgument {
         name: String,
         seed: u64,
     },
-    /// All inputs, by their names, from one `.npz`.
+    /// One `.npz` with all inputs by name.
     Archive(PathBuf),
 }
 
-/// The source of weights, besides the model's folder.
+/// The source of weights, beside the model's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WeightsArgument {
     Zero,
@@ -590,8 +549,8 @@ fn name_and_value(text: &str) -> Result<(String, String), String> {
 /// `main.sorted=sort@./libsort.so`.
 fn intrinsic_argument(text: &str) -> Result<IntrinsicArgument, String> {
     let wrong = || "write NAME=SYMBOL@LIBRARY".to_string();
-    let (operator, place) = name_and_value(text).map_err(|_| wrong())?;
-    let (symbol, library) = place.split_once('@').ok_or_else(wrong)?;
+    let (operator, location) = name_and_value(text).map_err(|_| wrong())?;
+    let (symbol, library) = location.split_once('@').ok_or_else(wrong)?;
     if symbol.is_empty() || library.is_empty() {
         return Err(wrong());
     }
@@ -633,7 +592,7 @@ fn shard_argument(text: &str) -> Result<Sharding, String> {
     Ok(Sharding { tensor, dimensions })
 }
 
-/// Axes are named as the language names things.
+/// Axes have names as the language's symbols.
 fn axis_name(text: &str) -> Result<(), String> {
     let mut letters = text.chars();
     let first = letters.next().is_some_and(|c| c.is_ascii_alphabetic());
@@ -644,7 +603,7 @@ fn axis_name(text: &str) -> Result<(), String> {
     }
 }
 
-/// `x=4,3`, `xs=4,3;2,3`; nothing behind `=` is the shape of a scalar.
+/// Parses `x=4,3` or `xs=4,3;2,3`; nothing after `=` is the shape of a scalar.
 fn input_shape_argument(text: &str) -> Result<(String, Vec<Vec<u64>>), String> {
     let wrong = || "write NAME=EXTENT,EXTENT".to_string();
     let (name, shapes) = text.split_once('=').ok_or_else(wrong)?;

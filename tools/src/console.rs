@@ -8,13 +8,13 @@ use std::io::Write;
 #[repr(u8)]
 pub enum Status {
     Done = 0,
-    /// A document, a value, a file or the run is wrong.
+    /// Something is wrong with a document, a value, a file or the run.
     Wrong = 1,
-    /// The command line names what does not exist.
+    /// The command line contains an unknown name or flag.
     Usage = 2,
 }
 
-/// Takes what a verb has to say beside its result: stderr, or a buffer for one line of a batch.
+/// The output for messages beside a verb's result: stderr, or a buffer for one line of a batch.
 pub struct Console {
     buffer: Option<Vec<u8>>,
 }
@@ -30,7 +30,7 @@ impl Console {
         }
     }
 
-    /// Writes a text as it is. A closed stderr is nobody's concern.
+    /// Writes a text unchanged. A closed stderr is ignored.
     pub fn write(&mut self, text: &str) {
         match &mut self.buffer {
             Some(buffer) => buffer.extend_from_slice(text.as_bytes()),
@@ -45,7 +45,7 @@ impl Console {
         self.buffer.is_none() && std::io::IsTerminal::is_terminal(&std::io::stderr())
     }
 
-    /// What was written to the buffer; empty for stderr.
+    /// The text in the buffer; empty for stderr.
     pub fn into_text(self) -> String {
         String::from_utf8_lossy(&self.buffer.unwrap_or_default()).into_owned()
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models in other formats: what they are and what to do with them.
+//! Models in other formats: their names, and how to convert them.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::UNREADABLE;
+use skript_host::file::RegularFile;
 
-/// Extension, and the format that it names.
+/// An extension, and the name of its format.
 const FORMATS: &[(&str, &str)] = &[
     ("onnx", "an ONNX model"),
     ("tflite", "a TensorFlow Lite model"),
@@ -14,32 +16,52 @@ const FORMATS: &[(&str, &str)] = &[
     ("nnef", "an NNEF 1 model"),
 ];
 
-/// A diagnostic if the path names a file in a format that is not read, by its extension.
+/// A diagnostic if the path names a file in an unsupported format, by its extension or, for ONNX, by its content.
 pub fn refusal(path: &Path) -> Option<Diagnostic> {
-    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    let extension = path.extension().and_then(|e| e.to_str());
+    let extension = extension.unwrap_or_default().to_ascii_lowercase();
     if extension == "mlir" && path.is_file() {
         let text = format!(
             "{} is a StableHLO program, and this command is for models in SkriptND",
             path.display()
         );
         let help = "`run`, `check`, `compile`, `bench` and `info` accept StableHLO programs";
-        return Some(Diagnostic::without_place(&UNREADABLE, text).with_help(help));
+        return Some(Diagnostic::without_location(&UNREADABLE, text).with_help(help));
     }
     if extension == "skm" && path.is_file() {
         let text = format!("{} is a compiled model", path.display());
         let help = "`skript-run` runs it, and `skript info` prints its interface";
-        return Some(Diagnostic::without_place(&UNREADABLE, text).with_help(help));
+        return Some(Diagnostic::without_location(&UNREADABLE, text).with_help(help));
     }
-    let (_, format) = FORMATS.iter().find(|(known, _)| *known == extension)?;
     if !path.is_file() {
         return None;
     }
+    let named = FORMATS.iter().find(|(known, _)| *known == extension);
+    let format = match named {
+        Some((_, format)) => format,
+        None if is_onnx(path) => "an ONNX model",
+        None => return None,
+    };
     let text = format!(
         "{} is {format}, which is not read: models are in SkriptND (.sknd) or StableHLO (.mlir)",
         path.display()
     );
     let help = "this format is not supported yet; the converter of Khronos' NNEF-Tools writes SkriptND, see docs/models.md";
-    Some(Diagnostic::without_place(&UNREADABLE, text).with_help(help))
+    Some(Diagnostic::without_location(&UNREADABLE, text).with_help(help))
+}
+
+/// Whether a file begins as an ONNX model does: a `ModelProto` whose first field is the version of the format.
+fn is_onnx(path: &Path) -> bool {
+    const IR_VERSION: u8 = 0x08;
+    // The fields that may follow: producer, domain, model version, text, graph, operator sets, metadata.
+    const NEXT: [u8; 8] = [0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72];
+    let mut head = [0; 3];
+    let read = RegularFile::open(path).is_ok_and(|file| {
+        let mut file: &std::fs::File = file.file();
+        file.read_exact(&mut head).is_ok()
+    });
+    let [field, version, next] = head;
+    read && field == IR_VERSION && (1..=64).contains(&version) && NEXT.contains(&next)
 }
 
 #[cfg(test)]
@@ -58,6 +80,16 @@ mod tests {
         assert!(of("block.ONNX").contains("ONNX"));
         assert_eq!(of("block.sknd"), "");
         assert_eq!(of("onnx"), "");
+        let with = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            refusal(&path).map_or_else(String::new, |d| d.message)
+        };
+        let onnx = b"\x08\x08\x12\x07pytorch";
+        assert!(with("model.bin", onnx).contains("model.bin is an ONNX model"));
+        assert!(with("model", onnx).contains("model is an ONNX model"));
+        assert!(with("net.sknd", onnx).contains("net.sknd is an ONNX model"));
+        assert_eq!(with("net.sknd", b"graph G {}"), "");
         assert!(refusal(&folder.path().join("none.onnx")).is_none());
     }
 }

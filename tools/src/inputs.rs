@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--input` → one tensor per input of the graph.
+//! Reads `--input` arguments to one tensor per input of the graph.
 
 mod pack_arrays;
 
@@ -21,7 +21,7 @@ use crate::command_line::InputArgument;
 use crate::console::Status;
 use crate::session::{Session, Weights};
 
-/// Names that the arguments give.
+/// Names in the arguments.
 pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
     arguments.iter().filter_map(|a| match a {
         InputArgument::Files { name, .. } | InputArgument::Random { name, .. } => {
@@ -31,7 +31,7 @@ pub fn named(arguments: &[InputArgument]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Inputs that the arguments give, those in archives as well; `None` if an archive cannot be read, so that nobody knows.
+/// Inputs in the arguments, including those in archives; `None` if an archive cannot be read, so that they are unknown.
 pub fn held(arguments: &[InputArgument]) -> Option<HashSet<String>> {
     let mut held: HashSet<String> = named(arguments).map(str::to_owned).collect();
     for argument in arguments {
@@ -45,8 +45,8 @@ pub fn held(arguments: &[InputArgument]) -> Option<HashSet<String>> {
     Some(held)
 }
 
-/// How many arrays are given for each input, should it be a pack: its files, or the arrays `NAME_0`, `NAME_1`, … of an
-/// archive. What cannot be read is reported when it is read.
+/// The number of arrays for each input, if it is a pack: its files, or the arrays `NAME_0`, `NAME_1`, … of an archive.
+/// Errors of reading are reported later, when the arrays are read.
 pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
     let mut lengths = IndexMap::new();
     for argument in arguments {
@@ -73,13 +73,13 @@ pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
     lengths
 }
 
-/// How many of `NAME_0`, `NAME_1`, … there are before one is missing.
+/// The length of the sequence `NAME_0`, `NAME_1`, … without a gap.
 fn items(archive: &Npz, pack: &str) -> usize {
     let found = (0..).take_while(|at| archive.contains(&format!("{pack}_{at}")));
     found.count()
 }
 
-/// The archive that holds all items of a pack, as in `--input xs=all.npz`.
+/// The archive that contains all items of a pack, as in `--input xs=all.npz`.
 fn whole_pack(files: &[PathBuf]) -> Option<&Path> {
     let [single] = files else { return None };
     is_archive(single).then_some(single.as_path())
@@ -89,10 +89,10 @@ fn is_archive(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "npz")
 }
 
-/// A job's arrays: inputs, then variables.
+/// The arrays of a run: inputs, then variables.
 pub type Arrays = (Vec<Arc<Tensor>>, Vec<Arc<Tensor>>);
 
-/// Inputs and weights of a run. All that is wrong with either is reported, so that it is said at once; then `None`.
+/// Inputs and weights of a run. `None` if there are errors; those of both are reported together.
 pub fn prepare(
     session: &mut Session,
     model: &Model,
@@ -110,7 +110,7 @@ pub fn prepare(
         .then(|| (inputs, variables.into_iter().map(Arc::new).collect()))
 }
 
-/// The arguments, and seeded random numbers for every input that they leave out.
+/// The arguments, and seeded random numbers for every other input.
 pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgument> {
     let mut all = arguments.to_vec();
     let archive = arguments
@@ -128,9 +128,9 @@ pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgumen
     all
 }
 
-/// The entry's inputs in order, packs flattened, absent optional ones left out; in run-time representation and of the
-/// declared kinds, ranks, fixed extents and bounds. All that is wrong otherwise. `most` bounds the bytes that a
-/// compressed array unpacks to.
+/// The entry's inputs in order, in storage types; packs are flattened, absent optional ones left out. Checks kinds,
+/// ranks, static extents and upper bounds; returns all errors otherwise. `most` bounds the unpacked size of a
+/// compressed array in bytes.
 pub fn gather(
     model: &Model,
     arguments: &[InputArgument],
@@ -149,13 +149,13 @@ pub fn gather(
                                 "{}: `{name}` is not an input of the graph",
                                 path.display()
                             );
-                            errors.push(Diagnostic::without_place(&INPUT, text));
+                            errors.push(Diagnostic::without_location(&INPUT, text));
                         }
                     }
                     archives.push(archive);
                 }
                 Err(error) => {
-                    errors.push(Diagnostic::without_place(&INPUT, error.to_string()));
+                    errors.push(Diagnostic::without_location(&INPUT, error.to_string()));
                 }
             }
         }
@@ -173,7 +173,7 @@ pub fn gather(
             }
             InputArgument::Archive(_) => false,
         });
-        // What an archive that cannot be read lacks, nobody knows.
+        // The contents of an unreadable archive are unknown.
         if argument.is_none() && unread {
             continue;
         }
@@ -211,7 +211,7 @@ fn read(
     };
     let mut sources: Vec<Result<Tensor, String>> = Vec::new();
     let text = |error: TensorError| match error {
-        // It says which input.
+        // The message names the input.
         TensorError::Shape { .. } => error.to_string(),
         error => format!("input `{}`: {error}", port.name),
     };
@@ -277,7 +277,7 @@ fn read(
                     })
                 }));
             }
-            // One message for a pack that is not given at all.
+            // One message for a pack without any argument.
             let given = |at| archives.iter().any(|archive| archive.contains(&item(at)));
             if !(0..types.len()).any(given) {
                 sources.truncate(1);
@@ -342,7 +342,7 @@ pub fn archived(
     holder.map_or(Ok(None), |archive| archive.get(name, admits))
 }
 
-/// An error unless the shape is that of an input's declaration.
+/// Returns an error unless the shape is that of an input's declaration.
 fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorError> {
     let fits = shape.len() == wanted.shape.len()
         && shape.iter().zip(&wanted.shape).all(|(n, e)| match e {
@@ -364,7 +364,7 @@ fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorEr
     })
 }
 
-/// The tensor in run-time representation, if kind and shape are those of its declaration.
+/// The tensor in storage types, if kind and shape are those of its declaration.
 fn fit(
     tensor: Tensor,
     name: &str,

@@ -12,18 +12,18 @@ pub struct LimitArguments {
 }
 
 impl LimitArguments {
-    /// The bounds in force.
+    /// The limits in effect.
     pub fn in_force(&self) -> Limits {
         let mut limits = Limits::default();
         for (name, value) in &self.chosen {
-            // The command line was refused if there is none of that name.
+            // clap rejects unknown names.
             let _ = limits.set(name, *value);
         }
         limits
     }
 }
 
-/// `NAME=N` with a limit of that name that may be so large.
+/// Parses `NAME=N` for a known limit and an allowed value.
 fn limit_argument(text: &str) -> Result<(String, u64), String> {
     let (name, value) = text
         .split_once('=')

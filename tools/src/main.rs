@@ -25,12 +25,11 @@ mod version;
 
 use std::process::ExitCode;
 
-/// MLIR allocates through it too: an operation takes an allocation of its own, and modules of many operations stay together in
-/// memory.
+/// MLIR allocates through it too: one allocator for all keeps the many small operations of a module close together.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Stack of the thread that does the work; nesting of documents is bounded to fit in it with a margin.
+/// The stack size of the main thread; limits on the nesting of documents fit in it with a margin.
 const STACK_BYTES: usize = 1 << 30;
 
 fn main() -> ExitCode {
@@ -40,7 +39,7 @@ fn main() -> ExitCode {
         let work = || verbs::dispatch(arguments, &mut console);
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         match thread.spawn_scoped(scope, work) {
-            // A panic was turned into a status inside already; what is left is a failure of the guard itself.
+            // A panic became an exit status inside already; this is a failure of the guard itself.
             Ok(thread) => thread.join().unwrap_or(console::Status::Wrong),
             Err(error) => {
                 eprintln!("skript: cannot start a thread: {error}");

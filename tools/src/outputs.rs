@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results → `.npy` files, or a summary.
+//! Writes results to `.npy` files, or prints a summary.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -30,7 +30,7 @@ pub fn names(model: &Model) -> Vec<String> {
     names
 }
 
-/// Writes `DIR/<name>.npy` for each, making the folder.
+/// Writes `DIR/<name>.npy` for each output; creates the folder.
 pub fn write(
     names: &[String],
     tensors: &[Arc<Tensor>],
@@ -43,10 +43,10 @@ pub fn write(
     Ok(())
 }
 
-/// How one tensor is written: path for messages, tensor, stream.
+/// How to write one tensor: path for messages, tensor, stream.
 pub type Writer = fn(&Path, &Tensor, &mut dyn Write) -> Result<(), TensorError>;
 
-/// Writes `DIR/<name>.npy`, making the folder.
+/// Writes `DIR/<name>.npy`; creates the folder.
 pub fn write_one(
     name: &str,
     tensor: &Tensor,
@@ -67,7 +67,7 @@ fn make(folder: &Path) -> Result<(), Box<Diagnostic>> {
 
 fn wrong(path: &Path, reason: String) -> Box<Diagnostic> {
     let message = format!("cannot write {}: {reason}", path.display());
-    Box::new(Diagnostic::without_place(&OUTPUT, message))
+    Box::new(Diagnostic::without_location(&OUTPUT, message))
 }
 
 /// A line per output: name, type, shape and the first elements.

@@ -6,7 +6,7 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::model::{AttributeValue, Body, Extent, Function, Model, Operation};
 use skript_intrinsics::largest_position;
 
-/// Reports the invocations of such intrinsics, and the operators that return their results.
+/// Reports invocations of such intrinsics, and operators that return their results.
 pub fn misfits(model: &Model) -> Vec<Diagnostic> {
     let mut found = constant_result_misfits(model, &largest);
     for function in &model.functions {
@@ -16,7 +16,7 @@ pub fn misfits(model: &Model) -> Vec<Diagnostic> {
         block.visit(&mut |operation| {
             if let Operation::Invoke(invoke) = operation
                 && let Some(callee) = model.function(invoke.callee)
-                // Inside of operators positions have 64 bits.
+                // Inside operators, positions have 64 bits.
                 && !callee.values.iter().any(|v| v.wide)
                 && let Some(last) = largest(callee)
             {
@@ -29,7 +29,7 @@ pub fn misfits(model: &Model) -> Vec<Diagnostic> {
     found
 }
 
-/// The largest position that a function may give, if it is an intrinsic that gives some.
+/// The largest position that a function may return, if it is an intrinsic that returns positions.
 fn largest(function: &Function) -> Option<u64> {
     let Body::Intrinsic = function.body else {
         return None;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The weights of StableHLO programs: options of `skript compile` and `skript-translate`, and the files that are written.
+//! The weights of StableHLO programs: options of `skript compile` and `skript-translate`, and the written files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use skript_stablehlo::{Interface, Placement, Port};
 use skript_tensor::{ElementType, Tensor};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum WeightsPlace {
+pub enum WeightsLocation {
     /// With the caller, who passes them as arguments; this is what happens without --weights
     #[default]
     Args,
@@ -21,13 +21,13 @@ pub enum WeightsPlace {
     Inline,
 }
 
-impl WeightsPlace {
-    /// As on the command line and in the manifest.
+impl WeightsLocation {
+    /// The name on the command line and in the manifest.
     pub fn name(self) -> &'static str {
         match self {
-            WeightsPlace::Args => "args",
-            WeightsPlace::File => "file",
-            WeightsPlace::Inline => "inline",
+            WeightsLocation::Args => "args",
+            WeightsLocation::File => "file",
+            WeightsLocation::Inline => "inline",
         }
     }
 }
@@ -36,25 +36,25 @@ impl WeightsPlace {
 pub struct ProgramWeights {
     /// Where the weights of a StableHLO program are
     #[arg(long = "weights", value_enum, value_name = "WHERE")]
-    pub place: Option<WeightsPlace>,
+    pub location: Option<WeightsLocation>,
     /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
-    #[arg(long, value_name = "DIR|FILE", requires = "place")]
+    #[arg(long, value_name = "DIR|FILE", requires = "location")]
     pub variables: Option<PathBuf>,
 }
 
 impl ProgramWeights {
-    /// Where the weights are.
-    pub fn place(&self) -> WeightsPlace {
-        self.place.unwrap_or_default()
+    /// Where the weights are stored.
+    pub fn location(&self) -> WeightsLocation {
+        self.location.unwrap_or_default()
     }
 
-    /// Whether their values are needed.
+    /// Whether the values of the weights are needed.
     pub fn read(&self) -> bool {
-        self.place() != WeightsPlace::Args
+        self.location() != WeightsLocation::Args
     }
 }
 
-/// Why weights are not held by a program: they have more bytes than `most`.
+/// The error of weights that are too large to be stored in the program.
 pub fn too_large<'t>(tensors: impl Iterator<Item = &'t Tensor>, most: u64) -> Option<String> {
     let bytes: u64 = tensors.map(|t| t.bytes().len() as u64).sum();
     (bytes > most).then(|| {
@@ -64,28 +64,28 @@ pub fn too_large<'t>(tensors: impl Iterator<Item = &'t Tensor>, most: u64) -> Op
     })
 }
 
-/// What helps then.
+/// The help for that error.
 pub const PUT_ELSEWHERE: &str =
     "--weights=file writes them to a separate file; --limit inline_bytes=N raises the limit";
 
-/// `x.mlir.json` for `.json`.
+/// The path with another extension, such as `x.mlir.json` for `.json`.
 pub fn beside(program: &Path, ending: &str) -> PathBuf {
     let mut path = program.to_path_buf().into_os_string();
     path.push(ending);
     PathBuf::from(path)
 }
 
-/// Whether a file holds the values of variables that are arguments: all of them, or those that runs change, which start
-/// with these.
-pub fn in_file(ports: &Interface, place: WeightsPlace) -> bool {
-    match place {
-        WeightsPlace::Args => false,
-        WeightsPlace::File => true,
-        WeightsPlace::Inline => ports.arguments.iter().any(|port| port.role == "variable"),
+/// Whether a file contains the values of variables that are arguments: of all of them, or the initial values of those
+/// that runs update.
+pub fn in_file(ports: &Interface, location: WeightsLocation) -> bool {
+    match location {
+        WeightsLocation::Args => false,
+        WeightsLocation::File => true,
+        WeightsLocation::Inline => ports.arguments.iter().any(|port| port.role == "variable"),
     }
 }
 
-/// Of all variables, those that the program takes as arguments.
+/// The variables that the program has as arguments.
 pub fn arguments<'t>(
     ports: &Interface,
     variables: impl Iterator<Item = (&'t str, &'t Tensor)>,
@@ -97,13 +97,13 @@ pub fn arguments<'t>(
     variables.filter(move |(name, _)| is_argument(name))
 }
 
-/// What a caller of `@main` must know: where the weights are; arguments and results in order, with name, role, shape,
-/// element type, the default that an argument stands for, and on a mesh the axes that split each dimension.
+/// The manifest for callers of `@main`: where the weights are; arguments and results in order, with name, role, shape,
+/// element type, the default of an optional argument, and on a mesh the axes that split each dimension.
 pub fn manifest(
     ports: &Interface,
     defaults: &[(String, Vec<Scalar>)],
     placement: Option<&Placement>,
-    place: WeightsPlace,
+    location: WeightsLocation,
     program: &Path,
 ) -> String {
     let port = |port: &Port| -> Value {
@@ -138,10 +138,10 @@ pub fn manifest(
     let mut manifest = Map::new();
     let mut set = |key: &str, value| manifest.insert(key.to_owned(), value);
     set("entry", json!("main"));
-    set("weights_in", json!(place.name()));
+    set("weights_in", json!(location.name()));
     set("arguments", list(&ports.arguments));
     set("results", list(&ports.results));
-    if in_file(ports, place) {
+    if in_file(ports, location) {
         let path = beside(program, ".safetensors");
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         set("weights", json!(name));
@@ -154,8 +154,8 @@ pub fn manifest(
     format!("{:#}\n", Value::Object(manifest))
 }
 
-/// A `.safetensors` file with an array for each variable, under its name: the length of the header, the header, the
-/// arrays in order, without gaps.
+/// A `.safetensors` file with an array for each variable, by name: the length of the header, the header, the arrays in
+/// order, without gaps.
 pub fn safetensors<'t>(variables: impl Iterator<Item = (&'t str, &'t Tensor)>) -> Vec<u8> {
     let mut header = Map::new();
     let mut data = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a path to a composed model, with all diagnostics.
+//! Loads and composes a model from a path, and collects all diagnostics.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub struct Weights<'a> {
     /// The model's own folder if `None`.
     pub folder: Option<&'a Path>,
     pub given: Option<&'a WeightsArgument>,
-    /// The hint of the verb for missing weights.
+    /// The verb's hint for missing weights.
     pub remedy: &'static str,
 }
 
@@ -77,7 +77,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Loads and checks; look at [`Session::status`] before going on.
+    /// Loads and checks the model; test [`Session::status`] before continuing.
     pub fn open(model: &Path, arguments: &'a ModelArguments) -> Self {
         let limits = arguments.limits.in_force();
         let mut sink = Sink::default();
@@ -97,7 +97,7 @@ impl<'a> Session<'a> {
                 (program, Some(files))
             }
             Some(Err(error)) => {
-                sink.report(Diagnostic::without_place(&UNREADABLE, error.to_string()));
+                sink.report(Diagnostic::without_location(&UNREADABLE, error.to_string()));
                 (Program::default(), None)
             }
         };
@@ -119,7 +119,7 @@ impl<'a> Session<'a> {
         session
     }
 
-    /// A session without a model, which `sink` has the reason for.
+    /// A session without a model; `sink` has the reason.
     fn unread(arguments: &'a ModelArguments, limits: Limits, sink: Sink) -> Self {
         let mut session = Session {
             program: Program::default(),
@@ -133,12 +133,12 @@ impl<'a> Session<'a> {
         session
     }
 
-    /// The worst that has happened so far.
+    /// The most serious status so far.
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The most bytes of unpacked archives.
+    /// The maximum unpacked size of archives in bytes.
     pub fn unpacked_bytes(&self) -> u64 {
         self.limits.unpacked_bytes
     }
@@ -163,13 +163,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The command line names something that is not there.
+    /// Reports an unknown name on the command line.
     pub fn report_usage(&mut self, diagnostic: Diagnostic) {
         self.sink.report(diagnostic);
         self.status = Status::Usage;
     }
 
-    /// Binds an operator to the kernel on the command line.
+    /// Binds the kernels of the command line to operators.
     fn bind(&mut self, intrinsic: &IntrinsicArgument) {
         let IntrinsicArgument {
             operator,
@@ -177,7 +177,7 @@ impl<'a> Session<'a> {
             library,
         } = intrinsic;
         let is_known = |name: &str| skript_intrinsics::names().any(|known| known == name);
-        // A program that could not be read has other names than it will have.
+        // A program that could not be read does not have its final names.
         if !is_known(operator) && self.status != Status::Wrong {
             let operators = operators(&self.program);
             let found = operators.iter().find(|(name, _)| name == operator);
@@ -195,7 +195,7 @@ impl<'a> Session<'a> {
                 Some((_, true)) => {
                     let message =
                         format!("operator `{operator}` has a body, so no kernel of it runs");
-                    let wrong = Diagnostic::without_place(&COMMAND_LINE_NAME, message);
+                    let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, message);
                     Some(wrong.with_help(
                         "remove --intrinsic, or declare the operator without @lower and @compose",
                     ))
@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
             }
         }
         if let Err(error) = skript_intrinsics::user::bind(operator, symbol, library) {
-            self.report(Diagnostic::without_place(&INTRINSIC, error.to_string()));
+            self.report(Diagnostic::without_location(&INTRINSIC, error.to_string()));
         }
     }
 
@@ -221,7 +221,7 @@ impl<'a> Session<'a> {
         self.graphs().find(|d| d.name.name == name)
     }
 
-    /// The graph that is meant: the one named, else the first.
+    /// The selected graph: the named one, else the first.
     pub fn graph(&self) -> Option<&Definition> {
         match &self.arguments.graph {
             Some(name) => self.graph_named(name),
@@ -229,8 +229,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The graphs that can be meant: the one named, else the first and all others that nothing invokes and whose inputs say
-    /// enough for them to be run.
+    /// The graphs to check: the named one, else the first and all others that nothing invokes and whose inputs
+    /// determine enough to be run.
     pub fn possible_graphs(&self) -> Vec<String> {
         let named = self.arguments.graph.is_some();
         let first = self.graph().map(|d| d.name.name.clone());
@@ -242,19 +242,19 @@ impl<'a> Session<'a> {
         first.into_iter().chain(others).collect()
     }
 
-    /// Of some graphs those that no error has to do with so far.
+    /// The graphs without reported errors so far.
     pub fn sound_graphs(&self, graphs: Vec<String>) -> Vec<String> {
         let sound = |graph: &String| is_sound(&self.program, &self.sink, graph);
         graphs.into_iter().filter(sound).collect()
     }
 
-    /// Reports names of the command line that the model does not have.
+    /// Reports names on the command line that the model does not have.
     pub fn check_names<'n>(&mut self, inputs: impl Iterator<Item = &'n str>) {
         let meant = self.graph().map(|graph| graph.name.name.clone());
         self.check_names_of(meant.as_slice(), inputs);
     }
 
-    /// Reports names of the command line that none of these graphs has.
+    /// Reports names on the command line that none of these graphs has.
     pub fn check_names_of<'n>(&mut self, graphs: &[String], inputs: impl Iterator<Item = &'n str>) {
         let graphs = graphs.iter().filter_map(|name| self.graph_named(name));
         let graphs: Vec<&Definition> = graphs.collect();
@@ -312,12 +312,12 @@ impl<'a> Session<'a> {
         for name in arguments.absent_inputs.iter().map(String::as_str) {
             if inputs.contains(&name) || arguments.given_inputs.iter().any(|given| given == name) {
                 let message = format!("input `{name}` cannot be both given and absent");
-                wrong.push(Diagnostic::without_place(&COMMAND_LINE_NAME, message));
+                wrong.push(Diagnostic::without_location(&COMMAND_LINE_NAME, message));
             } else if known_inputs.contains(&name) && !may_be_absent.contains(&name) {
                 let message = format!(
                     "input `{name}` cannot be absent: it is not optional and has no default"
                 );
-                wrong.push(Diagnostic::without_place(&COMMAND_LINE_NAME, message));
+                wrong.push(Diagnostic::without_location(&COMMAND_LINE_NAME, message));
             }
         }
         for diagnostic in wrong {
@@ -325,8 +325,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The composed model and its arrays, every input that is not given random: for verbs that measure or compare.
-    /// `None` if anything is wrong, then reported.
+    /// The composed model and its arrays, with random values for missing inputs: for verbs that measure or compare.
+    /// `None` after errors, which are reported.
     pub fn compose_with_arrays(
         &mut self,
         given: &[InputArgument],
@@ -349,12 +349,12 @@ impl<'a> Session<'a> {
         Some((model, arrays))
     }
 
-    /// Reports operators of the command line that the model does not invoke.
+    /// Reports operators on the command line that the model does not invoke.
     pub fn check_operators(&mut self, model: &Model, asked: &[String]) {
         let functions = model.functions.iter().enumerate();
         let operators = functions.filter(|(id, _)| *id != model.entry.0 as usize);
         let names = operators.map(|(_, f)| f.name.as_str());
-        // Functions that the composer adds are in no module.
+        // Functions that the composer adds are not in a module.
         let mut known: Vec<&str> = names.filter(|name| name.contains('.')).collect();
         known.sort_unstable();
         known.dedup();
@@ -365,7 +365,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Attributes of a graph that need a value and have none.
+    /// Attributes of a graph without a value or a default.
     pub fn missing_attributes(&self, graph: &str) -> Vec<&str> {
         let given = |name: &str| self.arguments.attributes.iter().any(|(n, _)| n == name);
         self.graph_named(graph).map_or_else(Vec::new, |graph| {
@@ -376,7 +376,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Packs among the inputs of a graph whose length is known only at run time.
+    /// Packs of dynamic length among the inputs of a graph.
     pub fn open_packs(&self, graph: &str) -> Vec<&str> {
         let asked = self.asked();
         let Some(graph) = self.graph_named(graph) else {
@@ -392,15 +392,15 @@ impl<'a> Session<'a> {
         names(open)
     }
 
-    /// Composes the graph of the command line, with all inputs except those with a default that is not overridden.
-    /// `None` if that is reported to be impossible.
+    /// Composes the selected graph with all inputs except defaults that are not overridden. `None` if that is not
+    /// possible, which is reported.
     pub fn compose(&mut self) -> Option<Model> {
         let graph = self.graph()?.name.name.clone();
         let brought = self.asked();
         self.compose_graph(graph, brought)
     }
 
-    /// The same for a graph that is checked: also with its defaults replaced.
+    /// As above for a graph that is checked: also with its defaults replaced.
     pub fn compose_checked(&mut self, graph: &str) -> Option<Model> {
         let asked = self.asked();
         let absent = &self.arguments.absent_inputs;
@@ -420,7 +420,7 @@ impl<'a> Session<'a> {
         Some(model)
     }
 
-    /// Composes the graph for these inputs; the others are null or have their default.
+    /// Composes the graph for these inputs; the others are null or have their defaults.
     pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
         let graph = self.graph()?;
         let name = graph.name.name.clone();
@@ -447,8 +447,8 @@ impl<'a> Session<'a> {
         self.compose_graph(name, brought)
     }
 
-    /// Composes the graph of [`Session::compose_with_arrays`] for inputs of these shapes. `None` if it cannot be composed
-    /// for them; nothing is reported.
+    /// Composes the graph of [`Session::compose_with_arrays`] for inputs of these shapes. `None` if that is not
+    /// possible; nothing is reported.
     pub fn compose_with_shapes(
         &self,
         given: &[InputArgument],
@@ -551,7 +551,7 @@ impl<'a> Session<'a> {
             Ok(options) => options,
             Err(wrong) => {
                 for message in wrong {
-                    self.report(Diagnostic::without_place(&ATTRIBUTE_TEXT, message));
+                    self.report(Diagnostic::without_location(&ATTRIBUTE_TEXT, message));
                 }
                 return None;
             }
@@ -569,7 +569,7 @@ impl<'a> Session<'a> {
         model.filter(|_| self.sink.error_count() == before)
     }
 
-    /// Where this session's weights are.
+    /// The sources of this session's weights.
     pub fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
         let own = &self.program.folder;
         let most = self.limits.unpacked_bytes;
@@ -587,8 +587,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The model's variables, from its folder or where the command line says. `None` if any is missing or wrong, then
-    /// reported.
+    /// The model's variables, from its folder or the source on the command line. `None` if any is missing or wrong,
+    /// which is reported.
     pub fn variables(&mut self, model: &Model, weights: Weights) -> Option<Vec<Tensor>> {
         let missing = match weights.given {
             None | Some(WeightsArgument::From(_)) => MissingWeights::Error,
@@ -598,7 +598,7 @@ impl<'a> Session<'a> {
         let store = match self.store(weights) {
             Ok(store) => store,
             Err(error) => {
-                self.report(Diagnostic::without_place(&WEIGHTS, error.to_string()));
+                self.report(Diagnostic::without_location(&WEIGHTS, error.to_string()));
                 return None;
             }
         };
@@ -637,7 +637,7 @@ impl<'a> Session<'a> {
         (self.status == Status::Done).then_some(tensors)
     }
 
-    /// Writes all messages; the verb's status.
+    /// Writes all messages; returns the verb's status.
     pub fn close(self, console: &mut Console) -> Status {
         let format = self.arguments.message_format;
         let diagnostics = self.sink.into_sorted();
@@ -654,7 +654,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The variables of a model as files of weights are searched for them.
+/// The variables of a model, as they are looked up in files of weights.
 pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
     let variables = model.variables.iter();
     let requests = variables.map(|variable| VariableRequest {
@@ -700,17 +700,17 @@ pub fn say(diagnostic: Diagnostic, format: MessageFormat, console: &mut Console)
     render(&[diagnostic], &SourceMap::default(), format, console);
 }
 
-/// A defect of ours.
+/// An internal error.
 pub fn internal(message: &str) -> Diagnostic {
     let message = match crate::verbs::last_panic() {
         Some(panic) => format!("{message}: {panic}"),
         None => message.to_string(),
     };
-    Diagnostic::without_place(&INTERNAL, message)
+    Diagnostic::without_location(&INTERNAL, message)
         .with_help("this is a defect of skript, not of the model; please report it with the model")
 }
 
-/// The operators that a kernel of the user's may be meant for, by their qualified names, and whether they have a body.
+/// The operators that a user's kernel can be bound to, by qualified name, and whether they have a body.
 fn operators(program: &Program) -> Vec<(String, bool)> {
     let operators = program.modules.values().flat_map(|module| {
         let operators = module.definitions.iter();
@@ -730,7 +730,7 @@ fn names<'d>(declarations: impl IntoIterator<Item = &'d Declaration>) -> Vec<&'d
     names.collect()
 }
 
-/// Whether only the tensors passed at run time determine the length of a pack.
+/// Whether the length of a pack is determined only by the tensors passed at run time.
 fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
     let Some(pack) = &input.type_spec.pack else {
         return false;
@@ -756,8 +756,8 @@ fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
     !(is_attribute || of_attributes || of_inputs)
 }
 
-/// Whether the inputs say enough for a graph to be run: those of graphs that others invoke may leave extents and shapes open
-/// (2.6).
+/// Whether the inputs determine enough for a graph to be run: graphs that others invoke may leave extents and shapes
+/// undetermined (2.6).
 fn may_be_main(graph: &Definition) -> bool {
     graph.inputs.iter().all(|input| {
         let extents = input.type_spec.shape.as_ref();
@@ -766,7 +766,7 @@ fn may_be_main(graph: &Definition) -> bool {
     })
 }
 
-/// Names that come more than once, each once.
+/// Names that occur more than once, each once.
 pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     let mut counts = indexmap::IndexMap::new();
     for name in names {
@@ -779,11 +779,12 @@ pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
 /// The error for a name that a flag repeats.
 pub fn twice(flag: &str, name: &str) -> Diagnostic {
     let message = format!("{flag} gives `{name}` more than once");
-    Diagnostic::without_place(&COMMAND_LINE_NAME, message).with_help("remove all but one of them")
+    Diagnostic::without_location(&COMMAND_LINE_NAME, message)
+        .with_help("remove all but one of them")
 }
 
 fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {
     let code: &'static Code = &COMMAND_LINE_NAME;
     let message = format!("{owner} has no {what} `{name}`");
-    Diagnostic::without_place(code, message).with_names(name, "there is", known)
+    Diagnostic::without_location(code, message).with_names(name, "there is", known)
 }

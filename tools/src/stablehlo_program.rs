@@ -21,12 +21,12 @@ use crate::console::{Console, Status};
 use crate::engine::compiled::program_key;
 use crate::inputs;
 
-/// Whether a path names a StableHLO program.
+/// Whether a path is that of a StableHLO program.
 pub fn is_program(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "mlir")
 }
 
-/// Writes what is wrong; the status of the verb.
+/// Writes the diagnostics; returns the status of the verb.
 pub fn finish(
     done: Result<(), (Status, Vec<Diagnostic>)>,
     sources: &SourceMap,
@@ -49,7 +49,7 @@ pub fn finish(
     status
 }
 
-/// Errors for the flags that are given and are about models in SkriptND: those of all verbs, and a verb's own.
+/// Errors for given flags that apply only to models in SkriptND: the common ones, and a verb's own.
 pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagnostic> {
     let flags = [
         ("--edition", reading.edition.is_some()),
@@ -65,12 +65,12 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
     given
         .map(|(flag, _)| {
             let text = format!("{flag} is for models in SkriptND, not for StableHLO programs");
-            Diagnostic::without_place(&COMMAND_LINE_NAME, text)
+            Diagnostic::without_location(&COMMAND_LINE_NAME, text)
         })
         .collect()
 }
 
-/// The compiled program of a file, and whether its code comes from the user's cache.
+/// The compiled program of a file, and whether its code was in the user's cache.
 pub fn load(
     path: &Path,
     reading: &ModelArguments,
@@ -81,7 +81,7 @@ pub fn load(
     let most = reading.limits.in_force().program_bytes;
     let text = skript_host::file::read(path, most).map_err(|e| {
         let text = format!("cannot read {}: {e}", path.display());
-        vec![Diagnostic::without_place(&UNREADABLE, text)]
+        vec![Diagnostic::without_location(&UNREADABLE, text)]
     })?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let file = sources.add(path, text.as_str());
@@ -103,10 +103,12 @@ pub fn load(
                 false => &NOT_COMPILED,
             };
             let source = sources.get(file);
-            let offset = refusal.place.and_then(|(l, c)| source?.offset(l, c));
+            let offset = refusal
+                .source_position
+                .and_then(|(l, c)| source?.offset(l, c));
             match offset {
                 Some(at) => Diagnostic::error(code, Span::new(file, at, at), &refusal.message),
-                None => Diagnostic::without_place(
+                None => Diagnostic::without_location(
                     code,
                     format!("{}: {}", path.display(), refusal.message),
                 ),
@@ -121,8 +123,8 @@ pub fn load(
     Ok((program, cached))
 }
 
-/// One array per argument, of its type and shape; all that is wrong otherwise. `most` bounds the bytes that a
-/// compressed array unpacks to.
+/// One array per argument, with its type and shape; all errors otherwise. `most` bounds the unpacked size of a
+/// compressed array in bytes.
 pub fn gather(
     program: &Program,
     given: &[InputArgument],
@@ -130,7 +132,7 @@ pub fn gather(
 ) -> Result<Vec<Tensor>, Vec<Diagnostic>> {
     let count = program.arguments.len();
     let mut wrong = Vec::new();
-    let mut say = |text: String| wrong.push(Diagnostic::without_place(&INPUT, text));
+    let mut say = |text: String| wrong.push(Diagnostic::without_location(&INPUT, text));
     let mut archives = Vec::new();
     for argument in given {
         if let InputArgument::Archive(path) = argument {
@@ -165,7 +167,7 @@ pub fn gather(
     }
 }
 
-/// What the command line gives for argument `n`.
+/// The command line's input for argument `n`.
 fn one(
     program: &Program,
     n: usize,
@@ -178,7 +180,7 @@ fn one(
         said.map_err(|reason| TensorError::Unwanted { reason })
     };
     let text = |error: TensorError| match error {
-        // It says which argument.
+        // The message names the argument.
         TensorError::Unwanted { reason } => reason,
         error => format!("argument {n}: {error}"),
     };
@@ -209,7 +211,7 @@ fn one(
     }
 }
 
-/// What is wrong with the type or shape of an array for argument `n`.
+/// The error in the type or shape of an array for argument `n`.
 fn admitted(
     program: &Program,
     n: usize,
@@ -220,7 +222,7 @@ fn admitted(
     else {
         return Err(format!("there is no argument {n}"));
     };
-    // Every bf16 is an f32.
+    // Every bf16 is exact in f32.
     let half = wanted.element == Element::Float(Float::BF16) && element == ElementType::BF16;
     let extents: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
     if shape != extents || element != port.element && !half {
@@ -233,7 +235,7 @@ fn admitted(
     Ok(())
 }
 
-/// The array as the code takes it.
+/// The array in the type of the code.
 fn fit(program: &Program, n: usize, tensor: Tensor) -> Result<Tensor, String> {
     admitted(program, n, tensor.element(), tensor.shape())?;
     let Some(wanted) = program.arguments.get(n) else {

@@ -25,12 +25,12 @@ impl TargetArguments {
     /// The processor.
     ///
     /// # Errors
-    /// [`TargetError`] for names that are not known.
+    /// [`TargetError`] for unknown names.
     pub fn check(&self) -> Result<TargetDescription, TargetError> {
         TargetDescription::named(&self.cpu, &self.features)
     }
 
-    /// The processor, of flags that were checked with the command line.
+    /// The processor for flags that the command line has checked.
     pub fn target(&self) -> TargetDescription {
         self.check().unwrap_or_else(|_| TargetDescription::host())
     }

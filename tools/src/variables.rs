@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Variables after a run: new values replace old ones, and all are written to files.
+//! Variables after a run: applies updates, and writes all variables to files.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -11,7 +11,7 @@ use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::Model;
 use skript_tensor::{Tensor, dat};
 
-/// Commits the updates of a run that succeeded (2.11).
+/// Applies the updates of a successful run (2.11).
 pub fn commit(variables: &mut [Arc<Tensor>], updates: Vec<(usize, Arc<Tensor>)>) {
     for (position, value) in updates {
         if let Some(variable) = variables.get_mut(position) {
@@ -20,9 +20,10 @@ pub fn commit(variables: &mut [Arc<Tensor>], updates: Vec<(usize, Arc<Tensor>)>)
     }
 }
 
-/// Writes `DIR/<scoped name>.dat` for each variable, making the folder.
+/// Writes `DIR/<scoped name>.dat` for each variable; creates the folder.
 ///
-/// Each file is written beside its place and then moved there: the old one may be mapped as the weights of this run.
+/// Each file is written under another name and then renamed, because the old one may be mapped as the weights of this
+/// run.
 pub fn save(
     model: &Model,
     variables: &[Arc<Tensor>],
@@ -30,7 +31,7 @@ pub fn save(
 ) -> Result<(), Box<Diagnostic>> {
     let wrong = |path: &Path, reason: String| {
         let message = format!("cannot write {}: {reason}", path.display());
-        Box::new(Diagnostic::without_place(&OUTPUT, message))
+        Box::new(Diagnostic::without_location(&OUTPUT, message))
     };
     fs::create_dir_all(folder).map_err(|e| wrong(folder, e.to_string()))?;
     for (variable, tensor) in model.variables.iter().zip(variables) {
@@ -38,7 +39,7 @@ pub fn save(
         let beside = folder.join(format!(".{}.dat.new", variable.name));
         let written = write(&beside, &path, tensor);
         written.map_err(|reason| {
-            // Nothing half-written stays; what cannot be removed is no second error.
+            // No partial file stays; a failure to remove it is not reported.
             let _ = fs::remove_file(&beside);
             wrong(&path, reason)
         })?;
@@ -46,7 +47,7 @@ pub fn save(
     Ok(())
 }
 
-/// The reason if the file cannot be written.
+/// The error if the file cannot be written.
 fn write(beside: &Path, path: &Path, tensor: &Tensor) -> Result<(), String> {
     let file = File::create(beside).map_err(|e| e.to_string())?;
     let mut stream = BufWriter::new(file);

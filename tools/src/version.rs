@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The output of `skript --version`.
+//! The output of `--version` of the tools that link LLVM.
 
 use std::sync::LazyLock;
 
@@ -23,4 +23,10 @@ pub fn text() -> &'static str {
         )
     });
     &TEXT
+}
+
+/// Whether the only argument is `--version`, which MLIR's tools answer with the version of LLVM alone.
+#[allow(dead_code, reason = "clap parses the arguments of skript itself")]
+pub fn is_asked(mut arguments: impl Iterator<Item = String>) -> bool {
+    arguments.next().as_deref() == Some("--version") && arguments.next().is_none()
 }

@@ -13,7 +13,7 @@ def Skript_Dialect : Dialect {
   let cppNamespace = "::skript";
   let summary = "Composed SkriptND models: operator instances, formulas, elementwise operations";
   let description = [{
-    Carries a composed model of SkriptND (NNEF 2.0). Graphs and operator instances are `func.func`; `skript.invoke` calls
+    Represents a composed model of SkriptND (NNEF 2.0). Graphs and operator instances are `func.func`; `skript.invoke` calls
     an instance and keeps the operator's identity; `skript.formula` is the normal form of one `@lower` statement;
     elementwise operations compute on scalars, ranked tensors and vectors. Weights are arguments, never constants.
 

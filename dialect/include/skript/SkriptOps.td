@@ -67,7 +67,7 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     within a formula has tensors as operands or results, and none is a formula.
     Several destinations are one step: all values are computed, then all are written.
     A formula without steps (a bound of zero, a predicate that never holds) folds to its destinations. Canonical forms have no
-    predicate that always holds, no destination that nobody reads, and none that is a cast to a type that says less.
+    predicate that always holds, no destination that nothing reads, and none that is a cast to a type that says less.
 
     Formulas that are free of order can be tiled (`transform.structured.tile_using_for`, `tile_using_forall`, `fuse`): a tile
     is the same formula over a part of the domain.
@@ -101,7 +101,7 @@ def Skript_FormulaOp : Skript_Op<"formula", [
     ::llvm::SmallVector<::mlir::OpFoldResult> getMixedBounds();
     /// Number of index variables.
     unsigned getNumIndices() { return getStaticBounds().size(); }
-    /// Discardable attribute of a formula that writes several places of a tensor in one step: by destination, the first
+    /// Discardable attribute of a formula that writes several elements of a tensor in one step: by destination, the first
     /// one that is the same tensor.
     static ::llvm::StringRef getSameTensorAttrName() { return "skript.same_tensor"; }
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
@@ -121,7 +121,7 @@ def Skript_IntrinsicOp : Skript_Op<"intrinsic", [
     Reads `ins`, overwrites `outs` with what the kernel of the operator computes; on tensors, results are the new
     contents. Works on memrefs as well, which is what bufferization makes of it.
 
-    Where the data decide how large an output is, its destination is as large as it can become, and a further destination
+    If the size of an output depends on data, its destination has the upper bound, and a further destination
     at the end of `outs` receives its actual extents as i64. `dynamic_outputs` lists the positions of such outputs, in the order of
     these destinations.
 
@@ -237,7 +237,7 @@ def Skript_ConditionOp : Skript_Op<"condition", [
 
 def Skript_YieldOp : Skript_Op<"yield", [
     Pure, Terminator, AttrSizedOperandSegments, HasParent<"FormulaOp">]> {
-  let summary = "ends the body of a formula: a value and its place for each destination";
+  let summary = "ends the body of a formula: a value and its position for each destination";
   let description = [{
     `ranks` says how many of the subscripts belong to each value.
 

@@ -20,7 +20,7 @@ struct FusionBounds {
 /// the bounds: each operation is then copied a bounded number of times, however long the chain.
 mlir::LogicalResult fuseElementwise(mlir::Operation *root, FusionBounds bounds);
 
-/// Replaces operations without memory effects by equal ones that dominate them, and erases those that nobody uses.
+/// Replaces operations without memory effects by equal ones that dominate them, and erases those that nothing uses.
 /// Upstream's `cse` hashes operands alone, and formulas of one kind differ in what their regions capture: all of them
 /// share a bucket. Here what regions hold is part of the hash.
 void mergeDuplicates(mlir::Operation *root);

@@ -57,7 +57,7 @@ static bool isReadable(std::unique_ptr<llvm::MemoryBuffer> &file) {
   return false;
 }
 
-/// `mlir-opt` behind its options.
+/// `mlir-opt` after its options.
 static LogicalResult optimize(llvm::StringRef input, llvm::StringRef output, const MlirOptMainConfig &config,
                               DialectRegistry &registry) {
   std::string message;

@@ -16,7 +16,7 @@ pub enum Undefined {
 }
 
 impl ScalarOp {
-    /// The result of a compile-time operation. Operands must have the kinds that the operation takes.
+    /// The result of a compile-time operation. Operands must have the kinds that the operation accepts.
     ///
     /// # Errors
     /// [`Undefined`] where the operation has no value, such as a division by zero or an integer overflow.
@@ -75,7 +75,7 @@ mod tests {
     use Scalar::{Int, Real};
 
     #[test]
-    fn overflow_and_division_by_zero_are_told_apart() {
+    fn overflow_and_division_by_zero_differ() {
         let check = |op: ScalarOp, a, b| op.checked_eval(&[Int(a), Int(b)]);
         assert_eq!(check(ScalarOp::Add, i64::MAX, 1), Err(Undefined::Overflow));
         assert_eq!(check(ScalarOp::Div, i64::MIN, -1), Err(Undefined::Overflow));

@@ -46,7 +46,7 @@ impl Scalar {
         }
     }
 
-    /// A real rounded to run-time width (f32); other kinds as they are.
+    /// A real rounded to run-time width (f32); other kinds are unchanged.
     pub fn narrow(self) -> Scalar {
         match self {
             Scalar::Real(x) => Scalar::Real(real::narrow(x)),
@@ -109,7 +109,7 @@ fn evaluate(op: ScalarOp, operands: &[Scalar], single: bool) -> Scalar {
     Scalar::Int(int_value(op, a.to_int(), b.to_int()))
 }
 
-/// The truth of a comparison, given how the operands stand; `None` there means unordered (a NaN).
+/// The result of a comparison, given the ordering of the operands; `None` means unordered (a NaN).
 pub(crate) fn comparison(op: ScalarOp) -> Option<fn(Option<std::cmp::Ordering>) -> bool> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     Some(match op {

@@ -3,7 +3,7 @@
 
 use crate::op::ScalarOp;
 
-/// A binary operation on ints with an int result; `None` for an op that is not one.
+/// A binary operation on ints with an int result; `None` for other operations.
 pub fn binary(op: ScalarOp) -> Option<fn(i64, i64) -> i64> {
     Some(match op {
         ScalarOp::Add => i64::wrapping_add,
@@ -19,7 +19,7 @@ pub fn binary(op: ScalarOp) -> Option<fn(i64, i64) -> i64> {
     })
 }
 
-/// A unary operation on ints with an int result; `None` for an op that is not one.
+/// A unary operation on ints with an int result; `None` for other operations.
 pub fn unary(op: ScalarOp) -> Option<fn(i64) -> i64> {
     Some(match op {
         ScalarOp::Neg => i64::wrapping_neg,

@@ -8,7 +8,7 @@
 use crate::real;
 use std::fmt;
 
-/// What `real` is in memory.
+/// The storage type of `real`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RealType {
     /// IEEE 754 binary16.
@@ -22,7 +22,7 @@ pub enum RealType {
     F64,
 }
 
-/// What `int` is in memory.
+/// The storage type of `int`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IntType {
     /// Two's complement, 8 bits.
@@ -46,7 +46,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers in which formulas are computed: f32 for all reals but f64, and 64-bit ints.
+    /// The compute types of formulas: f32 for all reals except f64, and 64-bit ints.
     pub fn work(self) -> Numbers {
         let real = match self.real {
             RealType::F64 => RealType::F64,
@@ -69,7 +69,7 @@ impl Numbers {
 }
 
 impl RealType {
-    /// As on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             RealType::F16 => "f16",
@@ -81,9 +81,9 @@ impl RealType {
 }
 
 impl RealType {
-    /// Whether a number stays one: rounding makes no infinity of it.
+    /// Whether rounding keeps a number finite.
     pub fn holds(self, x: f64) -> bool {
-        // Half a unit beyond the largest number, from where on infinity is nearest.
+        // Half an ulp beyond the largest number, above which infinity is nearest.
         let limit = match self {
             RealType::F16 => 65520.0,
             RealType::BF16 => 255.5 * 2f64.powi(120),
@@ -93,7 +93,7 @@ impl RealType {
         x.abs() < limit || !x.is_finite()
     }
 
-    /// What to say of a number that this type does not hold: the largest that it does, and the type to take.
+    /// The message for a number that this type cannot represent: the maximum, and the type to use.
     pub fn refusal(self, x: f64) -> String {
         let largest = match self {
             RealType::F16 => 65504.0,
@@ -107,12 +107,12 @@ impl RealType {
         format!("which does not fit {self} (at most {largest:.4e} in size){remedy}")
     }
 
-    /// Whether rounding leaves a number as it is.
+    /// Whether rounding leaves a number unchanged.
     pub fn keeps(self, x: f64) -> bool {
         !x.is_finite() || self.floor(x) == x
     }
 
-    /// The largest number of this type that is not greater: minus infinity below the least one.
+    /// The largest number of this type that is not greater; minus infinity below the minimum.
     pub fn floor(self, x: f64) -> f64 {
         let Some((precision, least_exponent)) = self.layout() else {
             return x;
@@ -131,7 +131,7 @@ impl RealType {
             return x.next_down();
         };
         let half = unit(x, precision, least_exponent) / 2.0;
-        // Numbers just below a power of two are half as far apart.
+        // Just below a power of two, the distance of numbers is half as large.
         if self.floor(x) < x {
             self.floor(x)
         } else {
@@ -139,7 +139,7 @@ impl RealType {
         }
     }
 
-    /// The least and the largest number of this type from `low` (included) to `high` (excluded); `low` twice if there is none.
+    /// The minimum and maximum of this type from `low` (inclusive) to `high` (exclusive); `low` twice if there is none.
     pub fn within(self, low: f64, high: f64) -> (f64, f64) {
         let (least, largest) = (-self.floor(-low), self.below(high));
         if least <= largest {
@@ -160,7 +160,7 @@ impl RealType {
     }
 }
 
-/// How far numbers of a type are apart at `x`.
+/// The distance of neighbouring numbers of a type at `x`.
 fn unit(x: f64, precision: i32, least_exponent: i32) -> f64 {
     let biased = (x.to_bits() >> 52) & 0x7ff;
     let exponent = i32::try_from(biased).unwrap_or(0) - 1023;
@@ -168,7 +168,7 @@ fn unit(x: f64, precision: i32, least_exponent: i32) -> f64 {
 }
 
 impl IntType {
-    /// As on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             IntType::I8 => "i8",
@@ -204,8 +204,8 @@ impl IntType {
         (value << unused) >> unused
     }
 
-    /// What to say of a number that this type does not hold, `None` if not even 64 bits do: the least and the largest that
-    /// it does, and the type to take.
+    /// The message for an int that this type cannot represent, `None` if 64 bits cannot either: the minimum and
+    /// maximum, and the type to use.
     pub fn refusal(self, value: Option<i64>) -> String {
         let unused = 64 - self.bits();
         let (least, largest) = (i64::MIN >> unused, i64::MAX >> unused);
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn what_rounds_to_infinity_is_not_held() {
         assert!(RealType::F16.holds(-65519.9) && !RealType::F16.holds(65520.0));
-        // (2 - 2^-7) · 2^127 is the largest bf16, and (2 - 2^-8) · 2^127 half a unit above it.
+        // (2 - 2^-7) · 2^127 is the largest bf16, and (2 - 2^-8) · 2^127 is half an ulp above it.
         assert!(RealType::BF16.holds(3.389e38) && !RealType::BF16.holds(-3.3962e38));
         assert!(!RealType::F32.holds(3.5e38) && RealType::F64.holds(1e308));
         assert!(RealType::F16.holds(f64::INFINITY) && RealType::F16.holds(f64::NAN));

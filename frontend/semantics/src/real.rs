@@ -13,8 +13,8 @@ pub fn narrow(x: f64) -> f64 {
     f64::from(x as f32)
 }
 
-/// `x - y * floor(x / y)` without rounding on the way (errata 4): the remainder with the sign of `y`, rounded once; no
-/// remainder is `+0`, and one by zero or of an infinite number NaN.
+/// `x - y * floor(x / y)` without intermediate rounding (errata 4): the remainder with the sign of `y`, rounded once. A
+/// remainder of zero is `+0`; a remainder by zero or of an infinite number is NaN.
 pub fn modulo(x: f64, y: f64) -> f64 {
     let rest = x % y;
     let differ = rest != 0.0 && (rest < 0.0) != (y < 0.0);
@@ -54,12 +54,12 @@ pub fn sign(x: f64) -> f64 {
     }
 }
 
-/// NaN below 1, where the portable implementation gives numbers.
+/// NaN below 1, where the portable implementation returns numbers.
 fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
-/// A unary operation on real numbers in f64; `None` for an op that is not one.
+/// A unary operation on real numbers in f64; `None` for other operations.
 pub fn unary(op: ScalarOp) -> Option<fn(f64) -> f64> {
     Some(match op {
         ScalarOp::Neg => |x| -x,
@@ -89,7 +89,7 @@ pub fn unary(op: ScalarOp) -> Option<fn(f64) -> f64> {
     })
 }
 
-/// A binary operation on real numbers with a real result, in f64; `None` for an op that is not one.
+/// A binary operation on real numbers with a real result, in f64; `None` for other operations.
 pub fn binary(op: ScalarOp) -> Option<fn(f64, f64) -> f64> {
     Some(match op {
         ScalarOp::Add => |a, b| a + b,
@@ -105,7 +105,7 @@ pub fn binary(op: ScalarOp) -> Option<fn(f64, f64) -> f64> {
     })
 }
 
-/// [`binary`] as a step of a formula whose reals are of this type.
+/// [`binary`] as a step of a formula with reals of this type.
 pub fn binary_of(op: ScalarOp, real: RealType) -> Option<fn(f64, f64) -> f64> {
     match real {
         RealType::F64 => binary(op),
@@ -115,8 +115,8 @@ pub fn binary_of(op: ScalarOp, real: RealType) -> Option<fn(f64, f64) -> f64> {
 
 /// [`binary`] at run-time width: operands are f32 values, every step rounds to f32.
 ///
-/// One f64 step rounded to f32 is the correctly rounded f32 result for `+ - * /` and square root; operations of
-/// several steps round in between.
+/// One f64 step rounded to f32 is the correctly rounded f32 result for `+ - * /` and square root; operations of several
+/// steps round after each step.
 pub(crate) fn binary_f32(op: ScalarOp) -> Option<fn(f64, f64) -> f64> {
     Some(match op {
         ScalarOp::Add => |a, b| narrow(a + b),

@@ -10,18 +10,18 @@ mod spelling;
 
 use crate::op::ScalarOp;
 
-/// The type of a value in a recipe, up to the widths that the caller decides.
+/// The type of a value in a recipe; the caller determines the widths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeClass {
     /// `i1`
     Bool,
-    /// The integer element type at hand, `iN`.
+    /// The integer element type, `iN`.
     Int,
     /// `index`
     Index,
-    /// `i64`, on the way between `index` and others.
+    /// `i64`, between `index` and other types.
     I64,
-    /// The float type at hand.
+    /// The float element type.
     Real,
 }
 
@@ -36,15 +36,16 @@ pub enum Input {
     Bool(bool),
     /// A constant of this integer class.
     Int(TypeClass, i64),
-    /// A constant of the float type at hand.
+    /// A constant of the float element type.
     Real(f64),
     /// The smallest signed integer of this class, `-2^(w-1)`.
     Least(TypeClass),
     /// The largest signed integer of this class, `2^(w-1) - 1`.
     Greatest(TypeClass),
-    /// `-2^(w-1)` as a float constant, w being the width of this integer class; -∞ where the float type can't hold it.
+    /// `-2^(w-1)` as a float constant, w being the width of this integer class; -∞ if the float type cannot represent
+    /// it.
     LeastAsReal(TypeClass),
-    /// `2^(w-1)` as a float constant; +∞ where the float type can't hold it.
+    /// `2^(w-1)` as a float constant; +∞ if the float type cannot represent it.
     BeyondGreatestAsReal(TypeClass),
 }
 
@@ -70,18 +71,18 @@ pub struct Step {
     pub result: TypeClass,
 }
 
-/// Steps in order, and which value is the result.
+/// The steps in order, and the value that is the result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
     /// The steps, each of which reads results of earlier ones; the last result is the value.
     pub steps: Vec<Step>,
-    /// Usually the last step; a cast that changes nothing has no step and yields its operand.
+    /// Usually the last step; a cast without effect has no step and yields its operand.
     pub result: Input,
 }
 
 impl ScalarOp {
-    /// How to spell the operation for operands of one class (for `Select`: of the two values); `result` matters to
-    /// casts alone. `None` where the operation does not take such operands.
+    /// The recipe of the operation for operands of one class (for `Select`: of the two values); `result` matters to
+    /// casts only. `None` if the operation does not accept such operands.
     ///
     /// `I64` is not an operand class: pass `Int`.
     pub fn recipe(self, operand: TypeClass, result: TypeClass) -> Option<Recipe> {

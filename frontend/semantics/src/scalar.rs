@@ -59,7 +59,7 @@ impl Scalar {
     }
 }
 
-/// As the language writes it: a real always with a point, an exponent, or as `inf` or `nan`.
+/// The literal in the language: a real always has a point, an exponent, or is `inf` or `nan`.
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

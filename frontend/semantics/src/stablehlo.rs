@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How StableHLO spells each operation.
+//! The StableHLO form of each operation.
 
 use crate::op::ScalarOp;
 use crate::scalar::ScalarKind;
@@ -11,16 +11,16 @@ pub enum StableHlo {
     Named(&'static str),
     /// `compare` with this direction.
     Compare(&'static str),
-    /// Several ops, as the recipe says.
+    /// Several ops, according to the recipe.
     Composed,
 }
 
 impl ScalarOp {
     /// The StableHLO form for operands of `kind` (of the two values, for `Select`).
     ///
-    /// Integer division is composed, for StableHLO's truncates and leaves division by zero to the implementation; so
-    /// are casts from real to int, undefined out of range there. `tan` is younger than the oldest version that portable
-    /// artifacts are written for.
+    /// Integer division is expanded, because StableHLO's truncates and leaves division by zero to the implementation;
+    /// so are casts from real to int, which are undefined out of range. `tan` is newer than the oldest version for
+    /// which portable artifacts are written.
     pub fn stablehlo(self, kind: ScalarKind) -> StableHlo {
         use StableHlo::{Compare, Composed, Named};
         let real = kind == ScalarKind::Real;

@@ -7,7 +7,7 @@
 use crate::op::ScalarOp;
 use crate::scalar::ScalarKind;
 
-/// What an operation takes. All operands have one kind; `Select` has a bool condition before them.
+/// The operand kinds of an operation. All operands have one kind; `Select` has an additional bool condition first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// bool
@@ -35,13 +35,13 @@ impl Domain {
 /// The kind of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultKind {
-    /// That of the operands (for `Select`: of the two values).
+    /// The kind of the operands (for `Select`: of the two values).
     Operand,
     /// The same kind for all operands.
     Fixed(ScalarKind),
 }
 
-/// Static facts of one operation.
+/// Properties of one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The operation.
@@ -50,7 +50,7 @@ pub struct Row {
     pub name: &'static str,
     /// The number of operands.
     pub arity: usize,
-    /// The kinds of operands that are defined.
+    /// The kinds of operands for which the operation is defined.
     pub domain: Domain,
     /// The kind of the result.
     pub result: ResultKind,
@@ -140,8 +140,8 @@ impl ScalarOp {
         name.strip_prefix("skript.").unwrap_or(name)
     }
 
-    /// The result's kind for operands of these kinds; `None` where the operation does not take them (2.4: no
-    /// conversion between kinds in an expression).
+    /// The result's kind for operands of these kinds; `None` if the operation does not accept them (2.4: expressions
+    /// convert no kinds).
     pub fn result_kind(self, operands: &[ScalarKind]) -> Option<ScalarKind> {
         let row = self.row();
         if operands.len() != row.arity {

@@ -13,7 +13,7 @@
 
 use skript_semantics::{ScalarOp, real};
 
-/// Numbers apart; `SKRIPT_STRIDE=1` measures all 2³².
+/// The distance of samples; `SKRIPT_STRIDE=1` measures all 2³² numbers.
 const STRIDE: usize = 65_521;
 
 unsafe extern "C" {
@@ -35,7 +35,8 @@ unsafe extern "C" {
     safe fn erf(x: f64) -> f64;
 }
 
-/// Units in the last place of f32 between a result and the true value; infinite if they are not of one kind.
+/// The distance in f32 ulp between a result and the exact value; infinite if one is NaN or infinite and the other is
+/// not.
 fn distance(found: f64, wanted: f64) -> f64 {
     if found.is_nan() || wanted.is_nan() {
         let both = found.is_nan() && wanted.is_nan();
@@ -50,7 +51,7 @@ fn distance(found: f64, wanted: f64) -> f64 {
     (found - wanted).abs() / unit
 }
 
-/// Rounding to nearest is at most half a unit away; the functions in f64 add next to nothing.
+/// Rounding to nearest contributes at most half an ulp; the functions in f64 contribute almost nothing.
 fn measure(op: ScalarOp, reference: extern "C" fn(f64) -> f64) {
     let function = real::unary(op).unwrap();
     let stride = std::env::var("SKRIPT_STRIDE").ok();
@@ -69,7 +70,7 @@ fn measure(op: ScalarOp, reference: extern "C" fn(f64) -> f64) {
 
 macro_rules! functions {
     ($($name:ident: $op:ident,)*) => {
-        /// One test a function, so that they run side by side.
+        /// One test per function, so that they run in parallel.
         mod rounds_to_nearest {
             use super::*;
             $(

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 pub struct Expr {
     /// The operation and its operands.
     pub kind: ExprKind,
-    /// Parentheses around an expression belong to its span.
+    /// The span includes parentheses around the expression.
     pub span: Span,
 }
 
@@ -38,7 +38,7 @@ pub enum ExprKind {
     Default(Ident),
     /// `[a, b.., i:j]`.
     List(Vec<Item>),
-    /// `a[…]`: pack indexing or tensor access; which one is the checker's and composer's to tell.
+    /// `a[…]`: pack indexing or tensor access; the checker and the composer decide which.
     Index {
         /// The pack or tensor.
         base: Box<Expr>,
@@ -135,11 +135,11 @@ pub enum ExprKind {
         /// `low` and `high` after `<>`: the values of indices below zero and past the end.
         remap: Option<Box<(Expr, Expr)>>,
     },
-    /// A place where the parser gave up; already reported, never report on it again.
+    /// A position where the parser gave up. It is reported already; do not report it again.
     Error,
 }
 
-/// JSON has no infinity: the language's own word for it.
+/// JSON has no infinity: uses the language's own word for it.
 fn finite_or_inf<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_finite() {
         serializer.serialize_f64(*value)
@@ -159,7 +159,7 @@ pub enum Property {
     Size,
 }
 
-/// An item of a list expression; also what may stand between the parentheses of an invocation.
+/// An item of a list expression; also an argument of an invocation.
 #[derive(Clone, Debug, Serialize)]
 pub enum Item {
     /// A single value.
@@ -195,7 +195,7 @@ pub enum Item {
     },
 }
 
-/// What stands between `[` and `]` after a name.
+/// The contents of `[` and `]` after a name.
 #[derive(Clone, Debug, Serialize)]
 pub enum Subscript {
     /// A single index.
@@ -220,7 +220,7 @@ pub enum Subscript {
         /// The source text.
         span: Span,
     },
-    /// `|i|`, `|i <> low : high|`, with `..` behind it when `expand`.
+    /// `|i|`, `|i <> low : high|`, followed by `..` if `expand` is set.
     Guard {
         /// The index that is limited to the extent.
         index: Expr,

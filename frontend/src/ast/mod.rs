@@ -13,7 +13,7 @@ use crate::source::{FileId, Span};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// A name and its place.
+/// A name with its span.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Ident {
     /// The characters of the name.
@@ -51,7 +51,7 @@ pub struct Module {
     pub imports: Vec<Import>,
     /// Operators and graphs in textual order.
     pub definitions: Vec<Definition>,
-    /// Whether a definition or an import could not be read (reported): names may be missing that were written.
+    /// Whether a definition or an import could not be parsed (reported): names may be missing from the tree.
     pub unread: bool,
     pub(crate) edition_marks: EditionMarks,
 }
@@ -62,7 +62,7 @@ pub struct Module {
 pub(crate) struct EditionMarks {
     pub(crate) draft_only: Option<(Span, String)>,
     pub(crate) khronos_only: Option<(Span, String)>,
-    /// What the draft has no way to say, so that its modules may have it as well.
+    /// Constructs that the draft cannot express; a module of the draft may contain them too.
     pub(crate) khronos_first: Option<(Span, String)>,
 }
 
@@ -86,8 +86,8 @@ pub enum DefinitionKind {
     Graph,
 }
 
-/// `operator NAME { … }` or `graph NAME { … }` (2.2). Blocks of a kind that stands twice are both kept in
-/// `duplicate_blocks`' order of appearance and their items appended, so that one error does not hide others.
+/// `operator NAME { … }` or `graph NAME { … }` (2.2). The items of repeated blocks are appended, and `duplicate_blocks`
+/// has the repeated blocks in textual order, so that one error does not hide others.
 #[derive(Clone, Debug, Serialize)]
 pub struct Definition {
     /// The keyword.
@@ -121,17 +121,18 @@ pub struct Definition {
     pub quantizations: Vec<Quantization>,
     /// Every block that was written, in order.
     pub blocks: Vec<BlockHead>,
-    /// Blocks in which a statement could not be read (reported): what is missing there, or is missing elsewhere because of
-    /// it, is no error of its own.
+    /// Blocks with a statement that could not be parsed (reported). Missing names and follow-up errors in these blocks
+    /// are not reported.
     pub unread: Vec<BlockKind>,
-    /// The words of what could not be read; whatever they declare or use is not known. `None`: any word may be among them.
+    /// The words of the text that could not be parsed; what they declare or use is unknown. `None`: any word may be
+    /// among them.
     #[serde(skip)]
     pub(crate) unread_words: Option<BTreeSet<String>>,
-    /// Statements that were read with a token more or less than is written (reported): what else seems wrong with them may
-    /// come of that.
+    /// Statements that were parsed with one token more or less than written (reported). Other errors in them may be
+    /// consequences.
     #[serde(skip)]
     pub(crate) repaired: Vec<Span>,
-    /// Whether `is` stands anywhere in it (2.4).
+    /// Whether the definition contains `is` (2.4).
     #[serde(skip)]
     pub(crate) tests_identity: bool,
     /// From the keyword to the closing brace.
@@ -139,13 +140,13 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Whether a name may have been declared or used where nothing could be read.
+    /// Whether a name may be declared or used in text that could not be parsed.
     pub(crate) fn may_have_lost(&self, name: &str) -> bool {
         let words = self.unread_words.as_ref();
         words.is_none_or(|words| words.contains(name))
     }
 
-    /// The statement or declaration that a place lies in.
+    /// The statement or declaration that contains a position.
     pub(crate) fn statement_around(&self, span: Span) -> Option<Span> {
         let declared = [
             &self.attributes,

@@ -5,15 +5,15 @@ use crate::ast::{Expr, ExprKind, Subscript};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
-use super::definition::{Checker, Place};
+use super::definition::{Checker, Context};
 use super::lengths::Length;
 use super::types::{Base, Optional, Pack, Tensor, Type};
 
-/// What the indices of an access amount to.
+/// The effect of the indices of an access.
 pub(super) struct Indices {
     /// Dimensions covered.
     pub(super) count: Length,
-    /// One of them is a pack in one dimension, or a full slice (`:`): the access is a pack of this length.
+    /// Set if an index is a pack in one dimension, or a full slice (`:`): the access is a pack of this length.
     pub(super) repeated: Option<Length>,
 }
 
@@ -36,7 +36,7 @@ impl Checker<'_> {
         subscripts: &[Subscript],
         trailing_comma: bool,
     ) -> Type {
-        if self.place != Place::Formula {
+        if self.context != Context::Formula {
             let text = self.text(base.span);
             let mut diagnostic = Diagnostic::error(
                 &codes::ACCESS_OUTSIDE_LOWER,
@@ -44,11 +44,11 @@ impl Checker<'_> {
                 "elements of tensors can be read in `@lower` only",
             )
             .with_label(format!("`{text}` is {ty}"));
-            diagnostic = diagnostic.with_help(match (self.place, ty.is_packed()) {
-                (Place::Composition, true) => format!(
+            diagnostic = diagnostic.with_help(match (self.context, ty.is_packed()) {
+                (Context::Composition, true) => format!(
                     "select an item of the pack with `{text}[k]`; slice tensors with an operator of the library"
                 ),
-                (Place::Composition, false) => {
+                (Context::Composition, false) => {
                     "slice tensors with an operator of the library".to_string()
                 }
                 _ => format!(
@@ -86,7 +86,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An output is read where no formula behind this one still writes it.
+    /// Checks that an output is read only after its last formula.
     fn require_computed(&mut self, base: &Expr) {
         let name = match &base.kind {
             ExprKind::Index { base, .. } => &base.kind,
@@ -97,7 +97,7 @@ impl Checker<'_> {
         {
             let message = format!("`{}` is read here before it is computed", name.name);
             let diagnostic = Diagnostic::error(&codes::OUTPUT_READ_EARLY, name.span, message)
-                .with_place(*next, "computed here")
+                .with_label_at(*next, "computed here")
                 .with_help("formulas are computed in their order: move this one after that");
             self.sink.report(diagnostic);
         }
@@ -203,14 +203,14 @@ impl Checker<'_> {
         (ty, length)
     }
 
-    /// A guarded index where an expression may stand: an item of a list-valued local, a branch (errata 17).
+    /// A guarded index in an expression: an item of a list-valued local, or a branch (errata 17).
     pub(super) fn guard_expression(
         &mut self,
         whole: &Expr,
         index: &Expr,
         remap: Option<(&Expr, &Expr)>,
     ) -> Type {
-        if self.place != Place::Formula {
+        if self.context != Context::Formula {
             self.value(index);
             self.sink.report(Diagnostic::error(
                 &codes::ACCESS_OUTSIDE_LOWER,
@@ -246,7 +246,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// Two `:` on the right side, which look like all elements and would be those of a diagonal.
+    /// Reports two `:` on the right side, which look like all elements but mean those of a diagonal.
     fn report_side_by_side(&mut self, subscripts: &[Subscript]) {
         let mut whole = subscripts.iter().filter_map(|s| match s {
             Subscript::Range {
@@ -264,7 +264,7 @@ impl Checker<'_> {
                     second,
                     "packs of indices are combined item by item, so two `:` select only a diagonal",
                 )
-                .with_place(first, "the first one")
+                .with_label_at(first, "the first one")
                 .with_help(
                     "iterate over all dimensions but one with index symbols, `x[i,:]` with `i < n`",
                 ),
@@ -272,7 +272,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Formulas take positions by index symbols; of slices, only the whole dimension has a notation.
+    /// Formulas select positions by index symbols; only full slices have a notation.
     fn report_part_of_dimension(&mut self, span: Span) {
         let text = self.text(span);
         self.sink.report(
@@ -309,7 +309,7 @@ impl Checker<'_> {
         self.sink.report(diagnostic);
     }
 
-    /// The number of indices must be the rank, as far as both are known; a rank-1 access needs its comma.
+    /// Checks that the number of indices is the rank, as far as both are known; an access of rank 1 needs its comma.
     pub(super) fn check_rank(
         &mut self,
         span: Span,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The binding order of inputs (2.6.1): which names shapes declare, and whether every shape can be split without
+//! The binding order of inputs (2.6.1): the names that shapes declare, and whether every shape can be split without
 //! knowing an invocation.
 
 use crate::ast::{Declaration, Expr, ExprKind, ExtentSpec, Ident, TypeSpec};
@@ -11,21 +11,21 @@ use super::lengths::{Length, linear};
 use super::scope::SymbolKind;
 use super::types::{Base, Optional, Pack, Type};
 
-/// What an expression of a shape does to names.
+/// The effect of a shape's expression on names.
 enum Role<'e> {
-    /// All names are known: the value is prescribed.
+    /// All names are declared: the value is prescribed.
     Prescribed,
     /// Affine in one new name: declares it.
     Declares(&'e Ident),
-    /// Has undeclared names and is not affine in one.
+    /// Has undeclared names and is not affine in a single one.
     Undetermined,
 }
 
-/// The outcome of looking at one input.
+/// The result of analysing one input.
 struct Attempt<'e> {
     /// Names that the shape declares, with their types.
     declared: Vec<(&'e Ident, Type)>,
-    /// How many of them are known before the shape is split: the number of arguments, and the rank.
+    /// The number of dimensions that are known before the shape is split.
     counted: usize,
     /// Packed extents of unknown length.
     flexible: Vec<&'e ExtentSpec>,
@@ -38,7 +38,7 @@ impl Attempt<'_> {
         self.declared.iter().any(|(own, _)| own.name == name.name)
     }
 
-    /// Whether names in it have their values only when the shape is split.
+    /// Whether the expression uses names that get their values only when the shape is split.
     fn splits(&self, expr: &Expr) -> bool {
         let mut own = self.declared.iter().skip(self.counted);
         let names = free_names(expr);
@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
         self.declare_attribute_lengths();
     }
 
-    /// Reports an input that cannot be bound; its names stay unknown, so that nothing else is said about them.
+    /// Reports an input that cannot be bound; its names become unknown, so that no follow-up errors are reported.
     fn give_up(&mut self, input: &'a Declaration) {
         let attempt = self.attempt(input);
         self.report_unbound(input, &attempt);
@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Lengths of packed attributes declare what the inputs have not.
+    /// Binds names by the lengths of packed attributes, if no input declares them.
     fn declare_attribute_lengths(&mut self) {
         self.where_now = "in `@attrib`";
         for attribute in &self.definition.attributes {
@@ -193,7 +193,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether the length of a pack follows from what is bound before: extents of other inputs, and attributes that are
+    /// Whether the length of a pack follows from earlier bindings: extents of other inputs, and attributes that are
     /// neither packed nor optional nor deferred.
     fn determines_length(&self, length: &Expr, attempt: &Attempt) -> bool {
         let deferred = |name: &str| {
@@ -214,7 +214,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Tries to bind the shape of an input with what is known so far.
+    /// Tries to bind the shape of an input with the names that are declared so far.
     fn attempt(&mut self, input: &'a Declaration) -> Attempt<'a> {
         let mut attempt = Attempt {
             declared: Vec::new(),
@@ -346,7 +346,7 @@ impl<'a> Checker<'a> {
         true
     }
 
-    /// Takes over what an input declares.
+    /// Declares the names of an input.
     fn commit(&mut self, input: &'a Declaration, attempt: Attempt<'a>) {
         for (name, ty) in attempt.declared {
             if self.scope.lookup(&name.name).is_none() {
@@ -357,7 +357,7 @@ impl<'a> Checker<'a> {
         self.declare(&input.name, SymbolKind::Input, ty);
     }
 
-    /// Says why an input's shape cannot be bound.
+    /// Reports why an input's shape cannot be bound.
     fn report_unbound(&mut self, input: &'a Declaration, attempt: &Attempt<'a>) {
         if attempt.flexible.len() > 1 {
             let parts: Vec<String> = attempt
@@ -380,7 +380,7 @@ impl<'a> Checker<'a> {
                 ),
             );
             for extent in &attempt.flexible {
-                diagnostic = diagnostic.with_place(extent.span, "unknown length");
+                diagnostic = diagnostic.with_label_at(extent.span, "unknown length");
             }
             for extent in &attempt.flexible {
                 let length = extent.pack.as_ref().and_then(|p| p.length.as_ref());

@@ -14,7 +14,7 @@ use super::scope::SymbolKind;
 use super::types::{Base, Bound, Generic};
 
 impl BlockKind {
-    /// As written: `@lower`.
+    /// The name as written: `@lower`.
     pub(super) fn word(self) -> &'static str {
         match self {
             BlockKind::Dtype => "@dtype",
@@ -58,7 +58,7 @@ pub(super) fn target_names(item: &TargetItem) -> Vec<&Ident> {
 }
 
 impl Checker<'_> {
-    /// Every kind of block at most once; a graph has a body.
+    /// Checks that every kind of block occurs at most once, and that a graph has a body.
     pub(super) fn check_blocks(&mut self) {
         let definition = self.definition;
         for (i, block) in definition.blocks.iter().enumerate() {
@@ -75,7 +75,7 @@ impl Checker<'_> {
                         block.span,
                         format!("`{}` has two `{word}` blocks", definition.name.name),
                     )
-                    .with_place(first.span, "the first one")
+                    .with_label_at(first.span, "the first one")
                     .with_help(format!("move its items into the first `{word}`")),
                 );
             }
@@ -163,7 +163,7 @@ impl Checker<'_> {
         }
     }
 
-    /// No name is declared twice, in whatever block; collects what is not visible yet.
+    /// Checks that no name is declared twice, in any blocks; collects names that are not visible yet.
     pub(super) fn check_names(&mut self) {
         let definition = self.definition;
         let mut declared: Vec<(&Ident, &'static str)> = Vec::new();
@@ -245,7 +245,7 @@ impl Checker<'_> {
         self.sink.report(
             Diagnostic::error(&codes::DUPLICATE_NAME, name.span, message)
                 .with_label(format!("again as {kind}"))
-                .with_place(first, format!("first as {first_kind}"))
+                .with_label_at(first, format!("first as {first_kind}"))
                 .with_help("names are unique within an operator or graph; rename one of them"),
         );
     }

@@ -17,19 +17,21 @@ pub fn is_called(program: &Program, module: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a graph of the main module and everything that it invokes have no errors: then no error of its composition follows
-/// from a reported one.
+/// Whether a graph of the main module and everything that it invokes have no errors. Then the errors of its composition
+/// are not consequences of reported ones.
 pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
-    let Some(places) = wrong_places(sink) else {
+    let Some(locations) = error_spans(sink) else {
         return false;
     };
-    let within = |d: &Definition, place: &Span| {
-        place.file == d.span.file && d.span.start <= place.start && place.start <= d.span.end
+    let within = |d: &Definition, location: &Span| {
+        location.file == d.span.file
+            && d.span.start <= location.start
+            && location.start <= d.span.end
     };
     let definitions = || program.modules.values().flat_map(|m| &m.definitions);
-    // Between definitions: one may have been lost there.
-    let inside = |place: &Span| definitions().any(|d| within(d, place));
-    if !places.iter().all(inside) {
+    // Between definitions: a definition may have been lost there.
+    let inside = |location: &Span| definitions().any(|d| within(d, location));
+    if !locations.iter().all(inside) {
         return false;
     }
     let mut open = vec![(program.main.as_str(), graph)];
@@ -40,7 +42,11 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
         let Some(definition) = found.find(|d| d.name.name == name) else {
             return false;
         };
-        if !definition.unread.is_empty() || places.iter().any(|place| within(definition, place)) {
+        if !definition.unread.is_empty()
+            || locations
+                .iter()
+                .any(|location| within(definition, location))
+        {
             return false;
         }
         for invocation in composed(definition).flat_map(invocations) {
@@ -55,23 +61,24 @@ pub fn is_sound(program: &Program, sink: &Sink, graph: &str) -> bool {
     true
 }
 
-/// All places that errors name; `None` if one names none.
-fn wrong_places(sink: &Sink) -> Option<Vec<Span>> {
-    let mut places = Vec::new();
+/// All locations that errors name; `None` if one error has none.
+fn error_spans(sink: &Sink) -> Option<Vec<Span>> {
+    let mut locations = Vec::new();
     let errors = sink.diagnostics().iter();
     for error in errors.filter(|d| d.severity == Severity::Error) {
-        places.push(error.span?);
-        places.extend(error.labels.iter().map(|label| label.span));
-        places.extend(error.notes.iter().filter_map(|note| note.span));
+        locations.push(error.span?);
+        locations.extend(error.labels.iter().map(|label| label.span));
+        locations.extend(error.notes.iter().filter_map(|note| note.span));
     }
-    Some(places)
+    Some(locations)
 }
 
 fn composed(definition: &Definition) -> impl Iterator<Item = &Component> {
     definition.composes.iter().chain(&definition.updates)
 }
 
-/// What an invocation in the module with key `module` names: the key of a module, and the name in it.
+/// The definition that an invocation in the module with key `module` refers to: the key of a module, and the name in
+/// it.
 pub(super) fn named<'p>(
     program: &'p Program,
     module: &'p str,
@@ -145,7 +152,7 @@ mod tests {
             sound(&(first.clone() + &operator("g", "y = z;"))),
             [true, false]
         );
-        // What is lost may be what is invoked, or was never there.
+        // An unparsed text may contain the invoked operator.
         assert_eq!(
             sound(&(first.clone() + "} @using { a = 1; } " + &operator("g", "y = x;"))),
             [false, false]

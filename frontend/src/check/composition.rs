@@ -12,20 +12,20 @@ use crate::source::Span;
 use crate::syntax::open_type_list;
 
 use super::declarations::converts;
-use super::definition::{Checker, Place};
+use super::definition::{Checker, Context};
 use super::lengths::Length;
 use super::scope::SymbolKind;
 use super::signatures::Found;
 use super::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::counted;
 
-/// The types of a statement's results; none if they could not be found (already reported).
+/// The types of a statement's results; empty if they are unknown after errors.
 pub(super) type Results = Option<Vec<Type>>;
 
-/// Names that statements of one level assigned, and where.
+/// The names that statements of one level assigned, with their spans.
 pub(super) type Assigned = FxHashMap<String, Span>;
 
-/// Which statements are checked.
+/// The kind of the checked statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     /// Directly in `@compose`: assigns outputs.
@@ -39,7 +39,7 @@ pub(super) enum Level {
 impl Checker<'_> {
     pub(super) fn check_compositions(&mut self) {
         let definition = self.definition;
-        self.place = Place::Composition;
+        self.context = Context::Composition;
         self.where_now = "in `@compose`";
         // intermediates stay visible for `@update`
         self.scope.enter();
@@ -57,10 +57,10 @@ impl Checker<'_> {
             self.component(component, Level::Update, &mut updated);
         }
         self.scope.leave();
-        self.place = Place::CompileTime;
+        self.context = Context::CompileTime;
     }
 
-    /// Every output is assigned (2.10).
+    /// Checks that every output is assigned (2.10).
     fn check_outputs_assigned(&mut self, definition: &Definition, assigned: &Assigned) {
         for output in &definition.outputs {
             let name = &output.name.name;
@@ -102,7 +102,7 @@ impl Checker<'_> {
         level: Level,
         assigned: &mut Assigned,
     ) {
-        // What is wrong on the right side may make its types wrong as well.
+        // Errors on the right side may make its types wrong as well.
         let (results, mut is_faulty) = self.noting_errors(|c| c.component_value(&component.value));
         let count = results.as_ref().map(Vec::len);
         if let Some(count) = count
@@ -127,7 +127,7 @@ impl Checker<'_> {
                     ),
                 )
                 .with_label("there is no result for this")
-                .with_place(value_span(&component.value), format!("{count} here")),
+                .with_label_at(value_span(&component.value), format!("{count} here")),
             );
         }
         let from_expression = matches!(component.value, ComponentValue::Expr(_));
@@ -165,7 +165,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The results of a right side.
+    /// The results of a right-hand side.
     pub(super) fn component_value(&mut self, value: &ComponentValue) -> Results {
         match value {
             ComponentValue::Invocation(invocation) => self.invocation(invocation),
@@ -197,7 +197,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `f<real(x)`, which compares unless `f` is an operator; true if it was reported.
+    /// Reports `f<real(x)`, which is a comparison unless `f` is an operator; returns whether it did.
     fn report_open_type_list(&mut self, expr: &Expr) -> bool {
         let ExprKind::Binary { op, left, right } = &expr.kind else {
             return false;
@@ -215,14 +215,14 @@ impl Checker<'_> {
         if !is_operator || self.scope.lookup(&name.name).is_some() {
             return false;
         }
-        let behind = Span::new(target.span.file, target.span.end, target.span.end);
+        let after = Span::new(target.span.file, target.span.end, target.span.end);
         let (operator, ty) = (&name.name, &target.name);
         self.sink
-            .report(open_type_list(behind, (name.span, operator), ty));
+            .report(open_type_list(after, (name.span, operator), ty));
         true
     }
 
-    /// `yield e`: never null.
+    /// `yield e`: must not be null.
     pub(super) fn yielded(&mut self, expr: &Expr) -> Type {
         let ty = self.entity(expr);
         if ty.optional.is_optional() {
@@ -292,7 +292,7 @@ impl Checker<'_> {
                                     name.name
                                 ),
                             )
-                            .with_place(assignment.value, format!("of type {ty}"))
+                            .with_label_at(assignment.value, format!("of type {ty}"))
                             .with_help(format!(
                                 "write `{0}..(n)`, or `[a, b]` for single names",
                                 name.name
@@ -324,7 +324,7 @@ impl Checker<'_> {
                             *span,
                             format!("`{text}` may be null, so a list cannot destructure it"),
                         )
-                        .with_place(assignment.value, format!("of type {ty}"))
+                        .with_label_at(assignment.value, format!("of type {ty}"))
                         .with_help("write a value for null, as in `zs ?? xs`"),
                     );
                 }
@@ -335,7 +335,7 @@ impl Checker<'_> {
                             *span,
                             "a list on the left receives a pack, but the result is a single tensor",
                         )
-                        .with_place(assignment.value, format!("of type {ty}"))
+                        .with_label_at(assignment.value, format!("of type {ty}"))
                         .with_help("write the name without `[ ]`"),
                     );
                     for item in items {
@@ -407,7 +407,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `t: real[n] = …`: what is computed has the type that is written for it.
+    /// `t: real[n] = …`: checks the computed tensor against the written type.
     fn check_written_type(
         &mut self,
         name: &Ident,
@@ -464,7 +464,7 @@ impl Checker<'_> {
             name.span,
             format!("`{}` is {here}, but the right side is {there}", name.name),
         )
-        .with_place(assignment.value, format!("of type {ty}"));
+        .with_label_at(assignment.value, format!("of type {ty}"));
         if let Some(declared) = declared {
             diagnostic = diagnostic.with_label(format!("declared as {declared}"));
         }
@@ -489,11 +489,11 @@ impl Checker<'_> {
                 ),
             )
             .with_label(format!("length {}", left.described()))
-            .with_place(assignment.value, format!("length {}", right.described())),
+            .with_label_at(assignment.value, format!("length {}", right.described())),
         );
     }
 
-    /// Gives a name its tensor.
+    /// Declares a name for a tensor.
     fn assign(&mut self, name: &Ident, ty: Type, assignment: &Assignment, assigned: &mut Assigned) {
         if name.name.is_empty() {
             return;
@@ -505,7 +505,7 @@ impl Checker<'_> {
                     name.span,
                     format!("`{}` is assigned twice", name.name),
                 )
-                .with_place(first, "first here")
+                .with_label_at(first, "first here")
                 .with_help("every tensor is assigned once; use another name"),
             );
             return;
@@ -540,7 +540,7 @@ impl Checker<'_> {
                             self.where_now
                         ),
                     )
-                    .with_place(symbol.span, "declared here")
+                    .with_label_at(symbol.span, "declared here")
                     .with_help(help),
                 );
                 return;
@@ -569,13 +569,13 @@ impl Checker<'_> {
             .declare(&name.name, super::scope::Symbol { kind, ty, span });
     }
 
-    /// What is assigned fits the declaration; shapes are the composition's to compare.
+    /// Checks an assigned tensor against the declaration; composition compares shapes.
     fn check_assigned_type(
         &mut self,
         name: &Ident,
         ty: &Type,
         declared: &Type,
-        place: Span,
+        location: Span,
         assignment: &Assignment,
     ) {
         if ty.optional.is_optional() && !declared.optional.is_optional() {
@@ -586,8 +586,8 @@ impl Checker<'_> {
                     name.span,
                     format!("`{}` is never null, but `{text}` may be", name.name),
                 )
-                .with_place(place, format!("declared as {declared}"))
-                .with_place(assignment.value, format!("of type {ty}"))
+                .with_label_at(location, format!("declared as {declared}"))
+                .with_label_at(assignment.value, format!("of type {ty}"))
                 .with_help("write a value for null, as in `z ?? x` or `if ?z then z else x`"),
             );
             return;
@@ -607,8 +607,8 @@ impl Checker<'_> {
                         name.name, declared.base, ty.base
                     ),
                 )
-                .with_place(place, format!("declared as {declared}"))
-                .with_place(assignment.value, format!("of type {ty}"))
+                .with_label_at(location, format!("declared as {declared}"))
+                .with_label_at(assignment.value, format!("of type {ty}"))
                 .with_help(if matches!(ty.base, Base::Str) {
                     "tensors of a graph have the element type int, real or bool".to_string()
                 } else {
@@ -619,13 +619,13 @@ impl Checker<'_> {
     }
 }
 
-/// Circumstances of an assignment.
+/// The context of an assignment.
 struct Assignment {
     level: Level,
-    /// The right side.
+    /// The right-hand side.
     value: Span,
     from_expression: bool,
-    /// How often a loop runs may depend on values: there is no notation for such lengths.
+    /// Whether the iteration count of a loop may depend on values: such a length has no notation.
     from_loop: bool,
 }
 
@@ -640,7 +640,7 @@ pub(super) fn target_span(target: &Target) -> Span {
     }
 }
 
-/// Where a right side stands.
+/// The span of a right-hand side.
 pub(super) fn value_span(value: &ComponentValue) -> Span {
     match value {
         ComponentValue::Invocation(i) => i.span,

@@ -10,7 +10,8 @@ use crate::limits::Limits;
 use crate::program::{Edition, Program};
 use crate::source_files::load_program;
 
-/// Invalid documents whose error values of an invocation may be needed to show: what the check does not tell, the composition does.
+/// Invalid documents whose errors may need values of an invocation: what the checker cannot report, composition
+/// reports.
 const OF_COMPOSITION: &[&str] = &[
     "affine_extent",
     "assert_before_using",
@@ -122,7 +123,7 @@ fn render(program: &Program, diagnostics: &[Diagnostic]) -> Vec<(usize, String)>
     lines
 }
 
-/// The numbers and strings that a key of `case.json` lists, or the only one.
+/// The numbers and strings in a list of `case.json`, or the single value.
 fn json_list(text: &str, key: &str) -> Vec<String> {
     let Some(start) = text.find(&format!("\"{key}\":")) else {
         return Vec::new();

@@ -41,7 +41,7 @@ impl Checker<'_> {
         results
     }
 
-    /// A branch or a loop's body: a tensor that stands there alone is yielded, so it is never null.
+    /// A branch or a loop's body: a tensor alone is yielded, so it must not be null.
     fn arm(&mut self, value: &ComponentValue) -> Results {
         match value {
             ComponentValue::Expr(expr) => Some(vec![self.yielded(expr)]),
@@ -49,7 +49,8 @@ impl Checker<'_> {
         }
     }
 
-    /// A condition is one bool, a compile-time one or a tensor of one element. Whether it is a tensor.
+    /// Checks that a condition is one bool, at compile time or as a tensor of one element; returns whether it is a
+    /// tensor.
     fn condition(
         &mut self,
         condition: &ComponentValue,
@@ -87,7 +88,7 @@ impl Checker<'_> {
         ty.is_tensor()
     }
 
-    /// All branches have as many results, of the same types.
+    /// Checks that all branches have the same number of results, with the same types.
     fn join_branch<'v>(
         &mut self,
         results: &mut Results,
@@ -115,7 +116,7 @@ impl Checker<'_> {
                     ),
                 )
                 .with_label(format!("{} here", own.len()))
-                .with_place(there, format!("{} here", known.len())),
+                .with_label_at(there, format!("{} here", known.len())),
             );
             *results = None;
             return;
@@ -136,7 +137,7 @@ impl Checker<'_> {
                         ),
                     )
                     .with_label(b.to_string())
-                    .with_place(there, a.to_string()),
+                    .with_label_at(there, a.to_string()),
                 );
                 *a = Type::unknown();
                 continue;
@@ -155,7 +156,7 @@ impl Checker<'_> {
             a.optional = match (a.optional, b.optional) {
                 (Optional::No, Optional::No) => Optional::No,
                 (x, y) if x == y => x,
-                // The branch that a failed test leaves null is one that may be taken.
+                // The branch that a failed test makes null may be taken.
                 (Optional::Null, _) | (_, Optional::Null) => Optional::Null,
                 _ => Optional::Maybe,
             };
@@ -198,7 +199,7 @@ impl Checker<'_> {
         if let Some(index) = count.and_then(|c| c.index.as_ref()) {
             let mut ty = Type::tensor(Base::Int, Length::number(0));
             if l.unroll {
-                // a number of its own in every copy of the body
+                // a separate number in every copy of the body
                 ty.tensor = Tensor::Unknown;
             }
             self.declare_loop_local(index, ty);
@@ -219,7 +220,7 @@ impl Checker<'_> {
             self.ended.insert(name.name.clone(), (name.span, "loop"));
         }
         if scans.iter().any(|(_, ty)| ty.is_single()) {
-            // what was meant is no loop
+            // the statement was not meant as a loop
             return None;
         }
         let length = match (count_length, steps.0) {
@@ -228,7 +229,7 @@ impl Checker<'_> {
             _ => Length::unknown(),
         };
         if is_faulty {
-            // What is wrong in the body may make the types of its results wrong as well.
+            // Errors in the body may make the types of its results wrong as well.
             for ty in &mut carried {
                 ty.base = Base::Unknown;
             }
@@ -267,7 +268,7 @@ impl Checker<'_> {
                     ),
                 )
                 .with_label(init.to_string())
-                .with_place(spec.span, declared.to_string()),
+                .with_label_at(spec.span, declared.to_string()),
             );
             return declared.with_base(Base::Unknown);
         }
@@ -287,7 +288,7 @@ impl Checker<'_> {
             self.sink.report(
                 Diagnostic::error(&codes::CARRIED_TYPE, variable.init.span, message)
                     .with_label(init.to_string())
-                    .with_place(spec.span, declared.to_string()),
+                    .with_label_at(spec.span, declared.to_string()),
             );
         }
         declared
@@ -307,7 +308,7 @@ impl Checker<'_> {
         );
     }
 
-    /// The count: one int, at compile time or as a tensor of rank 0.
+    /// Checks the count: one int, at compile time or as a tensor of rank 0.
     fn iteration_count(&mut self, count: &Expr, unroll: bool) -> Length {
         let ty = self.entity(count);
         let ranked = match &ty.tensor {
@@ -342,7 +343,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A loop ends: by a condition, a pack or a count. Unrolled ones have no condition.
+    /// Checks that a loop ends: by a condition, a pack or a count. Unrolled ones have no condition.
     fn check_loop_ends(&mut self, l: &Loop, count: Option<&IterationCount>) {
         let condition = l.before.as_ref().or(l.after.as_ref());
         let counted = count.is_some_and(|c| c.count.is_some());
@@ -369,7 +370,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The first results update the carried variables, the others are packed.
+    /// The first results update the loop-carried variables; the others are collected to packs.
     fn loop_results(
         &mut self,
         l: &Loop,
@@ -435,7 +436,7 @@ impl Checker<'_> {
                 .with_label(ty.to_string())
                 .with_help("a carried variable keeps its type from step to step");
                 if let Some(c) = l.carried.get(i) {
-                    diagnostic = diagnostic.with_place(c.span, format!("starts as {variable}"));
+                    diagnostic = diagnostic.with_label_at(c.span, format!("starts as {variable}"));
                     if matches!(c.init.kind, ExprKind::Int(_)) && ty.base == Base::Real {
                         let text = self.text(c.init.span);
                         diagnostic =

@@ -14,7 +14,7 @@ use super::scope::{Symbol, SymbolKind};
 use super::types::{Base, Optional, Pack, Tensor, Type};
 
 impl Checker<'_> {
-    /// The type of a tensor declaration, and its rank where the shape determines it.
+    /// The type of a tensor declaration, and its rank if the shape determines it.
     pub(super) fn tensor_type(&mut self, declaration: &Declaration) -> Type {
         let length_name = format!("|{}|", declaration.name.name);
         self.tensor_type_of(&declaration.type_spec, &length_name)
@@ -47,7 +47,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How many dimensions an extent stands for.
+    /// The number of dimensions of an extent.
     fn extent_count(&mut self, extent: &ExtentSpec) -> Length {
         match (&extent.pack, &extent.extent) {
             (None, None) => Length::number(1),
@@ -70,7 +70,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Types of extents, lengths and bounds: ints all, whose names are declared.
+    /// Checks extents, lengths and bounds: ints whose names are declared.
     pub(super) fn check_type_spec(&mut self, spec: &TypeSpec) {
         self.base_named(&spec.base);
         if let Some(rank) = &spec.rank {
@@ -149,7 +149,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether an extent is the name of a tensor, which is reported once for each tensor.
+    /// Whether an extent is the name of a tensor; reported once for each tensor.
     fn names_tensor(&mut self, extent: &Expr) -> bool {
         let ExprKind::Name(name) = &extent.kind else {
             return false;
@@ -166,14 +166,14 @@ impl Checker<'_> {
             );
             let diagnostic = Diagnostic::error(&codes::TENSOR_AS_VALUE, name.span, message)
                 .with_label("used as an extent")
-                .with_place(symbol.span, "declared here as a tensor")
+                .with_label_at(symbol.span, "declared here as a tensor")
                 .with_help("extents and tensors need different names: rename one of them");
             self.sink.report(diagnostic);
         }
         true
     }
 
-    /// One int.
+    /// Checks for a single int.
     pub(super) fn require_int(&mut self, expr: &Expr, what: &str) -> Type {
         let ty = self.value(expr);
         if !self.report_not_int(expr, &ty, what) && ty.is_packed() {
@@ -189,7 +189,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// Reports a type other than int; true if it did.
+    /// Reports a type other than int; returns whether it did.
     fn report_not_int(&mut self, expr: &Expr, ty: &Type, what: &str) -> bool {
         if ty.base.agrees(&Base::Int) {
             return false;
@@ -241,7 +241,7 @@ impl Checker<'_> {
                         default.span,
                         format!("the optional attribute `{name}` cannot have a default value"),
                     )
-                    .with_place(spec.span, "optional")
+                    .with_label_at(spec.span, "optional")
                     .with_help("it is null without a value; remove `optional` or the default"),
                 );
                 continue;
@@ -256,7 +256,7 @@ impl Checker<'_> {
         self.check_default_cycles();
     }
 
-    /// A default value fits the declared type; one value may stand for a pack.
+    /// Checks that a default value has the declared type; one value may be given for a pack.
     fn check_default(
         &mut self,
         declaration: &Declaration,
@@ -275,7 +275,7 @@ impl Checker<'_> {
                 ),
             )
             .with_label(ty.to_string())
-            .with_place(
+            .with_label_at(
                 declaration.type_spec.span,
                 format!("declared as {declared}"),
             );
@@ -311,12 +311,12 @@ impl Checker<'_> {
                     ),
                 )
                 .with_label(format!("length {given}"))
-                .with_place(declaration.type_spec.span, format!("length {length}")),
+                .with_label_at(declaration.type_spec.span, format!("length {length}")),
             );
         }
     }
 
-    /// Deferred defaults must not wait for each other.
+    /// Checks that deferred defaults do not depend on each other in a cycle.
     fn check_default_cycles(&mut self) {
         let definition = self.definition;
         let deferred: Vec<(&Declaration, Vec<&str>)> = definition
@@ -333,7 +333,7 @@ impl Checker<'_> {
             .collect();
         let own: FxHashSet<&str> = deferred.iter().map(|(a, _)| a.name.name.as_str()).collect();
         let mut done: FxHashSet<&str> = FxHashSet::default();
-        // up and down in turn, so that chains in either direction settle at once; what waits for itself is left over
+        // alternate directions, so that chains in either direction settle at once; cycles remain
         let mut rest: Vec<&(&Declaration, Vec<&str>)> = deferred.iter().collect();
         loop {
             let before = rest.len();
@@ -349,7 +349,7 @@ impl Checker<'_> {
             }
             rest.reverse();
         }
-        // What is left waits for a circle or stands in one: the first of those it waits for leads there.
+        // The remaining defaults wait for a cycle or belong to one: following the first dependency of each leads there.
         let waiting: FxHashMap<&str, (&Declaration, &str)> = rest
             .iter()
             .filter_map(|(attribute, names)| {
@@ -376,7 +376,7 @@ impl Checker<'_> {
         let mut defaults = circle
             .iter()
             .filter_map(|a| Some((&a.name.name, a.default.as_ref()?.span)));
-        let Some((first, place)) = defaults.next() else {
+        let Some((first, location)) = defaults.next() else {
             return;
         };
         let others: Vec<_> = defaults.collect();
@@ -388,16 +388,16 @@ impl Checker<'_> {
                 through.join(", ")
             ),
         };
-        let mut diagnostic = Diagnostic::error(&codes::DEFAULT_CYCLE, place, message);
+        let mut diagnostic = Diagnostic::error(&codes::DEFAULT_CYCLE, location, message);
         for (name, span) in others {
-            diagnostic = diagnostic.with_place(span, format!("the default of `{name}`"));
+            diagnostic = diagnostic.with_label_at(span, format!("the default of `{name}`"));
         }
         self.sink.report(
             diagnostic.with_help("change one of the defaults so that it does not use the others"),
         );
     }
 
-    /// `@input` (2.6); names and binding order are settled before.
+    /// `@input` (2.6); names and binding order are checked before.
     pub(super) fn check_inputs(&mut self) {
         self.where_now = "in `@input`";
         let definition = self.definition;
@@ -421,7 +421,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Only graphs may leave a shape to be derived (2.6).
+    /// Checks that only graphs omit shapes (2.6).
     fn check_shapes_written(&mut self, declarations: &[Declaration], what: &str) {
         for declaration in declarations {
             let spec = &declaration.type_spec;
@@ -442,7 +442,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `@output` (2.6): all names declared before, except dynamic extents.
+    /// `@output` (2.6): all names must be declared before, except dynamic extents.
     pub(super) fn check_outputs(&mut self) {
         self.where_now = "in `@output`";
         let definition = self.definition;
@@ -585,7 +585,7 @@ impl Checker<'_> {
                     ),
                 )
                 .with_label(ty.to_string())
-                .with_place(constant.type_spec.span, format!("declared as {declared}")),
+                .with_label_at(constant.type_spec.span, format!("declared as {declared}")),
             );
             return;
         }
@@ -605,13 +605,13 @@ impl Checker<'_> {
                     format!("`{name}` has {volume} elements, but there are {count} values"),
                 )
                 .with_label(format!("{count} values"))
-                .with_place(constant.type_spec.span, format!("{volume} elements"))
+                .with_label_at(constant.type_spec.span, format!("{volume} elements"))
                 .with_help("list the elements in row-major order, or write a single value for all"),
             );
         }
     }
 
-    /// A pack of constants has a stated length and one value per constant.
+    /// Checks that a pack of constants has a declared length and one value per constant.
     fn check_constant_pack(
         &mut self,
         constant: &Declaration,
@@ -659,7 +659,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a value of this type may stand where `base` is declared: int goes where real is asked for (errata 15).
+/// Whether a value of this type is accepted for `base`: an int may be given for a real (errata 15).
 pub(super) fn converts(ty: &Type, base: &Base) -> bool {
     ty.base.agrees(base) || (ty.base == Base::Int && *base == Base::Real)
 }

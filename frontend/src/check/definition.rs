@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One definition: its blocks in the order in which they see each other (2.2).
+//! Checks one definition: its blocks in the order of visibility (2.2).
 
 use std::rc::Rc;
 
@@ -17,14 +17,14 @@ use super::types::{Base, Generic, Type};
 use crate::diagnostics::closest;
 use crate::syntax::foreign_type;
 
-/// What expressions may do at a place.
+/// What expressions may access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// Attributes, shapes, helpers, assertions.
+pub(super) enum Context {
+    /// Attributes, shapes, helpers, assertions: compile-time values.
     CompileTime,
     /// `@lower`: elements of tensors can be read.
     Formula,
-    /// `@compose`, `@update`: whole tensors can be named.
+    /// `@compose`, `@update`: full tensors can be named.
     Composition,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    /// What is wrong with a use of `name` `here` ("in `@attrib`", …), and what to do.
+    /// The message and the help for a use of `name` `here` ("in `@attrib`", …).
     pub(super) fn explain(self, name: &str, here: &str) -> (String, Option<String>) {
         let what = self.kind.describe();
         match (self.kind, here) {
@@ -64,38 +64,38 @@ impl Hidden {
     }
 }
 
-/// The state of checking one definition.
+/// The state of the checker for one definition.
 pub(super) struct Checker<'a> {
     pub(super) env: &'a Environment<'a>,
-    /// Key of the module.
+    /// The key of the module.
     pub(super) module: &'a str,
     pub(super) definition: &'a Definition,
     pub(super) sink: Sink,
     pub(super) scope: Scope,
-    pub(super) place: Place,
-    /// "in `@using`": for messages about visibility.
+    pub(super) context: Context,
+    /// The current block, such as "in `@using`", for messages about visibility.
     pub(super) where_now: &'static str,
     pub(super) generics: Vec<(Rc<Generic>, Option<Base>)>,
     pub(super) khronos: bool,
-    /// Between the brackets of a tensor access.
+    /// Whether the expression is between the brackets of a tensor access.
     pub(super) in_subscript: bool,
-    /// Whether the value of a formula's intermediate is looked at.
+    /// Whether the value of a formula's intermediate is being checked.
     pub(super) in_intermediate: bool,
     /// Names of blocks that are not visible yet.
     pub(super) hidden: FxHashMap<String, Hidden>,
-    /// Names of blocks and loops that ended, and what they were.
+    /// Names of blocks and loops that have ended, and their kinds.
     pub(super) ended: FxHashMap<String, (Span, &'static str)>,
-    /// While a formula is checked: outputs that formulas behind it still write, and where.
+    /// Within a formula: outputs that later formulas still write, with their spans.
     pub(super) unfinished: FxHashMap<String, Span>,
-    /// Names with two declarations (reported): nobody knows which is meant.
+    /// Names with two declarations (reported), whose meaning is ambiguous.
     pub(super) ambiguous: FxHashSet<String>,
-    /// How many expressions that could not be read (reported) were met.
+    /// The number of expressions that could not be parsed (reported) and were encountered.
     pub(super) unread: usize,
-    /// Unknown names that were reported: once per definition.
+    /// Unknown names that were reported; each is reported once per definition.
     reported: FxHashSet<String>,
 }
 
-/// Checks one definition by itself.
+/// Checks one definition.
 pub(super) fn check_definition<'a>(
     env: &'a Environment<'a>,
     module: &'a str,
@@ -108,7 +108,7 @@ pub(super) fn check_definition<'a>(
         definition,
         sink: Sink::default(),
         scope: Scope::new(),
-        place: Place::CompileTime,
+        context: Context::CompileTime,
         where_now: "here",
         generics: Vec::new(),
         khronos: env.is_khronos(module),
@@ -138,7 +138,7 @@ pub(super) fn check_definition<'a>(
     let is_repaired = |span: Span| definition.repaired.iter().any(|r| r.holds(span));
     let mut last = None;
     for diagnostic in checker.sink.into_sorted() {
-        // A helper that stands for its expression in `@input` is checked there as well.
+        // A helper whose expression replaces it in `@input` is checked there as well.
         let found = (diagnostic.span, diagnostic.message.clone());
         let is_new = last.as_ref() != Some(&found);
         last = Some(found);
@@ -149,7 +149,7 @@ pub(super) fn check_definition<'a>(
 }
 
 impl<'a> Checker<'a> {
-    /// The source text of a place, on one line.
+    /// The source text of a span, on one line.
     pub(super) fn text(&self, span: Span) -> String {
         let text = self.env.program.sources.text(span);
         let mut line = String::new();
@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
         line
     }
 
-    /// Runs `f` without keeping what it reports.
+    /// Runs `f` and drops its diagnostics.
     pub(super) fn quietly<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let kept = std::mem::take(&mut self.sink);
         let reported = self.reported.clone();
@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
         result
     }
 
-    /// What `f` gives, and whether it reported errors, or met what could not be read.
+    /// The result of `f`, and whether it reported errors or encountered text that could not be parsed.
     pub(super) fn noting_errors<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> (T, bool) {
         let (before, unread) = (self.sink.diagnostics().len(), self.unread);
         let result = f(self);
@@ -186,12 +186,13 @@ impl<'a> Checker<'a> {
         (result, is_faulty)
     }
 
-    /// Whether statements of one of these blocks could not be read: what is missing may stand there.
+    /// Whether statements of one of these blocks could not be parsed: a missing name may be there.
     pub(super) fn is_unread(&self, blocks: &[BlockKind]) -> bool {
         self.definition.unread.iter().any(|b| blocks.contains(b))
     }
 
-    /// False if the name's absence was reported already, or if it may be declared where nothing could be read.
+    /// Whether to report the absence of a name: not if it was reported already or may be declared in text that could
+    /// not be parsed.
     pub(super) fn first_report_of(&mut self, name: &Ident) -> bool {
         if self.definition.may_have_lost(&name.name) {
             return false;
@@ -199,7 +200,7 @@ impl<'a> Checker<'a> {
         self.reported.insert(name.name.clone())
     }
 
-    /// The type that a type name means here; unknown ones are reported.
+    /// The type that a type name denotes; unknown ones are reported.
     pub(super) fn base_named(&mut self, name: &Ident) -> Base {
         if let Some(base) = base_named(&name.name, &self.generics) {
             return base;
@@ -233,7 +234,7 @@ impl<'a> Checker<'a> {
         Base::Unknown
     }
 
-    /// An expression as a pack length; unknown if it depends on names that are local or not what they seem.
+    /// An expression as a pack length; unknown if it depends on local names or on names with errors.
     pub(super) fn length_of(&self, expr: &Expr) -> Length {
         let wide = free_names(expr).iter().all(|n| {
             self.scope

@@ -11,7 +11,7 @@ use super::scope::SymbolKind;
 use super::types::{Base, Type};
 
 impl Checker<'_> {
-    /// One name has one upper bound (2.6, dynamic shapes).
+    /// Checks that one name has one upper bound (2.6, dynamic shapes).
     pub(super) fn check_bounds_agree<'d>(
         &mut self,
         declarations: impl Iterator<Item = &'d Declaration>,
@@ -38,7 +38,7 @@ impl Checker<'_> {
                                 other.described()
                             ),
                         )
-                        .with_place(first.span, format!("bound {}", other.described()))
+                        .with_label_at(first.span, format!("bound {}", other.described()))
                         .with_help("one name has one bound; write it once, or use another name"),
                     ),
                     Some(_) => {}
@@ -48,7 +48,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The main graph's dynamic extents have upper bounds. Other graphs may be called, and then need none.
+    /// Checks that the main graph's dynamic extents have upper bounds. Other graphs may be invoked, and then need none.
     pub(super) fn check_main_inputs(&mut self) {
         let program = self.env.program;
         let main = program.main_module().and_then(|m| {
@@ -67,7 +67,7 @@ impl Checker<'_> {
             .iter()
             .map(|a| a.name.name.as_str())
             .collect();
-        // what the values of attributes fix, and ranks
+        // extents that attribute values fix, and ranks
         let lengths = definition
             .attributes
             .iter()
@@ -164,8 +164,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Formulas fill tensors whose extents are known before; extents that data decide are for operators without a body.
-    /// Called before the names of outputs are declared.
+    /// Checks that outputs of formulas have extents that are known before; extents that depend on data are for
+    /// operators without a body.
+    /// Must be called before the names of outputs are declared.
     pub(super) fn check_formula_extents(&mut self) {
         let definition = self.definition;
         if definition.lowers.is_empty() || !definition.composes.is_empty() {
@@ -222,7 +223,7 @@ impl Checker<'_> {
         !free_names(extent).iter().any(|n| attribute(&n.name))
     }
 
-    /// `s|k` of an output declares s.
+    /// Declares the s of an output's `s|k`.
     pub(super) fn declare_dynamic(&mut self, extent: &ExtentSpec) {
         if let (Some(e), Some(_)) = (&extent.extent, &extent.bound) {
             self.declare_dynamic_name(e);

@@ -9,37 +9,37 @@ use crate::library_operators::{LibraryOperator, Operation, elementwise};
 use crate::source::Span;
 use crate::syntax::foreign_literal;
 
-use super::definition::{Checker, Place};
+use super::definition::{Checker, Context};
 use super::lengths::Length;
 use super::types::{Base, Optional, Pack, Tensor, Type};
 
-/// What to do where a tensor stands in a compile-time expression.
+/// The help for a tensor in a compile-time expression.
 const COMPILE_TIME_ONLY: &str = "compile-time expressions see attributes and shapes; compute with the elements of a tensor in `@lower`, \
      or by invoking an operator in `@compose`";
 
 impl Checker<'_> {
-    /// The type of a compile-time value or of a scalar of a formula; a whole tensor is reported.
+    /// The type of a compile-time value or of a scalar of a formula; a tensor is reported.
     pub(super) fn value(&mut self, expr: &Expr) -> Type {
         let ty = self.entity(expr);
         self.require_value(expr, ty)
     }
 
-    /// The type of an operand of a scalar operation, which `whole` is; a whole tensor is reported.
+    /// The type of an operand of the scalar operation `whole`; a tensor is reported.
     pub(super) fn operand(&mut self, expr: &Expr, whole: &Expr) -> Type {
         let ty = self.entity(expr);
-        let help = match ty.is_tensor() && self.place == Place::Composition {
+        let help = match ty.is_tensor() && self.context == Context::Composition {
             true => self.operator_advice(whole),
             false => None,
         };
         self.require_value_or(expr, ty, help)
     }
 
-    /// Reports a whole tensor where a value must stand.
+    /// Reports a tensor in the position of a value.
     pub(super) fn require_value(&mut self, expr: &Expr, ty: Type) -> Type {
         self.require_value_or(expr, ty, None)
     }
 
-    /// Which operator of the library computes a scalar operation on tensors.
+    /// The operator of the library that computes a scalar operation on tensors.
     fn operator_advice(&self, whole: &Expr) -> Option<String> {
         let (operation, operands): (_, Vec<&Expr>) = match &whole.kind {
             ExprKind::Unary { op, operand } => (Operation::Unary(*op), vec![operand]),
@@ -50,7 +50,7 @@ impl Checker<'_> {
             _ => return None,
         };
         let LibraryOperator { module, name } = elementwise(&operation)?;
-        // An operand that is computed itself takes a statement of its own.
+        // A computed operand needs a separate statement.
         let text = |operand: &&Expr| match &operand.kind {
             ExprKind::Unary { .. } | ExprKind::Binary { .. } | ExprKind::Builtin { .. } => {
                 "…".to_string()
@@ -74,8 +74,8 @@ impl Checker<'_> {
             return ty;
         }
         let text = self.text(expr.span);
-        let diagnostic = match self.place {
-            Place::Formula => Diagnostic::error(
+        let diagnostic = match self.context {
+            Context::Formula => Diagnostic::error(
                 &codes::TENSOR_AS_VALUE,
                 expr.span,
                 format!("the tensor `{text}` is used without indices in a formula"),
@@ -90,7 +90,7 @@ impl Checker<'_> {
                 }
                 _ => format!("read an element with `{text}[i,…]`, one index per dimension"),
             }),
-            Place::CompileTime | Place::Composition => Diagnostic::error(
+            Context::CompileTime | Context::Composition => Diagnostic::error(
                 &codes::TENSOR_AS_VALUE,
                 expr.span,
                 format!("the tensor `{text}` is used where a compile-time value is needed"),
@@ -102,8 +102,8 @@ impl Checker<'_> {
         Type::unknown()
     }
 
-    /// The type of an expression that may stand for whole tensors; unknown if anything in it is wrong (reported), so that
-    /// nothing is said about what follows from it.
+    /// The type of an expression that may name full tensors; unknown after errors in it, so that no follow-up errors
+    /// are reported.
     pub(super) fn entity(&mut self, expr: &Expr) -> Type {
         let (ty, is_faulty) = self.noting_errors(|c| c.type_of(expr));
         match is_faulty {
@@ -170,7 +170,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks what a string formats (2.4, string formatting).
+    /// Checks the values that a string formats (2.4, string formatting).
     pub(super) fn string(&mut self, literal: &StringLiteral) {
         for piece in &literal.pieces {
             if let StringPiece::Format(expr) = piece {
@@ -187,14 +187,14 @@ impl Checker<'_> {
         Type::unknown()
     }
 
-    /// Whether the module has an operator of a name.
+    /// Whether the module has an operator with a name.
     fn is_operator(&self, name: &str) -> bool {
         let module = self.env.program.modules.get(self.module);
         let mut definitions = module.into_iter().flat_map(|m| &m.definitions);
         definitions.any(|d| d.kind == DefinitionKind::Operator && d.name.name == name)
     }
 
-    /// Says that a name is not declared, or not visible here.
+    /// Reports that a name is not declared, or not visible here.
     pub(super) fn report_unknown_name(&mut self, name: &Ident) {
         if name.name.is_empty() || !self.first_report_of(name) {
             return;
@@ -202,7 +202,7 @@ impl Checker<'_> {
         if let Some(hidden) = self.hidden.get(&name.name).copied() {
             let (message, help) = hidden.explain(&name.name, self.where_now);
             let mut diagnostic = Diagnostic::error(&codes::NAME_NOT_VISIBLE, name.span, message)
-                .with_place(hidden.span, "declared here");
+                .with_label_at(hidden.span, "declared here");
             if let Some(help) = help {
                 diagnostic = diagnostic.with_help(help);
             }
@@ -217,7 +217,7 @@ impl Checker<'_> {
         .with_label("unknown name");
         if let Some((span, what)) = self.ended.get(&name.name).copied() {
             diagnostic = diagnostic
-                .with_place(span, format!("local to this {what}"))
+                .with_label_at(span, format!("local to this {what}"))
                 .with_help(match what {
                     "block" => format!("the block returns it with `yield {}`", name.name),
                     "loop" => "the results of the loop are the names on the left side".to_string(),
@@ -320,7 +320,7 @@ impl Checker<'_> {
     /// `c ? a : b` and `c ? a`.
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: Option<&Expr>) -> Type {
         let c = self.entity(condition);
-        if c.is_tensor() && self.place == Place::Composition {
+        if c.is_tensor() && self.context == Context::Composition {
             let text = self.text(condition.span);
             self.sink.report(
                 Diagnostic::error(
@@ -415,7 +415,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `a is b`: of anything, decided at compile time.
+    /// `a is b`: accepts any operands; decided at compile time.
     fn identity(&mut self, left: &Expr, right: &Expr) -> Type {
         let a = self.entity(left);
         let b = self.entity(right);
@@ -442,7 +442,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The two must be of one type; says which they are otherwise.
+    /// Checks that both have one type; reports both types otherwise.
     pub(super) fn require_same_base(
         &mut self,
         (left, a): (&Expr, &Type),
@@ -460,8 +460,8 @@ impl Checker<'_> {
                 a.base, b.base
             ),
         )
-        .with_place(left.span, a.to_string())
-        .with_place(right.span, b.to_string());
+        .with_label_at(left.span, a.to_string())
+        .with_label_at(right.span, b.to_string());
         if let Some(help) = conversion_help(&self.text(left.span), a, &self.text(right.span), b) {
             diagnostic = diagnostic.with_help(help);
         }
@@ -469,8 +469,8 @@ impl Checker<'_> {
         false
     }
 
-    /// The common packedness of operands taken item by item; two lengths that can't agree are reported. Without
-    /// `strict` packs of different length are fine (branches of `?:` with a single condition).
+    /// The common length of operands that are combined item by item; two lengths that cannot agree are reported.
+    /// Without `strict`, packs of different lengths are accepted (branches of `?:` with a single condition).
     pub(super) fn combine_packs(&mut self, operands: &[(&Expr, &Type)], strict: bool) -> PackShape {
         let mut shape = PackShape(Pack::Single);
         let mut first: Option<(&Expr, Length)> = None;
@@ -487,7 +487,7 @@ impl Checker<'_> {
                                     format!("packs have different lengths: {a} and {b}"),
                                 )
                                 .with_label(format!("length {b}"))
-                                .with_place(other.span, format!("length {a}"))
+                                .with_label_at(other.span, format!("length {a}"))
                                 .with_help(
                                     "operands are combined item by item; use packs of the same length, or a single value for all items",
                                 ),
@@ -514,7 +514,7 @@ impl Checker<'_> {
         shape
     }
 
-    /// `what` needs a pack and got a single value.
+    /// Reports a single value where `what` requires a pack.
     pub(super) fn report_not_a_pack(&mut self, expr: &Expr, ty: &Type, what: &str) {
         let text = self.text(expr.span);
         self.sink.report(
@@ -528,7 +528,7 @@ impl Checker<'_> {
     }
 }
 
-/// Packedness of a result, to be put on a type.
+/// The packedness of a result, to be applied to a type.
 pub(super) struct PackShape(pub(super) Pack);
 
 impl PackShape {
@@ -541,7 +541,7 @@ impl PackShape {
     }
 }
 
-/// A tensor if either is one for certain.
+/// A tensor if either operand certainly is one.
 pub(super) fn join_tensor(a: &Type, b: &Type) -> Tensor {
     match (&a.tensor, &b.tensor) {
         (Tensor::Ranked(x), Tensor::Ranked(y)) if x == y => Tensor::Ranked(x.clone()),
@@ -551,7 +551,7 @@ pub(super) fn join_tensor(a: &Type, b: &Type) -> Tensor {
     }
 }
 
-/// How to make the two types one.
+/// The help for two types that differ.
 fn conversion_help(left: &str, a: &Type, right: &str, b: &Type) -> Option<String> {
     let literal = |text: &str| text.bytes().all(|c| c.is_ascii_digit()) && !text.is_empty();
     match (&a.base, &b.base) {

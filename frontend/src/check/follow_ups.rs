@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics that follow from a reported one: merged into it, or dropped.
+//! Diagnostics that follow from another one: merged into it, or dropped.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use crate::diagnostics::{Code, Diagnostic, Severity};
 use crate::program::Program;
 use crate::source::Span;
 
-/// Errors that tell of a name what is wrong with it, wherever it is used.
+/// Diagnostics that state an error of a name, wherever it is used.
 const OF_NAMES: [&Code; 5] = [
     &MODULE_NOT_IMPORTED,
     &UNKNOWN_OPERATOR,
@@ -21,13 +21,13 @@ const OF_NAMES: [&Code; 5] = [
     &NOT_A_PACK,
 ];
 
-/// The messages about a program in their order, each mistake once.
+/// The messages about a program in order, one for each error.
 pub(super) fn without(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
     let own = without_consequences(found, program);
     joined(own, program)
 }
 
-/// Leaves out what is said about invocations of a definition and rests on a name that something is wrong with there.
+/// Drops diagnostics of invocations that depend on a name with an error in the invoked definition.
 fn without_consequences(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
     let causes: Vec<(Span, &str)> = found
         .iter()
@@ -35,9 +35,9 @@ fn without_consequences(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagno
         .filter_map(|d| Some((d.span?, name_at(program.sources.text(d.span?))?)))
         .collect();
     let follows = |d: &Diagnostic| {
-        d.rests_on.as_ref().is_some_and(|(place, name)| {
+        d.rests_on.as_ref().is_some_and(|(location, name)| {
             let mut causes = causes.iter();
-            causes.any(|(span, wrong)| place.holds(*span) && wrong == name)
+            causes.any(|(span, wrong)| location.holds(*span) && wrong == name)
         })
     };
     let keep: Vec<bool> = found.iter().map(|d| !follows(d)).collect();
@@ -45,7 +45,7 @@ fn without_consequences(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagno
     kept.map(|(diagnostic, _)| diagnostic).collect()
 }
 
-/// The name that an expression of one name, or of parts of it, is about.
+/// The name that an expression consists of, or accesses.
 fn name_at(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let rest = text.trim_start_matches(is_part);
@@ -54,7 +54,7 @@ fn name_at(text: &str) -> Option<&str> {
     (is_alone && !name.is_empty()).then_some(name)
 }
 
-/// Joins what is said about one name at several places, and about several tensors in one expression.
+/// Merges the diagnostics of one name at several locations, and of several tensors in one expression.
 fn joined(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
     let mut kept: Vec<Diagnostic> = Vec::new();
     let mut first: FxHashMap<(&str, String, Option<Span>), usize> = FxHashMap::default();
@@ -78,7 +78,7 @@ fn joined(found: Vec<Diagnostic>, program: &Program) -> Vec<Diagnostic> {
     kept
 }
 
-/// What a message is about, and where else it may be about that: `None` if it stands alone.
+/// The subject of a message and further locations of it: `None` if it is not merged.
 fn scope_of(
     diagnostic: &Diagnostic,
     span: Span,
@@ -87,12 +87,12 @@ fn scope_of(
     let definition = || definition_around(span, program);
     let about = diagnostic.message.clone();
     match diagnostic.code {
-        // One of them says what is wrong with the whole.
+        // One of them describes the error of the whole expression.
         code if code == &TENSOR_AS_VALUE => {
             let statement = definition()?.statement_around(span)?;
             Some((String::new(), Some(statement)))
         }
-        // Names of a definition mean something else in another one.
+        // Names of another definition have other meanings.
         code if code == &NOT_A_PACK || code == &UNKNOWN_TYPE => {
             Some((about, definition().map(|definition| definition.span)))
         }
@@ -110,7 +110,7 @@ fn definition_around(span: Span, program: &Program) -> Option<&Definition> {
 mod tests {
     use super::super::testing::{check, in_document};
 
-    /// Codes, and how many places each message shows.
+    /// Codes, and the number of locations that each message shows.
     fn said(text: &str) -> Vec<(&'static str, usize)> {
         let found = check(&in_document(text));
         found.iter().map(|d| (d.code.id, d.labels.len())).collect()
@@ -141,7 +141,7 @@ operator g { @input { x: S[n]; } @output { y: S[n]; } }";
             )
         };
         assert_eq!(said(&operator("sizes", "size")), [("SK0213", 0)]);
-        // Another name that is wrong there says nothing about this one.
+        // An error of another name there does not affect this one.
         let found = said(&operator("sizes", "other"));
         assert_eq!(found, [("SK0213", 0), ("SK1003", 0)]);
         let found = said(&operator("sizes", "sizes"));

@@ -5,7 +5,7 @@ use crate::ast::{AccessTarget, BlockKind, Definition, Expr, ExprKind, Lowering, 
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
-use super::definition::{Checker, Place};
+use super::definition::{Checker, Context};
 use super::free_names::free_names;
 use super::lengths::Length;
 use super::scope::{Symbol, SymbolKind};
@@ -14,7 +14,7 @@ use crate::diagnostics::closest;
 use rustc_hash::FxHashMap;
 
 impl LoweringOp {
-    /// As written in draft 6.
+    /// The name as written in draft 6.
     pub(super) fn word(self) -> &'static str {
         match self {
             LoweringOp::Assign => "=",
@@ -36,13 +36,13 @@ impl Checker<'_> {
             return;
         }
         self.where_now = "in `@lower`";
-        self.place = Place::Formula;
+        self.context = Context::Formula;
         for (position, lowering) in definition.lowers.iter().enumerate() {
             self.unfinished = unfinished(definition, position);
             self.check_formula(lowering);
         }
         self.unfinished.clear();
-        self.place = Place::CompileTime;
+        self.context = Context::CompileTime;
         self.check_formulas_of_outputs(definition);
     }
 
@@ -117,7 +117,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Indices and intermediates of one formula have a name each.
+    /// Checks that indices and intermediates of one formula have different names.
     fn check_new_in_formula(&mut self, name: &crate::ast::Ident, kind: SymbolKind) {
         let Some(first) = self.scope.lookup_here(&name.name) else {
             return;
@@ -137,7 +137,7 @@ impl Checker<'_> {
         let first = first.span;
         self.sink.report(
             Diagnostic::error(&codes::DUPLICATE_INDEX, name.span, text)
-                .with_place(first, "the first one"),
+                .with_label_at(first, "the first one"),
         );
     }
 
@@ -152,7 +152,7 @@ impl Checker<'_> {
         );
     }
 
-    /// The left side: an access of an output. Its type as a value, none if it is not to be judged.
+    /// The left side: an access of an output. Returns its type as a value, or none after errors.
     fn check_target(&mut self, lowering: &Lowering) -> Option<Type> {
         let target = &lowering.target;
         let name = &target.name;
@@ -188,7 +188,7 @@ impl Checker<'_> {
                         ),
                     )
                     .with_label(ty.to_string())
-                    .with_place(symbol.span, "declared here"),
+                    .with_label_at(symbol.span, "declared here"),
                 );
             }
             ty = match index.pack {
@@ -240,7 +240,7 @@ impl Checker<'_> {
                     kind.describe()
                 ),
             )
-            .with_place(span, "declared here"),
+            .with_label_at(span, "declared here"),
             None => {
                 if !self.first_report_of(name) {
                     return;
@@ -263,7 +263,7 @@ impl Checker<'_> {
         self.sink.report(diagnostic);
     }
 
-    /// The value has the output's type, is never null, and is a pack only where a pack is assigned.
+    /// Checks the value: it has the output's type, is not null, and is a pack only if a pack is assigned.
     fn check_value(&mut self, lowering: &Lowering, target: &Type, value: &Type) {
         let name = &lowering.target.name.name;
         let op = lowering.op;
@@ -305,7 +305,7 @@ impl Checker<'_> {
                 ),
             )
             .with_label(value.base.to_string())
-            .with_place(lowering.target.span, target.base.to_string());
+            .with_label_at(lowering.target.span, target.base.to_string());
             if target.base != Base::Str && value.base != Base::Str {
                 let literal = matches!(lowering.value.kind, ExprKind::Int(_));
                 diagnostic = diagnostic.with_help(if literal && target.base == Base::Real {
@@ -337,7 +337,7 @@ impl Checker<'_> {
                     format!("`{name}` needs one value per element, but this is a pack"),
                 )
                 .with_label(value.to_string())
-                .with_place(lowering.target.span, "a single tensor")
+                .with_label_at(lowering.target.span, "a single tensor")
                 .with_help("select an item, `p[k]`, or fold the pack, `p + ..`"),
             ),
             (Pack::Packed(a), Pack::Packed(b)) if a.differs(b) => {
@@ -352,17 +352,17 @@ impl Checker<'_> {
                         ),
                     )
                     .with_label(format!("length {}", b.described()))
-                    .with_place(lowering.target.span, format!("length {}", a.described())),
+                    .with_label_at(lowering.target.span, format!("length {}", a.described())),
                 );
             }
             _ => {}
         }
     }
 
-    /// Every output has a formula: one `=`, one accumulation, or both in this order.
+    /// Checks that every output has a formula: one `=`, one accumulation, or both in this order.
     fn check_formulas_of_outputs(&mut self, definition: &Definition) {
         let composed = definition.has_block(BlockKind::Compose);
-        // A formula of something else may have been meant for any of them.
+        // A formula for another tensor may have been meant for any of them.
         let outputs = || definition.outputs.iter().map(|o| &o.name.name);
         let mistaken = |l: &Lowering| !outputs().any(|o| *o == l.target.name.name);
         let mistaken = definition.lowers.iter().any(mistaken);
@@ -396,7 +396,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The formulas of one tensor.
+    /// Groups the formulas by tensor.
     fn check_sequence(&mut self, name: &str, formulas: &[&Lowering]) {
         let (Some(first), second) = (formulas.first(), formulas.get(1)) else {
             return;
@@ -408,7 +408,7 @@ impl Checker<'_> {
                     third.target.span,
                     format!("`{name}` has {} formulas", formulas.len()),
                 )
-                .with_place(first.target.span, "the first one")
+                .with_label_at(first.target.span, "the first one")
                 .with_help("an output has at most two: one with `=`, then one that accumulates"),
             );
             return;
@@ -427,7 +427,7 @@ impl Checker<'_> {
                 self.sink.report(
                     Diagnostic::error(&codes::FORMULA_SEQUENCE, second.target.span, problem)
                         .with_label(format!("`{}`", second.op.word()))
-                        .with_place(first.target.span, format!("`{}`", first.op.word()))
+                        .with_label_at(first.target.span, format!("`{}`", first.op.word()))
                         .with_help(
                             "an output has at most two formulas: first one with `=`, then one that accumulates",
                         ),
@@ -452,8 +452,8 @@ impl Checker<'_> {
     }
 }
 
-/// Outputs other than a formula's own that are not computed where it stands, each with its next formula. Of a pack, whose
-/// items have formulas of their own, one formula before is enough.
+/// Outputs except the formula's own that are not complete before it, each with its next formula. For a pack, whose
+/// items have separate formulas, one earlier formula is enough.
 fn unfinished(definition: &Definition, position: usize) -> FxHashMap<String, Span> {
     let written = |l: &Lowering| l.target.name.name.clone();
     let (before, from) = definition.lowers.split_at(position);
@@ -473,8 +473,8 @@ fn unfinished(definition: &Definition, position: usize) -> FxHashMap<String, Spa
     found
 }
 
-/// Formulas of one tensor each: items of a pack that literals choose are tensors of their own; where an index chooses,
-/// nobody can tell, and the formulas stand apart.
+/// Whether formulas assign one tensor: items of a pack with literal indices are separate tensors; with other indices
+/// the formulas are kept separate.
 fn group_by_item<'l>(formulas: &[&'l Lowering]) -> Vec<Vec<&'l Lowering>> {
     let mut groups: Vec<(Option<i64>, Vec<&Lowering>)> = Vec::new();
     for formula in formulas {
@@ -508,7 +508,7 @@ fn ranges_over(formula: &Lowering, name: &str) -> bool {
 }
 
 impl Checker<'_> {
-    /// A value that may be null, with one for that case; `??` binds more tightly than what is no operand.
+    /// Reports a value that may be null, and suggests `??` with parentheses where the operand needs them.
     fn given_for_null(&self, value: &Expr, base: &Base) -> String {
         let text = self.text(value.span);
         let default = default_text(base);

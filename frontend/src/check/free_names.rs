@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which names an expression mentions.
+//! The names in an expression.
 
 use crate::ast::{Expr, ExprKind, Ident, Item, StringPiece, Subscript};
 
-/// All names, in textual order, repeated ones too; types and functions are not among them.
+/// All names in textual order, with repetitions, without types and functions.
 pub(super) fn free_names(expr: &Expr) -> Vec<&Ident> {
     let mut names = Vec::new();
     let mut rest = vec![expr];

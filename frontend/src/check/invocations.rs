@@ -14,12 +14,12 @@ use super::signatures::{Parameter, Signature};
 use super::types::{Base, Optional, Pack, Tensor, Type};
 use crate::diagnostics::closest;
 
-/// What an invocation determines about the generic types of the operator.
+/// The generic types of the operator, as far as an invocation determines them.
 #[derive(Default)]
 struct Bindings {
-    /// Name → type, where it was found; a compile-time int may still become real.
+    /// Name → type and span; a compile-time int may still become real.
     known: BTreeMap<String, Binding>,
-    /// Generics about which something could not be typed: their absence is no error.
+    /// Generics whose type is unknown after errors: their absence is not reported.
     unclear: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Checker<'a> {
         )
     }
 
-    /// `<real, int>`: as many as declared at most, within their bounds.
+    /// Checks `<real, int>`: at most as many types as declared, within their bounds.
     fn bind_explicit_types(
         &mut self,
         types: &[Ident],
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
             };
             self.sink.report(
                 Diagnostic::error(&codes::TYPE_COUNT, extra.span, message)
-                    .with_place(signature.definition.name.span, "declared here")
+                    .with_label_at(signature.definition.name.span, "declared here")
                     .with_help("drop the types that are too many"),
             );
             let generics = signature.generics.iter();
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether a type may stand for a generic one.
+    /// Whether a type satisfies the bound of a generic one.
     fn check_bound(
         &mut self,
         base: &Base,
@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
         if declared.bound.admits(base) {
             return true;
         }
-        let place = signature
+        let location = signature
             .definition
             .dtypes
             .iter()
@@ -149,14 +149,14 @@ impl<'a> Checker<'a> {
             ),
         )
         .with_label(format!("{} expected", declared.bound.members()));
-        if let Some(place) = place {
-            diagnostic = diagnostic.with_place(place, "declared here");
+        if let Some(location) = location {
+            diagnostic = diagnostic.with_label_at(location, "declared here");
         }
         self.sink.report(diagnostic);
         false
     }
 
-    /// Types of the arguments; the tensors among them bind generic types first.
+    /// The types of the arguments; tensors among them bind generic types first.
     fn arguments(
         &mut self,
         invocation: &Invocation,
@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
                 .iter()
                 .find(|p| p.name == attribute.name.name);
             if parameter.is_none() {
-                // reported; whichever was meant may tell any type
+                // reported; the meant argument may determine any type
                 let generics = signature.generics.iter();
                 let unclear = generics.map(|(generic, _)| generic.name.clone());
                 bindings.unclear.extend(unclear);
@@ -226,7 +226,7 @@ impl<'a> Checker<'a> {
         types
     }
 
-    /// Takes what an argument says about a generic type.
+    /// Binds a generic type by an argument.
     fn bind(
         &mut self,
         parameter: &Parameter,
@@ -291,13 +291,13 @@ impl<'a> Checker<'a> {
                     ),
                 )
                 .with_label(ty.base.to_string())
-                .with_place(first, base.to_string())
+                .with_label_at(first, base.to_string())
                 .with_help(advice),
             );
         }
     }
 
-    /// Positional arguments against inputs.
+    /// Checks positional arguments against inputs.
     fn compare_arguments(
         &mut self,
         invocation: &Invocation,
@@ -323,7 +323,7 @@ impl<'a> Checker<'a> {
                     ),
                 )
                 .with_label("there is no input for this")
-                .with_place(signature.definition.name.span, "declared here")
+                .with_label_at(signature.definition.name.span, "declared here")
                 .with_help("attributes are set by name, in braces: `op{a=1}(x)`"),
             );
         }
@@ -334,7 +334,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Inputs that are needed are given.
+    /// Checks that required inputs have arguments.
     fn require_arguments(&mut self, invocation: &Invocation, signature: &'a Signature<'a>) {
         for (i, input) in signature.inputs.iter().enumerate() {
             let needed = input.ty.optional == Optional::No && !input.has_default;
@@ -349,7 +349,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// `op(a, b)` where the last input is a pack that should get `[a, b]`; true if that was reported.
+    /// Reports `op(a, b)` where the last input is a pack that needs `[a, b]`; returns whether it did.
     fn report_loose_pack(
         &mut self,
         invocation: &Invocation,
@@ -381,7 +381,7 @@ impl<'a> Checker<'a> {
                     loose.len()
                 ),
             )
-            .with_place(last.span, format!("declared as {}", last.ty))
+            .with_label_at(last.span, format!("declared as {}", last.ty))
             .with_help(format!("write `[{text}]`")),
         );
         true
@@ -395,7 +395,7 @@ impl<'a> Checker<'a> {
                 span,
                 format!("the input `{}` of `{name}` is required", input.name),
             )
-            .with_place(input.span, format!("declared as {}", input.ty))
+            .with_label_at(input.span, format!("declared as {}", input.ty))
             .resting_on(owner.span, &input.name)
             .with_help("only optional inputs, and those with a default, may be omitted"),
         );
@@ -419,7 +419,7 @@ impl<'a> Checker<'a> {
         let whose = format!("the input `{}` of `{name}`", input.name);
         let complaint = |message: String| {
             Diagnostic::error(&codes::ARGUMENT_TYPE, span, message)
-                .with_place(input.span, format!("declared as {}", input.ty))
+                .with_label_at(input.span, format!("declared as {}", input.ty))
                 .resting_on(signature.definition.span, &input.name)
         };
         let report = if !fits {
@@ -459,7 +459,7 @@ impl<'a> Checker<'a> {
         self.sink.report(report);
     }
 
-    /// Attributes by name: declared, once, of the right type.
+    /// Checks attributes by name: declared, set once, of the declared type.
     fn compare_attributes(
         &mut self,
         given: &[AttributeAssignment],
@@ -478,7 +478,7 @@ impl<'a> Checker<'a> {
                         attribute.name.span,
                         format!("the attribute `{key}` is set twice"),
                     )
-                    .with_place(first.name.span, "first here"),
+                    .with_label_at(first.name.span, "first here"),
                 );
             }
             let Some(parameter) = signature.attributes.iter().find(|p| p.name == *key) else {
@@ -519,7 +519,7 @@ impl<'a> Checker<'a> {
                         ),
                     )
                     .with_label(ty.to_string())
-                    .with_place(parameter.span, declared),
+                    .with_label_at(parameter.span, declared),
                 );
             } else if parameter.ty.is_single() && ty.is_packed() {
                 self.sink.report(
@@ -530,7 +530,7 @@ impl<'a> Checker<'a> {
                     )
                     .resting_on(signature.definition.span, key)
                     .with_label(ty.to_string())
-                    .with_place(parameter.span, declared),
+                    .with_label_at(parameter.span, declared),
                 );
             } else if let (Pack::Packed(wanted), Pack::Packed(length)) =
                 (&parameter.ty.pack, &ty.pack)
@@ -547,15 +547,15 @@ impl<'a> Checker<'a> {
                         ),
                     )
                     .with_label(format!("length {}", length.described()))
-                    .with_place(parameter.span, declared),
+                    .with_label_at(parameter.span, declared),
                 );
             }
         }
     }
 
-    /// Attributes without a default are given.
+    /// Checks that attributes without a default are set.
     fn require_attributes(&mut self, invocation: &Invocation, signature: &'a Signature<'a>) {
-        // What there is no input for (reported) was probably meant for an attribute.
+        // An argument without an input (reported) was probably meant for an attribute.
         if invocation.arguments.len() <= signature.inputs.len() {
             self.require_attributes_of(&invocation.attributes, &invocation.operator, signature);
         }
@@ -569,7 +569,7 @@ impl<'a> Checker<'a> {
     ) {
         let is_given = |parameter: &Parameter| given.iter().any(|a| a.name.name == parameter.name);
         let is_known = |name: &str| signature.attributes.iter().any(|p| p.name == name);
-        // Others than there are (reported) were probably meant for those that are missing.
+        // Unknown attributes (reported) were probably meant for the missing ones.
         let unknown = given.iter().filter(|a| !is_known(&a.name.name)).count();
         let needed = |p: &&Parameter| !p.has_default && p.ty.optional == Optional::No;
         let missing = signature.attributes.iter().filter(needed);
@@ -596,7 +596,7 @@ impl<'a> Checker<'a> {
                         parameter.name
                     ),
                 )
-                .with_place(
+                .with_label_at(
                     parameter.span,
                     format!("declared as {}, without a default", parameter.ty),
                 )
@@ -609,7 +609,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Every generic type is given, deduced or defaulted.
+    /// Checks that every generic type is given, deduced or has a default.
     fn require_types(
         &mut self,
         invocation: &Invocation,
@@ -625,13 +625,13 @@ impl<'a> Checker<'a> {
             {
                 continue;
             }
-            // a default value may tell the type
+            // a default value may determine the type
             let from_default = signature
                 .attributes
                 .iter()
                 .chain(&signature.inputs)
                 .any(|p| p.has_default && p.ty.base == Base::Generic(generic.clone()));
-            // an argument that is missing (reported) would tell it
+            // a missing argument (reported) would determine it
             let from_missing = signature.inputs.iter().enumerate().any(|(i, input)| {
                 let given = invocation.arguments.get(i);
                 let is_missing = !matches!(given, Some(Argument::Expr(_)));
@@ -642,7 +642,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let operator = &signature.definition.name.name;
-            let place = signature
+            let location = signature
                 .definition
                 .dtypes
                 .iter()
@@ -653,8 +653,8 @@ impl<'a> Checker<'a> {
                 format!("the type `{name}` of `{operator}` cannot be deduced here"),
             )
             .with_help(format!("write it explicitly, as in `{path}<real>(…)`"));
-            if let Some(place) = place {
-                diagnostic = diagnostic.with_place(place.span, "declared here");
+            if let Some(location) = location {
+                diagnostic = diagnostic.with_label_at(location.span, "declared here");
             }
             self.sink.report(diagnostic);
             bindings.unclear.push(name.clone());
@@ -675,7 +675,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The type that a declared one becomes in this invocation.
+/// The declared type with the generic types of this invocation.
 fn resolve(base: &Base, signature: &Signature, bindings: &Bindings) -> Base {
     let Base::Generic(generic) = base else {
         return base.clone();

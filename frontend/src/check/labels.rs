@@ -10,8 +10,8 @@ use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
 impl Checker<'_> {
-    /// Warns of written labels that an instance beside has already. In other blocks, and in other arms of a branch,
-    /// a label may return.
+    /// Warns of written labels that another instance on the same level has. Labels may be repeated in other blocks, and
+    /// in other branches.
     pub(super) fn check_labels(&mut self, components: &[Component]) {
         let mut known: FxHashMap<&str, (Span, bool)> = FxHashMap::default();
         for component in components {
@@ -22,7 +22,7 @@ impl Checker<'_> {
                 known.insert(&label.name, (label.span, is_written));
                 continue;
             };
-            // A name that is assigned twice is another mistake.
+            // A name that is assigned twice is a separate error.
             if !is_written && !first_is_written {
                 continue;
             }
@@ -33,7 +33,7 @@ impl Checker<'_> {
                     label.span,
                     format!("two instances have the label `{name}`"),
                 )
-                .with_place(first, "the first")
+                .with_label_at(first, "the first")
                 .with_help(format!(
                     "they share their variables: write another label if they are to have their own, `{name}2: …`"
                 )),
@@ -41,7 +41,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The target of `label: y = op(x)`, which reads as a type of a tensor `label` (reported).
+    /// The target of `label: y = op(x)`, which is parsed as a type of a tensor `label` (reported).
     pub(super) fn behind_label<'c>(&mut self, component: &'c Component) -> Option<&'c Ident> {
         let [
             Target::Item(TargetItem::Name {
@@ -82,7 +82,7 @@ impl Checker<'_> {
     }
 }
 
-/// What a statement's instance is called, and whether the document says so.
+/// The label of a statement's instance, and whether it is written.
 fn label(component: &Component) -> Option<(&Ident, bool)> {
     match &component.value {
         ComponentValue::Invocation(invocation) => match (&invocation.label, &*component.targets) {

@@ -12,7 +12,7 @@ use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Length(Option<Linear>);
 
-/// A sum of multiples of names; overflow makes it unknown.
+/// A sum of multiples of names; unknown on overflow.
 type Linear = Form<String>;
 
 impl Length {
@@ -45,7 +45,7 @@ impl Length {
         self.0.as_ref().and_then(Linear::as_constant)
     }
 
-    /// Whether the two can never be equal.
+    /// Whether the two are certainly different.
     pub(super) fn differs(&self, other: &Length) -> bool {
         let difference = self.0.as_ref().zip(other.0.as_ref());
         let difference = difference.and_then(|(a, b)| a.sub(b)?.as_constant());
@@ -60,12 +60,12 @@ impl Length {
         }
     }
 
-    /// `2`, `d + 1`; none when unknown or when it has a name that the document does not.
+    /// The text `2` or `d + 1`; none if it is unknown or contains a name that the document does not have.
     pub(super) fn text(&self) -> Option<String> {
         self.written(|_| None)
     }
 
-    /// For messages: `d + 1`, and where the document has no name for it, "the length of `p` + 1".
+    /// The text for messages: `d + 1`, or "the length of `p` + 1" for a name that the document does not have.
     pub(super) fn described(&self) -> String {
         let text = self.written(|name| Some(format!("the length of `{name}`")));
         text.unwrap_or_else(|| "not known here".to_string())
@@ -100,7 +100,7 @@ impl Length {
     }
 }
 
-/// Deeper expressions are no lengths that anybody compares.
+/// The maximum nesting of expressions that are analysed.
 const DEPTH: usize = 64;
 
 /// The linear form of an int expression of literals, names, `+`, `-` and multiplication by a constant.

@@ -8,7 +8,7 @@ use crate::diagnostics::{Diagnostic, closest, codes};
 use crate::program::Edition;
 
 impl<'a> Checker<'a> {
-    /// Finds an operator; says what is wrong with the name otherwise.
+    /// Looks up an operator; reports the error in the name otherwise.
     pub(super) fn find_operator(&mut self, path: &Path) -> Option<&'a Signature<'a>> {
         let env = self.env;
         match env.find(self.module, path) {
@@ -23,7 +23,7 @@ impl<'a> Checker<'a> {
                 let module = parts.join(".");
                 let imported = env.imported_names(self.module);
                 let near = closest(&module, imported.iter().map(String::as_str));
-                // The import that was meant is wrong itself, and says so.
+                // The meant import has an error itself, which is reported.
                 if near.is_some_and(|near| env.program.resolve(self.module, near).is_none()) {
                     return None;
                 }
@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// In the edition khronos, operators whose names begin with `_` are for their module alone.
+    /// In the edition khronos, operators whose names begin with `_` are private to their module.
     fn require_visible(&mut self, path: &Path, signature: &Signature) {
         let Some((operator, qualifier @ [_, ..])) = path.parts.split_last() else {
             return;
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
                     operator.name
                 ),
             )
-            .with_place(signature.definition.name.span, "declared here")
+            .with_label_at(signature.definition.name.span, "declared here")
             .with_help("names with `_` are private in the edition khronos; rename it if other modules invoke it"),
         );
     }

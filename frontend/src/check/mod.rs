@@ -48,12 +48,12 @@ pub use calls::{is_called, is_sound};
 use crate::diagnostics::Sink;
 use crate::program::Program;
 
-/// Stack for the deepest nesting that the parser lets through.
+/// The stack size for the deepest nesting that the parser accepts.
 const STACK: usize = 64 << 20;
 
 /// Checks all definitions of all modules of a program (chapter 2, as far as it needs no invocation).
 ///
-/// Runs on a stack of its own: expressions may nest deeper than the stack of the caller's thread allows.
+/// It runs on a thread with its own stack, because expressions may nest deeper than the caller's stack allows.
 pub fn check_program(program: &Program, sink: &mut Sink) {
     let found = std::thread::scope(|scope| {
         let check = || {

@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::program::Program;
 use crate::source::Span;
 
-/// Imports first, unique names, graphs in the main module and only there.
+/// Checks that imports come first, names are unique, and graphs are in the main module only.
 pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: &mut Sink) {
     for import in &module.imports {
         if import.misplaced {
@@ -17,7 +17,7 @@ pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: 
             )
             .with_help("move imports to the beginning of the file");
             if let Some(first) = module.definitions.first() {
-                diagnostic = diagnostic.with_place(first.name.span, "the first definition");
+                diagnostic = diagnostic.with_label_at(first.name.span, "the first definition");
             }
             sink.report(diagnostic);
         }
@@ -36,7 +36,7 @@ pub(super) fn check_module(program: &Program, key: &str, module: &Module, sink: 
                     name.span,
                     format!("`{}` is defined twice in this file", name.name),
                 )
-                .with_place(first.name.span, "first here")
+                .with_label_at(first.name.span, "first here")
                 .with_help("operators and graphs of a file have different names"),
             );
         }

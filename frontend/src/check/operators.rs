@@ -18,7 +18,7 @@ const REAL_FUNCTIONS: &[&str] = &[
 /// int → int, real → real.
 const NUMERIC_FUNCTIONS: &[&str] = &["abs", "sign"];
 
-/// What an operator asks of its operands.
+/// The operand types that an operator accepts.
 #[derive(Clone, Copy, PartialEq)]
 enum Needs {
     Numeric,
@@ -59,7 +59,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// Binary operators chain to the left: `a + b + c + …` is walked, not recursed into.
+    /// Binary operators are left-associative: `a + b + c + …` is processed in a loop, not by recursion.
     pub(super) fn binary_chain(&mut self, expr: &Expr) -> Type {
         let mut spine = Vec::new();
         let mut node = expr;
@@ -144,7 +144,7 @@ impl Checker<'_> {
         )
         .with_label(ty.to_string());
         if whole.span != operand.span {
-            diagnostic = diagnostic.with_place(whole.span, "in this expression");
+            diagnostic = diagnostic.with_label_at(whole.span, "in this expression");
         }
         if let Base::Generic(g) = &ty.base {
             diagnostic = diagnostic.with_help(format!(
@@ -205,7 +205,7 @@ impl Checker<'_> {
         }
         let optional = match op {
             FoldOp::Uniform => Optional::Yes,
-            // the other edition does not type these as optional, though they can be null there too
+            // the other edition does not type these as optional, although they can be null there too
             FoldOp::Min | FoldOp::Max if self.khronos => Optional::Maybe,
             FoldOp::Min | FoldOp::Max => Optional::Yes,
             _ => ty.optional,
@@ -269,7 +269,7 @@ impl Checker<'_> {
         ty.with_base(base)
     }
 
-    /// What may be meant by `name(x)`, where the name is not known.
+    /// The suggestion for `name(x)` with an unknown name.
     fn call_advice(&self, name: &str) -> String {
         let generics = self.generics.iter().map(|(g, _)| g.name.as_str());
         let types = ["int", "real", "bool"].into_iter().chain(generics);
@@ -279,7 +279,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether what looks like a cast names no type, but an operator of the module.
+    /// Whether an apparent cast names an operator of the module and not a type.
     fn is_invocation(&self, target: &Ident) -> bool {
         let path = Path {
             parts: vec![target.clone()],
@@ -335,7 +335,7 @@ impl Checker<'_> {
     }
 }
 
-/// Symbol, operand types, and whether the result is a bool.
+/// The symbol, the operand types, and whether the result is a bool.
 fn describe(op: BinaryOp) -> (&'static str, Needs, bool) {
     match op {
         BinaryOp::Add => ("+", Needs::Numeric, false),

@@ -5,7 +5,7 @@ use crate::ast::{Expr, ExprKind, Item, Subscript};
 use crate::diagnostics::{Diagnostic, codes};
 use crate::source::Span;
 
-use super::definition::{Checker, Place};
+use super::definition::{Checker, Context};
 use super::expressions::join_tensor;
 use super::lengths::Length;
 use super::types::{Base, Optional, Pack, Tensor, Type};
@@ -36,7 +36,7 @@ impl Checker<'_> {
                             ),
                         )
                         .with_label(ty.base.to_string())
-                        .with_place(*first, known.base.to_string());
+                        .with_label_at(*first, known.base.to_string());
                         if matches!(
                             (&ty.base, &known.base),
                             (Base::Int, Base::Real) | (Base::Real, Base::Int)
@@ -60,8 +60,8 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of one item, how many it stands for, and its place.
-    /// `nested` says that a pack without `..` was reported already.
+    /// The type of one item, its number of items, and its span.
+    /// `nested` states that a pack without `..` was reported already.
     fn list_item(&mut self, item: &Item, nested: &mut bool) -> (Type, Length, Span) {
         match item {
             Item::Expr(expr) => {
@@ -111,7 +111,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What a list repeats is a single item.
+    /// Checks that a repeated list item is a single value.
     fn require_single_item(&mut self, value: &Expr) {
         let ty = self.quietly(|c| c.entity(value));
         if !ty.is_packed() {
@@ -154,7 +154,7 @@ impl Checker<'_> {
         let ty = self.entity(value);
         let Some(count) = count else {
             if ty.is_single() && ty.optional != Optional::No {
-                // an extent that may be absent stands for one item or none
+                // an extent that may be absent is one item or none
                 return (ty, Length::unknown());
             }
             if ty.is_single() {
@@ -250,7 +250,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// Items of `[begin:end]`, where it is certain that `begin <= end`.
+    /// The number of items of `[begin:end]`, if it is certain that `begin <= end`.
     fn range_length(&mut self, begin: &Expr, end: &Expr) -> Length {
         let (first, last) = (self.length_of(begin), self.length_of(end));
         match (first.constant(), last.constant()) {
@@ -281,8 +281,8 @@ impl Checker<'_> {
             (Tensor::Ranked(_), Pack::Packed(_), Some(subscript)) => {
                 self.subscript_pack(&ty, subscript)
             }
-            // in compositions nothing but packs has items: whatever it is was reported
-            (Tensor::Ranked(_), Pack::Unknown, Some(_)) if self.place == Place::Composition => {
+            // in compositions only packs have items: other types were reported
+            (Tensor::Ranked(_), Pack::Unknown, Some(_)) if self.context == Context::Composition => {
                 self.visit_subscripts(subscripts);
                 Type {
                     optional: Optional::Maybe,
@@ -312,7 +312,7 @@ impl Checker<'_> {
                     if let ExprKind::Name(name) = &base.kind
                         && let Some(symbol) = self.scope.lookup(&name.name)
                     {
-                        diagnostic = diagnostic.with_place(symbol.span, "declared here");
+                        diagnostic = diagnostic.with_label_at(symbol.span, "declared here");
                     }
                     self.sink.report(diagnostic);
                     return Type::unknown();
@@ -320,7 +320,7 @@ impl Checker<'_> {
                 let Some(subscript) = lone else {
                     self.visit_subscripts(subscripts);
                     let text = self.text(base.span);
-                    let (span, message, help) = match guarded_place(base) {
+                    let (span, message, help) = match guarded_index(base) {
                         Some((pack, span)) => (
                             span,
                             format!(
@@ -350,7 +350,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Types of subscripts whose base could not be typed.
+    /// The types of subscripts whose base has an unknown type.
     fn visit_subscripts(&mut self, subscripts: &[Subscript]) {
         for subscript in subscripts {
             match subscript {
@@ -386,8 +386,8 @@ impl Checker<'_> {
         match subscript {
             Subscript::Expr(index) => {
                 let i = self.entity(index);
-                let i = match self.place {
-                    Place::Composition if i.is_tensor() => self.report_tensor_as_place(index, &i),
+                let i = match self.context {
+                    Context::Composition if i.is_tensor() => self.report_tensor_as_index(index, &i),
                     _ => self.require_value(index, i),
                 };
                 let optional = pack.optional.join(i.optional);
@@ -444,8 +444,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Which item of a pack a statement takes is known while composing.
-    fn report_tensor_as_place(&mut self, index: &Expr, ty: &Type) -> Type {
+    /// Reports a tensor as an index: which item of a pack a statement accesses must be known at compile time.
+    fn report_tensor_as_index(&mut self, index: &Expr, ty: &Type) -> Type {
         let text = self.text(index.span);
         self.sink.report(
             Diagnostic::error(
@@ -478,7 +478,7 @@ impl Checker<'_> {
         );
     }
 
-    /// `i:j:s` in brackets; its parts may be missing.
+    /// `i:j:s` in brackets; each part may be missing.
     fn subscript_range(&mut self, subscript: &Subscript) -> (Optional, Length) {
         let Subscript::Range {
             begin, end, stride, ..
@@ -521,7 +521,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `a[i] <- b`: a with the items at i replaced.
+    /// `a[i] <- b`: a with the items at positions i replaced.
     pub(super) fn substitute(
         &mut self,
         whole: &Expr,
@@ -576,7 +576,7 @@ impl Checker<'_> {
                     format!("items of {} cannot be replaced by {}", a.base, b.base),
                 )
                 .with_label(b.to_string())
-                .with_place(base.span, a.to_string()),
+                .with_label_at(base.span, a.to_string()),
             );
         }
         match (&pack, &b.pack) {
@@ -587,22 +587,22 @@ impl Checker<'_> {
                     format!("a single item cannot be replaced by a pack, {b}"),
                 )
                 .with_label(b.to_string())
-                .with_place(index_span, "one place")
+                .with_label_at(index_span, "one location")
                 .with_help("write as many indices as values, as in `a[[0, 1]] <- [x, y]`"),
             ),
-            (Pack::Packed(places), Pack::Packed(values)) if places.differs(values) => {
+            (Pack::Packed(locations), Pack::Packed(values)) if locations.differs(values) => {
                 self.sink.report(
                     Diagnostic::error(
                         &codes::LENGTHS_DIFFER,
                         whole.span,
                         format!(
-                            "{} places are replaced by {} values",
-                            places.described(),
+                            "{} locations are replaced by {} values",
+                            locations.described(),
                             values.described()
                         ),
                     )
-                    .with_place(index_span, format!("length {}", places.described()))
-                    .with_place(value.span, format!("length {}", values.described())),
+                    .with_label_at(index_span, format!("length {}", locations.described()))
+                    .with_label_at(value.span, format!("length {}", values.described())),
                 );
             }
             (Pack::Packed(_), Pack::Single) => self.sink.report(
@@ -612,7 +612,7 @@ impl Checker<'_> {
                     "a pack of indices needs as many values, but this is a single one",
                 )
                 .with_label(b.to_string())
-                .with_place(index_span, "several places")
+                .with_label_at(index_span, "several locations")
                 .with_help(format!(
                     "repeat it for each index, as in `a[[0, 1]] <- [{} ..(2)]`",
                     self.text(value.span)
@@ -629,8 +629,8 @@ impl Checker<'_> {
     }
 }
 
-/// The pack in `xs[|k|]`, and the place between bars: what is left of `xs[|k|][i,]`.
-fn guarded_place(base: &Expr) -> Option<(&Expr, Span)> {
+/// The pack in `xs[|k|]`, and the span between bars: the beginning of `xs[|k|][i,]`.
+fn guarded_index(base: &Expr) -> Option<(&Expr, Span)> {
     let ExprKind::Index {
         base, subscripts, ..
     } = &base.kind

@@ -5,15 +5,15 @@ use crate::ast::{Component, ComponentValue, Definition, Target};
 use crate::diagnostics::{Diagnostic, codes, counted};
 
 use super::blocks::target_names;
-use super::definition::{Checker, Place};
+use super::definition::{Checker, Context};
 use crate::diagnostics::closest;
 
 impl Checker<'_> {
-    /// Entries name tensors and operators with one input and one output.
+    /// Checks that entries name tensors and operators with one input and one output.
     pub(super) fn check_quantizations(&mut self) {
         let definition = self.definition;
         self.where_now = "in `@quantize`";
-        self.place = Place::CompileTime;
+        self.context = Context::CompileTime;
         let tensors = tensor_names(definition);
         for quantization in &definition.quantizations {
             // scoped names reach into invocations, whose labels only a composition knows
@@ -52,7 +52,7 @@ impl Checker<'_> {
                             counted(outputs, "output")
                         ),
                     )
-                    .with_place(signature.definition.name.span, "declared here")
+                    .with_label_at(signature.definition.name.span, "declared here")
                     .with_help("a quantization has one input and one output"),
                 );
             }
@@ -62,7 +62,7 @@ impl Checker<'_> {
     }
 }
 
-/// Every name that stands for a tensor somewhere in the definition.
+/// All names of tensors in the definition.
 fn tensor_names(definition: &Definition) -> Vec<&str> {
     let mut names: Vec<&str> = [
         &definition.inputs,

@@ -66,15 +66,15 @@ graph G {
 }
 ";
 
-/// `line:column: message` of all that is said about a main file.
+/// All messages about a main file as `line:column: message`.
 fn said(text: &str) -> Vec<String> {
     let document: Document = in_document(text);
     let mut sources = SourceMap::default();
     let file = sources.add("main.sknd", text);
-    let places = sources.get(file).unwrap();
+    let locations = sources.get(file).unwrap();
     let found = check(&document).into_iter();
     let line = |start| {
-        let (line, column) = places.line_column(start);
+        let (line, column) = locations.line_column(start);
         format!("{line}:{column}")
     };
     found
@@ -82,7 +82,7 @@ fn said(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Brackets, `;` and `@`: a slip of one of them gives everything behind it another meaning.
+/// Brackets, `;` and `@`: an error in one of them changes the meaning of everything after it.
 fn gives_structure(token: &Token) -> bool {
     matches!(
         token.kind,
@@ -90,15 +90,15 @@ fn gives_structure(token: &Token) -> bool {
     )
 }
 
-/// The model with each of these tokens left out, and doubled; and whether it is left out.
+/// The model with each of these tokens removed and doubled; and whether it is removed.
 fn slips(text: &str) -> Vec<(String, Token, bool)> {
     let mut texts = Vec::new();
     for token in scan(text).into_iter().filter(gives_structure) {
         let (before, rest) = text.split_at(token.start);
-        let (written, behind) = rest.split_at(token.end - token.start);
-        // Words stay apart.
-        texts.push((format!("{before} {behind}"), token, true));
-        texts.push((format!("{before}{written}{written}{behind}"), token, false));
+        let (written, after) = rest.split_at(token.end - token.start);
+        // Words are not merged.
+        texts.push((format!("{before} {after}"), token, true));
+        texts.push((format!("{before}{written}{written}{after}"), token, false));
     }
     texts
 }
@@ -108,9 +108,9 @@ fn a_slip_of_one_token_is_one_error() {
     assert_eq!(said(MODEL), Vec::<String>::new());
     for (text, token, left_out) in slips(MODEL) {
         let found = said(&text);
-        let place = MODEL.get(..token.end).unwrap();
-        let line = place.lines().next_back().unwrap();
-        // A statement without anything in it is none; doubled parentheses and lists are others, and may be in order.
+        let location = MODEL.get(..token.end).unwrap();
+        let line = location.lines().next_back().unwrap();
+        // An empty statement is ignored; doubled parentheses and lists have another meaning, and may be correct.
         let may_be_right = !left_out
             && (token.kind == TokenKind::Semicolon
                 || matches!(token.kind, TokenKind::Open(b) | TokenKind::Close(b) if b != Bracket::Curly));
@@ -178,7 +178,7 @@ fn what_is_lost_is_named_where_it_is_lost() {
     }
 }
 
-/// What is written by mistake in place of a token.
+/// Tokens that are often mistyped, and the mistyped forms.
 fn mistyped(text: &str, token: &Token) -> &'static [&'static str] {
     match text.get(token.start..token.end).unwrap_or_default() {
         "(" => &["[", "{", "}"],
@@ -199,16 +199,16 @@ fn mistyped(text: &str, token: &Token) -> &'static [&'static str] {
     }
 }
 
-/// Nothing of a model but what tokens give structure and what words name makes a second error of a first one.
+/// One error in the structure or the names of a model causes no second error.
 #[test]
 fn a_token_that_is_lost_or_another_is_one_error() {
     let mut wrong = Vec::new();
     for token in scan(MODEL) {
         let (before, rest) = MODEL.split_at(token.start);
-        let (written, behind) = rest.split_at(token.end - token.start);
+        let (written, after) = rest.split_at(token.end - token.start);
         let others = mistyped(MODEL, &token).iter().copied();
         for other in others.chain([" "]) {
-            let found = said(&format!("{before}{other}{behind}"));
+            let found = said(&format!("{before}{other}{after}"));
             if found.len() > 1 {
                 let line = before.lines().count();
                 wrong.push(format!("{line}: `{written}` as `{other}`: {found:#?}"));
@@ -218,7 +218,7 @@ fn a_token_that_is_lost_or_another_is_one_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A semicolon between two wrong statements is left alone, though one wrong statement is fewer than two.
+/// A semicolon between two wrong statements is left alone, although one wrong statement is fewer than two.
 #[test]
 fn two_mistakes_are_two_errors() {
     let text = "operator o {\n    @attrib { k: int; }\n    @using {\n        a = 1_000; b = 0x10;\n    }\n    @output { y: int[k]; }\n    @lower { y[i,] = i, i < k; }\n}\n";
@@ -229,7 +229,7 @@ fn two_mistakes_are_two_errors() {
     assert!(found.iter().zip(wanted).all(as_wanted), "{found:#?}");
 }
 
-/// A bound, a name and a list that could not be read have no consequences of their own.
+/// A bound, a name and a list that could not be parsed cause no follow-up errors.
 #[test]
 fn malformed_text_is_reported_once() {
     for (attribute, subscripts, wanted) in [
@@ -248,7 +248,7 @@ fn malformed_text_is_reported_once() {
     }
 }
 
-/// What follows from one mistake is not said beside it.
+/// Follow-up errors are not reported beside their cause.
 #[test]
 fn one_mistake_is_one_error() {
     let mut wrong = Vec::new();
@@ -275,14 +275,14 @@ fn one_mistake_is_one_error() {
             "[[w, w]])",
             &["49:51: a pack cannot be an item of a list: `[w, w]` must be expanded"],
         ),
-        // The end of a list of types, behind names of operators wherever they are.
+        // The end of a list of types, after names of operators.
         ("twice(s)", "twice<real(s)", &["51:27: `>` is missing here"]),
         (
             "twice(s)",
             "away.twice<real(s)",
             &["51:32: `>` is missing here"],
         ),
-        // What is declared elsewhere.
+        // Declarations in other definitions.
         (
             "T: num = real",
             "T: numb = real",
@@ -341,9 +341,9 @@ fn one_mistake_is_one_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What to do is said of a slip, and not of what only looks like it.
+/// Help is given for an error, and not for correct text that looks similar.
 #[test]
-fn slips_are_told_with_what_to_do() {
+fn slips_are_reported_with_help() {
     let advice = |written: &str, slip: &str| {
         let text = MODEL.replacen(written, slip, 1);
         assert_ne!(text, MODEL, "{written}");
@@ -395,7 +395,7 @@ fn slips_are_told_with_what_to_do() {
     let helps: Vec<_> = types.iter().map(|d| d.help.as_deref()).collect();
     let wanted = "all arguments declared with `T` must have one type";
     assert_eq!(helps, [Some(wanted)]);
-    // A comparison, of what is no operator; a part that tensors have.
+    // A comparison with a name that is not an operator; a property of tensors.
     for (written, slip) in [
         ("r = twice(s);", "r = s < real(2);"),
         ("r = twice(s);", "r = s.rank < int(2);"),
@@ -405,7 +405,7 @@ fn slips_are_told_with_what_to_do() {
     }
 }
 
-/// Whatever happens to one definition, what is wrong with the others is said.
+/// Errors in one definition do not hide those in others.
 #[test]
 fn a_slip_hides_nothing_elsewhere() {
     let wrong = MODEL.replace("x[i..] * 2.0", "nowhere[i..] * 2.0");
@@ -425,7 +425,7 @@ fn a_slip_hides_nothing_elsewhere() {
     }
 }
 
-/// Names that what cannot be read might declare are not asked for; all others are.
+/// Names that unparsed text might declare are not reported; all others are.
 #[test]
 fn statements_that_cannot_be_read_hide_only_their_own_names() {
     let text = "operator id { @input { x: real[n]; } @output { y: real[n]; } }

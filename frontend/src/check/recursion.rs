@@ -10,13 +10,13 @@ use crate::ast::{BlockKind, Component, ComponentValue, Definition, Invocation};
 use crate::diagnostics::{Diagnostic, Sink, codes};
 use crate::program::Program;
 
-/// A definition, and the invocations that each of its instances makes.
+/// A definition, and the invocations that each of its instances executes.
 struct Node<'p> {
     definition: &'p Definition,
     invocations: Vec<(usize, &'p Invocation)>,
 }
 
-/// Reports each circle of operators once, at the first of them.
+/// Reports each cycle of operators once, at its first operator.
 pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
     let mut nodes = nodes(program);
     leave_circles(&mut nodes);
@@ -40,8 +40,8 @@ pub(super) fn check_recursion(program: &Program, sink: &mut Sink) {
     }
 }
 
-/// All definitions that are composed, with what they invoke outside of branches and loops. Formulas invoke nothing, and where there
-/// are formulas, the composition beside them is another description of the same.
+/// All composed definitions, with their invocations outside of branches and loops. Formulas invoke nothing; if a
+/// definition has formulas, its composition is an alternative description.
 fn nodes(program: &Program) -> Vec<Node<'_>> {
     let all = || {
         program
@@ -72,7 +72,7 @@ fn nodes(program: &Program) -> Vec<Node<'_>> {
     nodes
 }
 
-/// The invocations of a statement that are made whatever is decided.
+/// The invocations of a statement that are executed unconditionally.
 fn always_made(component: &Component) -> Vec<&Invocation> {
     let mut found = Vec::new();
     let mut values = vec![&component.value];
@@ -85,14 +85,14 @@ fn always_made(component: &Component) -> Vec<&Invocation> {
             ComponentValue::If(branching) => {
                 values.extend(branching.arms.first().map(|(condition, _)| condition))
             }
-            // A loop may have no step.
+            // A loop may have no iterations.
             ComponentValue::Loop(_) | ComponentValue::Expr(_) | ComponentValue::Error(_) => {}
         }
     }
     found
 }
 
-/// Forgets invocations of what ends: of definitions that invoke nothing, and so on.
+/// Removes invocations of operators that end: those of definitions without invocations, and so on transitively.
 fn leave_circles(nodes: &mut [Node]) {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut open: Vec<usize> = Vec::new();
@@ -124,7 +124,7 @@ fn leave_circles(nodes: &mut [Node]) {
     }
 }
 
-/// The shortest way from a definition back to it: definitions, and the invocation that leads on from each.
+/// The shortest cycle from a definition to itself: definitions, each with the invocation that leads to the next.
 fn circle<'p>(nodes: &[Node<'p>], start: usize) -> Option<Vec<(usize, &'p Invocation)>> {
     let mut from: FxHashMap<usize, (usize, &'p Invocation)> = FxHashMap::default();
     let mut next = VecDeque::from([start]);
@@ -182,7 +182,7 @@ fn report(nodes: &[Node], circle: &[(usize, &Invocation)], sink: &mut Sink) {
     let mut diagnostic =
         Diagnostic::error(&codes::ENDLESS_RECURSION, invocation.operator.span, message);
     for (_, invocation) in others {
-        diagnostic = diagnostic.with_place(invocation.operator.span, "and on");
+        diagnostic = diagnostic.with_label_at(invocation.operator.span, "and on");
     }
     sink.report(diagnostic.with_help("let a branch end it: `if n > 0 then f{n=n - 1}(x) else x`"));
 }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_told_once_though_nothing_invokes_them() {
+    fn circles_are_reported_once_though_nothing_invokes_them() {
         assert_eq!(
             said(&[("f", "@compose { y = f(x); }")]),
             ["`f` invokes itself in every branch: it never ends"]
@@ -230,7 +230,7 @@ mod tests {
         for body in [
             "@compose { y = if n > 0 then f{n=n - 1}(x) else x; }",
             "@compose { y = with s = x unroll..(n) f{n=n - 1}(s); }",
-            // The formulas are what is computed.
+            // The formulas are computed.
             "@compose { y = f(x); } @lower { y[i,] = x[i,], i < a; }",
         ] {
             assert_eq!(said(&[("f", body)]), [""; 0], "{body}");

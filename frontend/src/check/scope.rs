@@ -7,7 +7,7 @@ use crate::source::Span;
 
 use super::types::{Optional, Type};
 
-/// What a name was declared as.
+/// The kind of a declared name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SymbolKind {
     Attribute,
@@ -20,7 +20,7 @@ pub(super) enum SymbolKind {
     Output,
     /// A tensor of `@compose` or `@update`.
     Intermediate,
-    /// Carried variable, scan item or iteration index of a loop.
+    /// Loop-carried variable, scan item or iteration index of a loop.
     LoopLocal,
     /// Index of a formula or of a constant's value.
     Index,
@@ -29,7 +29,7 @@ pub(super) enum SymbolKind {
 }
 
 impl SymbolKind {
-    /// With its article, for messages.
+    /// The kind with its article, for messages.
     pub(super) fn describe(self) -> &'static str {
         match self {
             SymbolKind::Attribute => "an attribute",
@@ -46,7 +46,7 @@ impl SymbolKind {
         }
     }
 
-    /// The block in whose items it is declared.
+    /// The block that declares it.
     pub(super) fn block(self) -> Option<&'static str> {
         match self {
             SymbolKind::Attribute => Some("@attrib"),
@@ -59,7 +59,7 @@ impl SymbolKind {
         }
     }
 
-    /// Declared by the definition itself, so the same for all of its blocks.
+    /// Whether the definition declares it, so that it is the same in all blocks.
     pub(super) fn is_definition_wide(self) -> bool {
         self.block().is_some()
     }
@@ -72,7 +72,7 @@ pub(super) struct Symbol {
     pub(super) span: Span,
 }
 
-/// Nested scopes, the innermost last.
+/// Nested scopes, innermost last.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     frames: Vec<BTreeMap<String, Symbol>>,
@@ -103,12 +103,12 @@ impl Scope {
         self.frames.iter().rev().find_map(|f| f.get(name))
     }
 
-    /// Declared in the innermost scope.
+    /// Declares a name in the innermost scope.
     pub(super) fn lookup_here(&self, name: &str) -> Option<&Symbol> {
         self.frames.last().and_then(|f| f.get(name))
     }
 
-    /// Opens a scope in which names have another optionality: after a null test.
+    /// Opens a scope in which names have another optionality, after a null test.
     pub(super) fn enter_promoted(&mut self, names: &[String], optional: Optional) {
         let promoted: Vec<(String, Symbol)> = names
             .iter()

@@ -12,7 +12,7 @@ use crate::source::Span;
 use super::lengths::Length;
 use super::types::{Base, Bound, Generic, Optional, Pack, Tensor, Type};
 
-/// An attribute, input or output as an invocation meets it.
+/// An attribute, input or output as seen by an invocation.
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
     pub(super) name: String,
@@ -21,16 +21,16 @@ pub(super) struct Parameter {
     pub(super) span: Span,
 }
 
-/// A definition's face.
+/// The interface of a definition.
 #[derive(Debug)]
 pub(super) struct Signature<'a> {
     pub(super) definition: &'a Definition,
-    /// In order of `@dtype`; the second is the default type.
+    /// The generic types in the order of `@dtype`; the second field is the default type.
     pub(super) generics: Vec<(Rc<Generic>, Option<Base>)>,
     pub(super) attributes: Vec<Parameter>,
     pub(super) inputs: Vec<Parameter>,
     pub(super) outputs: Vec<Parameter>,
-    /// A declaration of these could not be read (reported): nothing can be said about invocations.
+    /// Whether a declaration of these could not be parsed (reported): invocations are then not checked.
     pub(super) incomplete: bool,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// The type that a declaration gives, as seen from outside: lengths only where they are numbers.
+/// The type of a declaration as seen from outside: with lengths only if they are numbers.
 fn declared_type(spec: &TypeSpec, generics: &[(Rc<Generic>, Option<Base>)], tensor: bool) -> Type {
     let constant = |l: Length| match l.constant() {
         Some(n) => Length::number(n),
@@ -143,14 +143,14 @@ pub(super) struct Environment<'a> {
     signatures: BTreeMap<&'a str, BTreeMap<&'a str, Signature<'a>>>,
 }
 
-/// How the search for an operator ended.
+/// The result of the search for an operator.
 pub(super) enum Found<'e, 'a> {
     Operator(&'e Signature<'a>),
     /// The module is not imported here.
     NoModule,
     /// The module could not be loaded: already reported.
     Broken,
-    /// The module has no such operator; its names.
+    /// The module does not have such an operator; its names.
     NoOperator(Vec<&'a str>),
 }
 
@@ -205,7 +205,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Whether the module's text asks for `dotted`, loadable or not.
+    /// Whether the module's text imports `dotted`, loadable or not.
     fn imports(&self, module: &str, dotted: &str) -> bool {
         self.program
             .modules
@@ -213,7 +213,7 @@ impl<'a> Environment<'a> {
             .is_some_and(|m| m.imports.iter().any(|i| i.path.text() == dotted))
     }
 
-    /// Whether an import of what is no module (reported) was probably meant for `dotted`.
+    /// Whether an import of a missing module (reported) was probably meant for `dotted`.
     fn is_misspelled_import(&self, module: &str, dotted: &str) -> bool {
         let imported = self.imported_names(module);
         let is_lost = |name: &&str| self.program.resolve(module, name).is_none();

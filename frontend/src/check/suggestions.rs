@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests: a name that is nearly right is answered with the one that was probably meant.
+//! Tests that a misspelled name is answered with the one that was probably meant.
 
 use super::testing::{Document, check, in_compose, in_document, in_lower, in_using};
 
-/// What all messages advise.
+/// The help of all messages.
 fn help(document: &Document) -> Vec<String> {
     let found = check(document).into_iter();
     found.filter_map(|d| d.help).collect()
@@ -46,7 +46,7 @@ fn modules_are_named_in_full() {
     assert_eq!(help(&document), [""; 0]);
 }
 
-/// What is advised for a formula's value that may be null is accepted.
+/// The suggestion for a formula's value that may be null is accepted.
 #[test]
 fn values_for_null_are_ones() {
     for (value, advised) in [

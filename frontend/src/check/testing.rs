@@ -6,10 +6,10 @@ use crate::limits::Limits;
 use crate::program::{Edition, ModuleInfo, Origin, Program};
 use crate::syntax::parse_module;
 
-/// Files of a document: dotted name and text; the first is the main one, which imports the others if it says so.
+/// Files of a document: dotted name and text; the first is the main one, which must import the others itself.
 pub(crate) type Document = Vec<(&'static str, String)>;
 
-/// A whole main file. An import of `other` finds an empty module.
+/// A complete main file. An import of `other` finds an empty module.
 pub(crate) fn in_document(text: &str) -> Document {
     vec![("main", text.to_string()), ("other", String::new())]
 }
@@ -75,17 +75,17 @@ graph Main {{
     ))
 }
 
-/// All that parsing and checking say about a document.
+/// All diagnostics of parsing and checking a document.
 pub(crate) fn check(document: &Document) -> Vec<Diagnostic> {
     check_as(document, Edition::Draft6)
 }
 
-/// The same in an edition of the language.
+/// As above in an edition of the language.
 pub(crate) fn check_as(document: &Document, edition: Edition) -> Vec<Diagnostic> {
     checked(document, edition).1.into_sorted()
 }
 
-/// A document as a program, and all that parsing and checking say about it.
+/// A document as a program, and all diagnostics of parsing and checking it.
 pub(crate) fn checked(document: &Document, edition: Edition) -> (Program, Sink) {
     let mut sink = Sink::default();
     let mut program = Program {
@@ -114,7 +114,7 @@ pub(crate) fn checked(document: &Document, edition: Edition) -> (Program, Sink) 
     (program, sink)
 }
 
-/// Exactly this code is reported, and nothing beside it.
+/// Asserts that exactly this code is reported.
 pub(crate) fn assert_fires(code: &Code, document: &Document) {
     let found = check(document);
     assert!(!found.is_empty(), "nothing is reported");
@@ -123,7 +123,7 @@ pub(crate) fn assert_fires(code: &Code, document: &Document) {
     }
 }
 
-/// Nothing is reported.
+/// Asserts that nothing is reported.
 pub(crate) fn assert_silent(document: &Document) {
     let found: Vec<String> = check(document)
         .iter()

@@ -24,7 +24,7 @@ pub(super) enum Bound {
 }
 
 impl Bound {
-    /// The bound of a type parameter, whatever is written for it.
+    /// The bound of a type parameter, from its word.
     pub(super) fn of(parameter: &TypeParameter) -> Bound {
         Bound::from_name(&parameter.bound.name).unwrap_or(Bound::Unknown)
     }
@@ -46,7 +46,7 @@ impl Bound {
         }
     }
 
-    /// Whether `base` may be substituted; a generic may if its own bound is as narrow.
+    /// Whether `base` satisfies the bound; a generic does if its own bound is as narrow.
     pub(super) fn admits(self, base: &Base) -> bool {
         match (self, base) {
             (_, Base::Unknown) | (Bound::Any | Bound::Unknown, _) => true,
@@ -98,7 +98,7 @@ impl Base {
         }
     }
 
-    /// Whether the two can be the same type; an unknown one agrees with all, and two generics may become one type.
+    /// Whether the two can be the same type; an unknown one agrees with all, and two generics may be bound to one type.
     pub(super) fn agrees(&self, other: &Base) -> bool {
         match (self, other) {
             (Base::Unknown, _) | (_, Base::Unknown) | (Base::Generic(_), Base::Generic(_)) => true,
@@ -115,7 +115,7 @@ impl Base {
         }
     }
 
-    /// The known one of two that agree.
+    /// The known one of two types that agree.
     pub(super) fn or(self, other: &Base) -> Base {
         match self {
             Base::Unknown => other.clone(),
@@ -149,15 +149,15 @@ pub(super) enum Pack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Optional {
     No,
-    /// Depends on the invocation in a way that the definition does not tell.
+    /// Depends on the invocation in a way that the definition does not determine.
     Maybe,
     Yes,
-    /// Inside the branch where a null test failed.
+    /// Inside the branch of a failed null test.
     Null,
 }
 
 impl Optional {
-    /// Null propagation: one null part makes the whole null (2.4.1).
+    /// Null propagation: one null operand makes the result null (2.4.1).
     pub(super) fn join(self, other: Optional) -> Optional {
         use Optional::*;
         match (self, other) {
@@ -168,13 +168,13 @@ impl Optional {
         }
     }
 
-    /// Certainly of an optional type.
+    /// Whether the type is certainly optional.
     pub(super) fn is_optional(self) -> bool {
         matches!(self, Optional::Yes | Optional::Null)
     }
 }
 
-/// Whether a name or expression stands for a tensor, and its rank.
+/// Whether a name or expression denotes a tensor, and its rank.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tensor {
     No,
@@ -192,7 +192,7 @@ pub(super) struct Type {
 }
 
 impl Type {
-    /// Agrees with everything.
+    /// The unknown type, which agrees with every type.
     pub(super) fn unknown() -> Type {
         Type {
             base: Base::Unknown,
@@ -237,7 +237,7 @@ impl Type {
         matches!(self.pack, Pack::Packed(_))
     }
 
-    /// The pack's length, unknown for anything else.
+    /// The pack's length; unknown for other types.
     pub(super) fn length(&self) -> Length {
         match &self.pack {
             Pack::Packed(length) => length.clone(),
@@ -245,7 +245,7 @@ impl Type {
         }
     }
 
-    /// One item of the pack.
+    /// The type of one item of the pack.
     pub(super) fn item(&self) -> Type {
         Type {
             pack: Pack::Single,
@@ -265,7 +265,7 @@ impl Type {
 }
 
 impl fmt::Display for Type {
-    /// As it would be declared, without extents: `optional int..(k)`, `real[…]`.
+    /// The type as a declaration, without extents: `optional int..(k)`, `real[…]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.optional.is_optional() {
             f.write_str("optional ")?;

@@ -10,7 +10,7 @@ use super::scope::SymbolKind;
 use super::types::{Base, Optional, Pack, Type};
 
 impl Checker<'_> {
-    /// Helpers in their order: each sees those before it.
+    /// Helpers in order: each sees those before it.
     pub(super) fn check_usings(&mut self) {
         self.where_now = "in `@using`";
         let definition = self.definition;
@@ -74,7 +74,7 @@ impl Checker<'_> {
     fn declare_helper(&mut self, item: &UsingItem, ty: Type) {
         let Some(pack) = &item.pack else {
             let ty = match &ty.pack {
-                // its length has no name of the document, but it is the same wherever the helper is used
+                // the document has no name for its length, but it is the same at all uses of the helper
                 Pack::Packed(length) if *length == Length::unknown() => Type {
                     pack: Pack::Packed(Length::symbol(&format!("|{}|", item.name.name))),
                     ..ty
@@ -130,7 +130,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How many items of the pack a part with a stated length takes.
+    /// The number of items that a part with a declared length receives.
     fn part_length(&self, item: &UsingListItem) -> Length {
         let stated = |pack: &PackSpec| {
             let length = pack.length.as_ref();
@@ -182,7 +182,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `@assert`: conditions are bools, printed values exist.
+    /// `@assert`: conditions are bools, printed values are defined.
     pub(super) fn check_assertions(&mut self) {
         self.where_now = "in `@assert`";
         let definition = self.definition;
@@ -199,7 +199,7 @@ impl Checker<'_> {
                     .with_help("compare it, as in `n > 0`"),
                 );
             }
-            // what is printed may assume what was tested
+            // printed values may assume the tested condition
             let (tested, _) = super::expressions::null_tests(&assertion.condition);
             self.scope.enter_promoted(&tested, Optional::Maybe);
             if let Some(message) = &assertion.message {
@@ -225,7 +225,7 @@ fn is_open(item: &UsingListItem) -> bool {
     }
 }
 
-/// A length of its own for a pack whose length is not stated.
+/// A new unknown for the length of a pack.
 fn named_length(length: Length, name: &Ident) -> Length {
     if length == Length::unknown() {
         Length::symbol(&format!("|{}|", name.name))

@@ -26,7 +26,7 @@ use crate::model::{
 use crate::program::{Origin, Program};
 use crate::source::Span;
 
-/// The most open invocations that a message lists, from the error outwards and from the graph inwards.
+/// The maximum number of open invocations that a message lists, from the error outwards and from the graph inwards.
 const INNERMOST_NOTES: usize = 6;
 const OUTERMOST_NOTES: usize = 3;
 
@@ -47,18 +47,18 @@ pub(crate) struct Definitions<'p> {
 struct Frame {
     what: &'static str,
     name: String,
-    /// Where it was invoked; `None` for the entry.
+    /// The span of the invocation; `None` for the entry.
     call: Option<Span>,
 }
 
-/// A variable of an instance, seen from outside.
+/// A variable of an instance, as seen by callers.
 #[derive(Clone, Debug)]
 pub(crate) struct CaptureName {
-    /// Whether `path` starts with the module (variables below an invoked graph).
+    /// Whether `path` starts with the module (variables of an invoked graph).
     pub absolute: bool,
     /// `label.w`.
     pub path: String,
-    /// Other spellings, relative likewise.
+    /// Aliases, relative like `path`.
     pub aliases: Vec<String>,
     pub tensor: TensorType,
     pub span: Span,
@@ -70,13 +70,14 @@ pub(crate) struct CaptureName {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InstanceInfo {
     pub captures: Vec<CaptureName>,
-    /// Tensors beside the captures that have names outside (2.10), with labels: all of what is public, else constants.
+    /// Tensors beside the captures that have external names (2.10), with labels: all tensors of public operators,
+    /// otherwise constants.
     pub tensors: FxHashSet<String>,
     /// Whether `@compose` defines the operator.
     pub(crate) is_composite: bool,
-    /// Invocations below, those of shared instances as often as they are reached.
+    /// The number of invocations below; those of shared instances count as often as they are reached.
     pub invocations: usize,
-    /// `@quantize` entries, names relative to the instance.
+    /// `@quantize` entries, with names relative to the instance.
     pub quantization: Vec<Quantization>,
 }
 
@@ -105,7 +106,7 @@ pub(crate) struct Composer<'p, 's> {
     pub defaults: Vec<(String, Vec<Scalar>)>,
     /// See [`ComposeOptions::input_shapes`].
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
-    /// Whether branches differ in extents that `input_shapes` fixed, so that the graph as declared has to say that they may.
+    /// Whether branches differ in extents that `input_shapes` fixed; then the graph as declared must allow that.
     pub(crate) shapes_decide: bool,
     pub(crate) invocation_counts: InvocationCounts<'p>,
     /// The types of the graph's tensors, if not all of it can be composed.
@@ -207,7 +208,7 @@ impl<'p, 's> Composer<'p, 's> {
                     .map(|d| d.name.name.as_str())
                     .collect();
                 self.sink.report(
-                    Diagnostic::without_place(
+                    Diagnostic::without_location(
                         &GRAPH_UNKNOWN,
                         format!("there is no graph `{name}`"),
                     )
@@ -229,7 +230,7 @@ impl<'p, 's> Composer<'p, 's> {
                 let known = definition.attributes.iter().map(|a| a.name.name.as_str());
                 let known: Vec<&str> = known.collect();
                 let message = format!("graph `{graph}` has no attribute `{name}`");
-                let diagnostic = Diagnostic::without_place(&GRAPH_PARAMETER, message);
+                let diagnostic = Diagnostic::without_location(&GRAPH_PARAMETER, message);
                 self.sink
                     .report(diagnostic.with_names(name, "its attributes are", &known));
             }
@@ -255,8 +256,8 @@ impl<'p, 's> Composer<'p, 's> {
         self.finish(entry, entry_id)
     }
 
-    /// Whether branches whose extents callers fixed, so that they differ, may differ: as the graph is declared, the run
-    /// decides these extents.
+    /// Whether branches may differ in extents that callers fixed: they may if these extents are dynamic in the graph as
+    /// declared.
     fn branches_agree_as_declared(&mut self, options: &ComposeOptions) -> bool {
         let declared = ComposeOptions {
             input_shapes: IndexMap::new(),
@@ -273,7 +274,7 @@ impl<'p, 's> Composer<'p, 's> {
         agree
     }
 
-    /// Names the variables and resolves updates and quantization of the entry.
+    /// Names the variables, and resolves updates and quantization of the entry.
     fn finish(mut self, entry: Definitions<'p>, id: FunctionId) -> Option<Model> {
         let root = self.qualified(&entry);
         let info = self.infos.get(id.0 as usize)?.clone();
@@ -327,7 +328,7 @@ impl<'p, 's> Composer<'p, 's> {
         }
     }
 
-    /// Opens an invocation; refuses to nest them without end.
+    /// Opens an invocation; rejects nesting beyond the limit.
     pub(super) fn enter(&mut self, found: &Definitions, call: Option<Span>) -> Composed<()> {
         if self.frames.len() >= self.limits.call_depth {
             let name = self.qualified(found);
@@ -361,7 +362,7 @@ impl<'p, 's> Composer<'p, 's> {
         self.frames.pop();
     }
 
-    /// One line per open invocation, innermost first; of a long chain only the first and last ones.
+    /// One line per open invocation, innermost first; only the first and last ones of a long chain.
     fn stack_notes(&self) -> Vec<(Option<Span>, String)> {
         let mut notes = self.all_stack_notes();
         if notes.len() > INNERMOST_NOTES + OUTERMOST_NOTES + 1 {
@@ -417,7 +418,7 @@ impl<'p, 's> Composer<'p, 's> {
         self.report(Diagnostic::error(code, span, message))
     }
 
-    /// Turns a failed evaluation into a report.
+    /// Reports a failed evaluation.
     pub(super) fn failed(&mut self, stop: Stop) -> Reported {
         match stop {
             Stop::Error(error) => {
@@ -448,7 +449,7 @@ impl<'p, 's> Composer<'p, 's> {
     }
 }
 
-/// Identifies an instance: everything that its function may depend on.
+/// The identity of an instance: everything that its function may depend on.
 pub(crate) fn instance_key(found: &Definitions, list: &ArgumentList) -> String {
     use std::fmt::Write as _;
     let mut key = format!("{:p}", found.definition);

@@ -10,10 +10,11 @@ use crate::model;
 use crate::program::Program;
 use crate::source::Span;
 
-/// The tensors of the main module's first graph, with their types where a program with errors at these locations determines them.
+/// The tensors of the main module's first graph, with the types that a program with errors at these locations
+/// determines.
 ///
 /// Statements that cannot be composed leave their names without a type; operators whose bodies cannot be composed have
-/// the outputs that they declare. The program is left as it was.
+/// the outputs that they declare. The program is restored afterwards.
 pub fn inferred_tensors(
     program: &mut Program,
     errors: &[Span],
@@ -51,7 +52,7 @@ fn first_graph(program: &mut Program) -> Option<&mut Definition> {
     definitions.find(|d| d.kind == DefinitionKind::Graph)
 }
 
-/// Nothing binds where one declaration or assertion is wrong; without it the others do.
+/// With one wrong declaration or assertion nothing can be bound; the others are used without it.
 fn leave_out(graph: &mut Definition, errors: &[Span]) {
     let is_right = |span: Span| !errors.iter().any(|error| span.holds(*error));
     let keep = |list: &mut Vec<Declaration>| list.retain(|d| is_right(d.span));

@@ -36,33 +36,33 @@ use crate::limits::Limits;
 use crate::model::{AttributeValue, Model};
 use crate::program::Program;
 
-/// What the user asks for.
+/// Options of a composition.
 #[derive(Clone, Debug, Default)]
 pub struct ComposeOptions {
     /// The graph's name; the first graph of the main module if `None`.
     pub graph: Option<String>,
     /// Values of graph attributes by name.
     pub attributes: IndexMap<String, AttributeValue>,
-    /// Optional inputs of the graph that get no value, so that they are null (2.6). Others are declared as ever.
+    /// Optional inputs of the graph without a value: they are null (2.6). Others are as declared.
     pub absent_inputs: Vec<String>,
-    /// Inputs of the graph that get a value in place of their default. Others with a default take it.
+    /// Inputs of the graph that get a value instead of their default. Others with a default have it.
     pub given_inputs: Vec<String>,
-    /// How many tensors are given for packs among the inputs of the graph, by name: the length of those that are declared
+    /// The numbers of tensors for packs among the inputs of the graph, by name: the length of packs that are declared
     /// with a new name, or without a length.
     pub pack_lengths: IndexMap<String, usize>,
-    /// Shapes that inputs of the graph are to have, by name: one, or one for each tensor of a pack. Run-time extents of
-    /// these inputs become fixed.
+    /// Shapes for inputs of the graph, by name: one, or one for each tensor of a pack. They make dynamic extents of
+    /// these inputs static.
     pub input_shapes: IndexMap<String, Vec<Vec<u64>>>,
     /// Generic types of the graph by name.
     pub types: IndexMap<String, ScalarKind>,
     /// Whether tensors named in `@quantize` pass through their quantizers (2.14).
     pub simulate_quantization: bool,
-    /// What reals and ints are at run time.
+    /// The storage types of reals and ints.
     pub numbers: Numbers,
 }
 
-/// Bytes of stack for the composer: nested invocations, expressions and blocks are bounded by [`Limits`], but the
-/// bounds are generous.
+/// The stack size of the composer: [`Limits`] bound the nesting of invocations, expressions and blocks, but the bounds
+/// are generous.
 const STACK_BYTES: usize = 512 << 20;
 
 /// Composes a graph of a checked program. All errors found go to `sink`; `None` if there is any.
@@ -87,7 +87,7 @@ pub fn compose(
         let misfits =
             misfits.map(|(span, message)| Diagnostic::error(&CONSTANT_VALUE, span, message));
         let misfits = misfits.chain(quantization::narrow_ints::narrow_ints(model));
-        // The ranges of results of intrinsics are known above the frontend.
+        // The ranges of results of intrinsics are known in later crates only.
         let results = quantization::constant_results::misfits(model, &|_| None);
         let misfits: Vec<_> = misfits.chain(results).collect();
         if !misfits.is_empty() {
@@ -97,9 +97,9 @@ pub fn compose(
             return None;
         }
     }
-    // A failure that says nothing would leave the user without a trace of it.
+    // A failure without a diagnostic would leave the user without an explanation.
     if !matches!(composed, Some(Some(_))) && !sink.has_errors() {
-        sink.report(Diagnostic::without_place(
+        sink.report(Diagnostic::without_location(
             &INTERNAL,
             "the composer failed without a reason; please report this document",
         ));

@@ -21,7 +21,7 @@ use crate::model::{
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    /// An expression among tensors; items of packs of run-time length become tensors of their own.
+    /// Converts an expression over tensors; items of packs of dynamic length become separate tensors.
     pub(super) fn tensors(
         &mut self,
         builder: &mut Builder<'p>,
@@ -46,7 +46,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// `xs[-1]` of a pack of dynamic length. Every run tests that it is there.
+    /// `xs[-1]` of a pack of dynamic length, with a run-time check that it exists.
     pub(crate) fn item_of(
         &mut self,
         builder: &mut Builder<'p>,
@@ -94,7 +94,7 @@ impl<'p> Composer<'p, '_> {
         items.first().cloned().ok_or(Reported)
     }
 
-    /// The items of a pack of dynamic length, as tensors of their own. Every run tests that there are so many.
+    /// The items of a pack of dynamic length as separate tensors, with a run-time check of their number.
     pub(crate) fn items_of(
         &mut self,
         builder: &mut Builder<'p>,
@@ -121,8 +121,8 @@ impl<'p> Composer<'p, '_> {
             .map(Value::pack)
     }
 
-    /// Items of a pack of dynamic length; their positions, and what is demanded of the length, with its message, follow
-    /// from the length.
+    /// Items of a pack of dynamic length; their positions and the check of the length, with its message, follow from
+    /// the length.
     fn picked(
         &mut self,
         builder: &mut Builder<'p>,
@@ -152,11 +152,11 @@ impl<'p> Composer<'p, '_> {
         };
         let outputs: Vec<ValueId> = (0..count).map(|_| new(item.clone())).collect();
         let indices = FormulaIndex::over(&item.shape);
-        let places: Vec<Expr> = (0..indices.len()).map(Expr::index).collect();
+        let locations: Vec<Expr> = (0..indices.len()).map(Expr::index).collect();
         let length = whole.shape.first().map_or(Expr::int(0), extent_expr);
         let formulas = positions.iter().zip(&outputs).map(|(position, output)| {
             let mut subscripts = vec![position(&length)];
-            subscripts.extend(places.iter().cloned());
+            subscripts.extend(locations.iter().cloned());
             let node = Node::Access {
                 tensor: input,
                 subscripts,
@@ -168,7 +168,7 @@ impl<'p> Composer<'p, '_> {
                 kind: Accumulation::Assign,
                 targets: vec![Target {
                     output: *output,
-                    subscripts: places.clone(),
+                    subscripts: locations.clone(),
                     value: Expr {
                         kind: item.kind,
                         node,
@@ -223,7 +223,7 @@ impl<'p> Composer<'p, '_> {
         Ok(items.into_iter().map(Atom::Tensor).collect())
     }
 
-    /// A check of extents among the operations of a block: what an invocation demands of its inputs.
+    /// A check of extents among the operations of a block: what an invocation requires of its inputs.
     pub(crate) fn check_here(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
         let mut canonical = Canonical::default();
         let span = check.span;
@@ -247,7 +247,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// A scalar over run-time extents as a tensor of rank 0.
+    /// A scalar over dynamic extents as a tensor of rank 0.
     pub(crate) fn scalar_of(
         &mut self,
         builder: &mut Builder<'p>,
@@ -261,7 +261,7 @@ impl<'p> Composer<'p, '_> {
         self.filled(builder, expr, tensor, span)
     }
 
-    /// A tensor whose elements all are an expression over run-time extents.
+    /// A tensor filled with an expression over dynamic extents.
     pub(super) fn filled(
         &mut self,
         builder: &mut Builder<'p>,
@@ -273,7 +273,7 @@ impl<'p> Composer<'p, '_> {
         self.written_into(builder, expr, (result, false), PortTensors::Single, span)
     }
 
-    /// Numbers that only the run counts, `[0:n]`, as a pack of tensors of `kind`; other values are left as they are.
+    /// The dynamic range `[0:n]` as a pack of tensors of `kind`; other values are unchanged.
     pub(crate) fn given_tensors(
         &mut self,
         builder: &mut Builder<'p>,
@@ -302,7 +302,7 @@ impl<'p> Composer<'p, '_> {
             .map(|stack| Value::Atom(Atom::Stack(stack)))
     }
 
-    /// An int over run-time extents as a number of steps.
+    /// An int over dynamic extents as a number of steps.
     pub(crate) fn count_of(
         &mut self,
         builder: &mut Builder<'p>,
@@ -385,7 +385,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// An expression over run-time extents in the terms of a callee.
+/// An expression over dynamic extents in the terms of a callee.
 pub(super) fn renamed(canonical: &mut Canonical, expr: Expr) -> Composed<Expr> {
     let renamed = canonical.attribute(&Value::Atom(Atom::from_expr(expr)));
     let single = renamed.atoms().first();
@@ -446,7 +446,7 @@ pub(crate) fn empty_function(name: &str, span: Span) -> Function {
     }
 }
 
-/// A scalar over run-time extents in another kind: int where real is declared (errata 15).
+/// A scalar over dynamic extents in another kind: int for real (errata 15).
 pub(crate) fn as_kind(expr: &Expr, kind: ScalarKind) -> Option<Expr> {
     match (expr.kind, kind) {
         (from, to) if from == to => Some(expr.clone()),

@@ -8,7 +8,7 @@ use crate::model::Model;
 use crate::program::{Edition, Program};
 use crate::source_files::load_program;
 
-/// Composes the first graph of a document; the messages if that fails.
+/// Composes the first graph of a document; returns the messages if that fails.
 pub(crate) fn composed(text: &str) -> Result<Model, Vec<Diagnostic>> {
     composed_with(text, &ComposeOptions::default(), &Limits::default())
 }

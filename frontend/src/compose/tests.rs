@@ -53,7 +53,7 @@ fn assertions_tell_why_an_input_cannot_be_bound() {
         assert_eq!(model(&text(axis)).unwrap_err(), [expected]);
     }
     assert!(model(&text(1)).is_ok());
-    // Where no assertion speaks of it, the shapes do.
+    // Shapes are checked where no assertion covers them.
     let silent = text(2).replace("axis < rank", "axis < 9");
     let messages = model(&silent).unwrap_err();
     assert!(messages[0].contains("must have at least 3 dimensions"));
@@ -65,7 +65,7 @@ fn single_values_of_packs_of_run_time_length_are_repeated() {
             @using { all = by := ..; } @lower { y[i,] = x[i,] * all, i < n; } }
         graph G { @input { x: real[s|4]; } @output { y: real[s]; } @compose { y = f{by=2.0}(x); } }";
     assert!(model(text).is_ok(), "{:?}", model(text).unwrap_err());
-    // Texts are for what is known beforehand.
+    // Texts need values that are known at compile time.
     let texts = text
         .replace("by: real", "by: str")
         .replace("by=2.0", "by='a'");
@@ -177,7 +177,7 @@ fn s2_10_1_a_count_is_zero_or_more() {
 }
 
 #[test]
-fn numbers_of_results_are_told_as_one_speaks() {
+fn numbers_of_results_are_printed_in_plain_english() {
     let found = model(
         "operator two { @input { x: real[n]; } @output { a: real[n]; b: real[n]; } @lower { a[i,] = x[i,], i < n; b[i,] = x[i,], i < n; } }
         graph G { @input { x: real[2]; } @output { y: real[2]; } @compose { y = two(x); } }",
@@ -192,12 +192,12 @@ fn defaults_that_are_null_are_pointed_at() {
             @lower { y[i,] = x[i,] * real(k), i < n; } }
         graph G { @input { x: real[4]; } @output { y: real[4]; } @compose { y = f(x); } }",
     );
-    let places: Vec<String> = found.unwrap_err()[0]
+    let positions: Vec<String> = found.unwrap_err()[0]
         .labels
         .iter()
         .map(|l| l.text.clone())
         .collect();
-    assert_eq!(places, ["the default is null here"]);
+    assert_eq!(positions, ["the default is null here"]);
 }
 
 /// The only access in the value of the only formula of an operator that reads `x: real[3,2]`.
@@ -253,7 +253,7 @@ fn a_guard_that_reads_data_is_tested_on_both_sides() {
     assert!(operations.contains(&ScalarOp::Ge) && operations.contains(&ScalarOp::Lt));
 }
 
-/// Wide documents take time in proportion to their size: pieces of a string, defaults that rest on each other backwards.
+/// Wide documents need time linear in their size: pieces of a string, defaults that depend on each other backwards.
 #[test]
 fn wide_documents_compose_fast() {
     let count = 2000;
@@ -313,7 +313,7 @@ fn s2_6_given_inputs_tell_the_lengths_of_packs() {
     assert!(composed(text).is_err());
 }
 
-/// What is given may be smaller than a bound, not larger: now where that is known, else in each run.
+/// Given extents may be below an upper bound, not above: checked at compile time if known, else at run time.
 #[test]
 fn s2_6_upper_bounds_hold_for_what_is_given() {
     let given = |extent: &str| {
@@ -395,7 +395,7 @@ fn s2_10_1_branches_may_differ_in_extents_that_callers_fix() {
         assert_eq!(bounds, [3]);
         assert_eq!(result[0].fixed().is_some(), shape == 3, "{z} {shape}");
     }
-    // What the graph itself fixes still has to agree.
+    // Extents that the graph itself fixes must still agree.
     let text = "graph G { @input { x: real[n|5]; a: real[2]; b: real[3]; flag: bool[]; } @output { y: real[~]; }
         @compose { y = if flag then a else b; } }";
     let mut options = ComposeOptions::default();
@@ -433,9 +433,9 @@ fn s2_6_fixed_shapes_of_inputs_reach_whatever_shares_their_names() {
     }
 }
 
-/// `y[i,:]` writes two places, each by a formula of its own; what reads its output stays one step.
+/// `y[i,:]` writes two elements, each by a separate formula; a formula that reads its output stays one step.
 #[test]
-fn s2_12_packed_places_of_one_output_are_apart() {
+fn s2_12_packed_positions_of_one_output_are_disjoint() {
     let formulas = |assignment: &str| {
         let text = format!(
             "operator f {{ @input {{ x: real[n,2]; }} @output {{ y: real[n,2]; }} @lower {{ {assignment}; }} }}
@@ -454,7 +454,7 @@ fn s2_12_packed_places_of_one_output_are_apart() {
     assert_eq!(formulas("y[i,:] += x[i,:], i < n | y[i,0] < 3.0"), [2]);
 }
 
-/// The bound of a name may stand at a later input than its first use.
+/// The bound of a name may be declared at a later input than its first use.
 #[test]
 fn s2_6_1_a_later_input_may_bound_an_earlier_one() {
     let graph = |inputs: &str| {
@@ -470,11 +470,11 @@ fn s2_6_1_a_later_input_may_bound_an_earlier_one() {
     );
 }
 
-/// The pack's index stands inside: what a step may see of other tensors, and which write comes last, depends on the order.
-/// Where it matters, one formula chooses the tensor at each step; else each tensor has a formula of its own.
+/// The pack's index is an inner one: which writes of other tensors a step reads, and which write is last, depends on
+/// the order. If that matters, one formula selects the tensor at each step; else each tensor has its own formula.
 #[test]
 fn s2_12_packs_inside_of_other_indices_keep_the_order_of_the_loops() {
-    // How many tensors each formula of the second statement writes.
+    // The number of tensors that each formula of the second statement writes.
     let written = |outputs: &str, assignments: &str| {
         let text = format!(
             "operator f {{ @input {{ xs: real[n]..(k); }} @output {{ {outputs}; }} @lower {{ {assignments}; }} }}
@@ -545,7 +545,7 @@ fn s2_12_elements_choose_among_tensors_of_one_shape() {
     );
 }
 
-/// Tensors of several shapes are chosen by formulas of their own alone.
+/// Tensors of several shapes can only be selected by separate formulas.
 #[test]
 fn s2_12_tensors_of_several_shapes_take_no_turns() {
     let text = |bounds: &str| {
@@ -579,7 +579,7 @@ fn s2_12_bounds_rest_on_indices_of_run_time_extents() {
     };
     assert_eq!(extent("m - j").to_string(), "x.shape[1]|7");
     assert_eq!(extent("j + 1").to_string(), "x.shape[0]|5");
-    // At most what the operations give.
+    // At most the results of the operations.
     assert_eq!(extent("m << j + 1"), Extent::Fixed(5));
     assert_eq!(extent("(j + 1) / 2"), Extent::Fixed(2));
     let data = model(&text("int(x[j,0])")).unwrap_err();
@@ -588,7 +588,7 @@ fn s2_12_bounds_rest_on_indices_of_run_time_extents() {
     assert_fires(&FORMULA, &text("2 ** (j - 1)"));
 }
 
-/// A name with a bound that outputs introduce stands for what is computed, in all of them.
+/// A name with a bound that outputs introduce denotes the computed extent, in all of them.
 #[test]
 fn s2_6_outputs_may_share_an_extent_that_they_name() {
     let graph = |outputs: &str, rest: &str| {
@@ -606,7 +606,7 @@ fn s2_6_outputs_may_share_an_extent_that_they_name() {
     let two = "y, z = two(x);";
     assert_eq!(checks("y: real[r|8]; z: real[r];", two), 0);
     assert_eq!(checks("y: real[r|8 ..(1)]; z: real[r..];", two), 0);
-    // Every run compares with a smaller bound, and with another extent.
+    // Each run compares with a smaller bound, and with another extent.
     assert_eq!(checks("y: real[r|5]; z: real[r];", two), 1);
     assert_eq!(
         checks("y: real[r|8]; z: real[r];", "y, u = two(x); z, v = two(w);"),
@@ -632,7 +632,7 @@ fn s2_6_bounds_belong_to_names() {
     assert!(graph("x: real[2 * a]; w: real[a|2];").is_ok());
 }
 
-/// A bound of a known extent holds: now, or in each run.
+/// The bound of a known extent is checked at compile time, or at run time.
 #[test]
 fn s2_6_outputs_hold_to_their_bounds() {
     let text = |extent: &str, body: &str| {
@@ -673,9 +673,9 @@ fn s2_4_zero_divides_no_extent() {
     }
 }
 
-/// `:` over no places assigns nothing.
+/// `:` over an empty dimension assigns nothing.
 #[test]
-fn s2_12_assignments_to_no_places_are_none() {
+fn s2_12_assignments_to_no_positions_are_none() {
     let model = composed(
         "operator f { @input { x: real[m,n]; } @output { y: real[m,n]; } \
          @lower { y[i,j] = 0.0, i < m, j < n; y[i,:] := x[i,:], i < m; } } \
@@ -688,7 +688,7 @@ fn s2_12_assignments_to_no_places_are_none() {
     }
 }
 
-/// Each level of short loops would double the model, were all of them unrolled.
+/// Each level of short loops would double the model if all of them were unrolled.
 #[test]
 fn short_loops_within_each_other_stay_loops() {
     let levels = 0..16;
@@ -722,7 +722,7 @@ fn short_loops_within_each_other_stay_loops() {
     );
 }
 
-/// Chains of choices are what LLVM takes the square of their length for.
+/// Chains of selects, for which LLVM needs quadratic time.
 #[test]
 fn folds_compute_both_sides() {
     let text = "operator f { @input { xs: real[m]..(n); } @output { y: bool[m]; } @lower { y[i,] = xs[i,] != .., i < m; } } \
@@ -763,7 +763,7 @@ fn s2_6_tensors_of_a_pack_may_each_bring_an_extent() {
     assert_fires(&PACK_LENGTHS_DIFFER, &text("[3, 4]"));
 }
 
-/// An empty pack of tensors is read and folded as others are.
+/// An empty pack of tensors is read and folded like others.
 #[test]
 fn s2_12_empty_packs_of_tensors_stand_in_formulas() {
     let text = |formula: &str| {

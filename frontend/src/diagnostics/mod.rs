@@ -12,8 +12,8 @@ pub use page::page;
 
 use crate::source::Span;
 
-/// A diagnostic's identity: `SKccnn`, cc = section of chapter 2 (02–16), 30 composition, 40 library,
-/// 80 `.mlir` and passes, 90 model folders and weights, 91 command line, 92 run-time checks.
+/// The identity of a diagnostic: `SKccnn`, cc = section of chapter 2 (02–16), 30 composition, 40 library, 80 `.mlir`
+/// and passes, 90 model folders and weights, 91 command line, 92 run-time checks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
     /// The id that users see and that `skript explain` accepts, `SK0651`.
@@ -24,7 +24,7 @@ pub struct Code {
     pub explanation: &'static str,
 }
 
-/// How serious a diagnostic is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The model cannot be used.
@@ -68,9 +68,9 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// Notes, in order of printing.
     pub notes: Vec<Note>,
-    /// What to do.
+    /// How to fix it.
     pub help: Option<String>,
-    /// Another definition and a name in it, if an error about that name there is the cause of this diagnostic.
+    /// If an error about a name in another definition is the cause of this diagnostic: that definition and the name.
     pub(crate) rests_on: Option<(Span, String)>,
 }
 
@@ -99,7 +99,7 @@ impl Diagnostic {
     }
 
     /// An error without a location in a source file.
-    pub fn without_place(code: &'static Code, message: impl Into<String>) -> Self {
+    pub fn without_location(code: &'static Code, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
             severity: Severity::Error,
@@ -120,7 +120,7 @@ impl Diagnostic {
     }
 
     /// Adds a secondary location with its text.
-    pub fn with_place(mut self, span: Span, text: impl Into<String>) -> Self {
+    pub fn with_label_at(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label {
             span,
             text: text.into(),
@@ -128,7 +128,7 @@ impl Diagnostic {
         self
     }
 
-    /// Another location of the same error; the first ones are shown.
+    /// Adds another location of the same error, up to a maximum.
     pub(crate) fn and_at(&mut self, span: Span) {
         const SHOWN: usize = 8;
         if self.labels.len() < SHOWN {
@@ -149,14 +149,15 @@ impl Diagnostic {
     }
 
     /// The location in the user's own text: for a diagnostic in a library file, the innermost call outside of it.
-    pub fn own_place(&self) -> Option<Span> {
+    pub fn own_location(&self) -> Option<Span> {
         let labels = self.labels.iter().map(|label| label.span);
         let notes = self.notes.iter().filter_map(|note| note.span);
-        let mut places = self.span.into_iter().chain(labels).chain(notes);
-        places.find(|span| !span.file.is_library()).or(self.span)
+        let mut locations = self.span.into_iter().chain(labels).chain(notes);
+        locations.find(|span| !span.file.is_library()).or(self.span)
     }
 
-    /// `did you mean …?` if a known name is near to the one that is unknown, else all of them if there are any.
+    /// Suggests `did you mean …?` if a known name is similar to the unknown one, else lists all of them if there are
+    /// any.
     pub fn with_names(self, unknown: &str, what: &str, known: &[&str]) -> Self {
         match closest(unknown, known.iter().copied()) {
             Some(near) => self.with_help(format!("did you mean `{near}`?")),
@@ -170,7 +171,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets what to do.
+    /// Sets the help.
     pub fn with_help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
@@ -189,8 +190,8 @@ impl Sink {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds a location to an equal message of this file; false if there is none.
-    pub(crate) fn add_place(&mut self, code: &Code, message: &str, span: Span) -> bool {
+    /// Adds a location to an equal message of this file; returns false if there is none.
+    pub(crate) fn add_location(&mut self, code: &Code, message: &str, span: Span) -> bool {
         let mut said = self.diagnostics.iter_mut();
         let same = said.find(|d| {
             d.code == code && d.message == message && d.span.is_some_and(|s| s.file == span.file)
@@ -198,12 +199,12 @@ impl Sink {
         same.map(|d| d.and_at(span)).is_some()
     }
 
-    /// Forgets all but the first `kept` messages.
+    /// Drops all but the first `kept` messages.
     pub(crate) fn take_back(&mut self, kept: usize) {
         self.diagnostics.truncate(kept);
     }
 
-    /// The known name that was probably meant; names are compared for the first messages only, for it takes time.
+    /// The known name that was probably meant. Names are compared for the first messages only, because it takes time.
     pub fn closest<'a>(&self, name: &str, known: impl FnOnce() -> Vec<&'a str>) -> Option<&'a str> {
         const FIRST: usize = 100;
         match self.diagnostics.len() < FIRST {
@@ -229,12 +230,12 @@ impl Sink {
 
     /// All messages, sorted by file and location in the user's text.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
-        let place = |d: &Diagnostic| d.own_place().map(|s| (s.file, s.start));
-        self.diagnostics.sort_by_key(place);
+        let location = |d: &Diagnostic| d.own_location().map(|s| (s.file, s.start));
+        self.diagnostics.sort_by_key(location);
         self.diagnostics
     }
 
-    /// What was reported, in order.
+    /// The reported diagnostics, in order.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -243,7 +244,7 @@ impl Sink {
 pub(crate) fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
-/// Values and names in messages may be as long as documents.
+/// Truncates a message, because values and names in it may be as long as documents.
 fn shortened(mut message: String) -> String {
     const LONGEST: usize = 4000;
     if message.len() > LONGEST {

@@ -20,7 +20,7 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.or_else(|| begun(name, &candidates))
 }
 
-/// The shortest candidate that a name of two letters or more begins, if it is not much longer.
+/// The shortest candidate of which a name of two letters or more is a prefix, if it is not much longer.
 fn begun<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let longer = candidates.iter().copied();
     let longer = longer.filter(|c| name.len() >= 2 && c.starts_with(name) && *c != name);
@@ -28,7 +28,7 @@ fn begun<'a>(name: &str, candidates: &[&'a str]) -> Option<&'a str> {
     (shortest.len() <= 2 * name.len()).then_some(shortest)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();

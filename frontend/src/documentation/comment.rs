@@ -4,7 +4,7 @@
 /// Lines without their `# `.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comment {
-    /// Paragraphs; an indented paragraph is text to be kept as it stands.
+    /// Paragraphs; an indented paragraph is preformatted.
     pub paragraphs: Vec<Vec<String>>,
     /// Each `NAME<types>{attributes}(arguments) = results`, in one line.
     pub examples: Vec<String>,
@@ -23,7 +23,7 @@ impl Comment {
         Self::parse(&lines)
     }
 
-    /// What stands under the last heading `# --- activations ---` before `offset`, for all operators of the section.
+    /// The text under the last heading `# --- activations ---` before `offset`, for all operators of the section.
     pub(crate) fn of_section(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or("");
         let heading = before.rfind("\n# --- ");

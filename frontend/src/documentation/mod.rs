@@ -28,13 +28,13 @@ pub struct Entry {
     pub signature: String,
     /// The comment above the operator.
     pub comment: Comment,
-    /// What holds for all operators of its section.
+    /// The text for all operators of its section.
     pub section: Comment,
-    /// Whether the edition khronos has a definition of its own, and this is it.
+    /// Whether this is a separate definition for the edition khronos.
     pub khronos: bool,
 }
 
-/// The operators of a module that others may use, in the order of the text; names that begin with `_` are a module's own.
+/// The public operators of a module in the order of the text; names that begin with `_` are private.
 pub fn of_module(module: &Module, sources: &SourceMap) -> Vec<Entry> {
     let operators = module.definitions.iter();
     let operators = operators.filter(|d| d.kind == DefinitionKind::Operator);
@@ -55,7 +55,7 @@ fn entry(module: &Module, definition: &Definition, sources: &SourceMap) -> Entry
     }
 }
 
-/// The operators of the standard library; those of edition khronos directly behind the ones that they replace.
+/// The operators of the standard library; those of edition khronos directly after the ones that they replace.
 pub fn of_library() -> Vec<Entry> {
     let mut entries = Vec::new();
     for name in library::names() {

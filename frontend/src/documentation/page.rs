@@ -3,7 +3,7 @@
 
 use super::{Comment, Entry};
 
-/// A section a module, a heading an operator.
+/// Writes a section per module, and a heading per operator.
 pub fn page(entries: &[Entry]) -> String {
     let mut text = String::from(
         "# The standard library\n\n\
@@ -37,7 +37,7 @@ pub fn page(entries: &[Entry]) -> String {
     text
 }
 
-/// Each paragraph; a run of indented lines is kept as it stands.
+/// Writes each paragraph; a run of indented lines is preformatted.
 fn paragraphs(comment: &Comment) -> String {
     let mut text = String::new();
     for paragraph in &comment.paragraphs {

@@ -4,7 +4,7 @@
 use crate::ast::{Declaration, Definition};
 use crate::source::{SourceMap, Span};
 
-/// `nn.elu{alpha: real = 1.0}(x: real[s..]) -> (y: real[s..])`; declarations are parted by `;`, as in blocks.
+/// `nn.elu{alpha: real = 1.0}(x: real[s..]) -> (y: real[s..])`; declarations are separated by `;`, as in blocks.
 pub(super) fn of(name: &str, definition: &Definition, sources: &SourceMap) -> String {
     let one_line = |span: Span| {
         let words: Vec<&str> = sources.text(span).split_whitespace().collect();

@@ -17,30 +17,30 @@ use crate::diagnostics::counted;
 use crate::model::{self, Extent, Node};
 use crate::source::Span;
 
-/// What stands in an access for one dimension, or for several once expanded.
+/// An item in an access, for one dimension, or for several after expansion.
 enum Index {
     One(Atom),
     /// A pack that is not expanded: the access is a pack, too.
     Each(Vec<Atom>),
-    /// The same, with a number of positions known only at run time.
+    /// As above, with a dynamic number of positions.
     Series(Rc<Series>),
     /// `:`.
     All(Span),
 }
 
-/// What stands for one dimension on the left side of a formula.
+/// An item for one dimension on the left side of a formula.
 pub(crate) enum TargetIndex {
     One(Atom),
     /// A pack: its positions are written as one step.
     Each(Vec<Atom>),
-    /// The same, of dynamic length.
+    /// As above, of dynamic length.
     Series(Rc<Series>),
     /// `:`.
     All,
 }
 
 impl TargetIndex {
-    /// Whether it stands for all positions of a dimension, in order.
+    /// Whether it covers all positions of a dimension in order.
     pub(crate) fn covers(&self, extent: &Extent) -> bool {
         match (self, extent) {
             (TargetIndex::All, _) => true,
@@ -117,9 +117,9 @@ impl Evaluator<'_> {
             Atom::Tensor(tensor) => self.element(tensor, indices, span),
             Atom::Item(item) => {
                 let (stack, position) = &**item;
-                let mut place = vec![position.clone()];
-                place.extend(indices.iter().cloned());
-                self.element(stack, &place, span)
+                let mut location = vec![position.clone()];
+                location.extend(indices.iter().cloned());
+                self.element(stack, &location, span)
             }
             other => stop(
                 &UNEXPECTED_VALUE,
@@ -147,7 +147,7 @@ impl Evaluator<'_> {
         })))
     }
 
-    /// A pack of elements: an index that is a pack without `..` takes its items in turn, `:` all positions.
+    /// A pack of elements: an index that is a pack without `..` has its items in turn, `:` all positions.
     fn access_each(&mut self, base: &Atom, indices: &[Index], span: Span) -> EvalResult<Value> {
         let shape = match base {
             Atom::Tensor(tensor) => tensor.tensor.shape.as_slice(),
@@ -187,7 +187,7 @@ impl Evaluator<'_> {
             }
         }
         let in_turn = of_known_length.is_some_and(|n| self.goes_through(n, indices));
-        let place = |position: &model::Expr| -> Vec<Atom> {
+        let location = |position: &model::Expr| -> Vec<Atom> {
             let atom = |index: &Index| match index {
                 Index::One(atom) => Some(atom.clone()),
                 Index::Each(_) if in_turn => Some(Atom::from_expr(position.clone())),
@@ -201,7 +201,7 @@ impl Evaluator<'_> {
             indices.iter().filter_map(atom).collect()
         };
         let Some(items) = of_known_length.filter(|_| !in_turn) else {
-            let element = self.element_of(base, &place(&Series::position()), span)?;
+            let element = self.element_of(base, &location(&Series::position()), span)?;
             return Ok(match element.to_expr() {
                 Some(element) => Series::uniform(element, length).into_value(),
                 None => Value::Atom(element),
@@ -209,13 +209,13 @@ impl Evaluator<'_> {
         };
         let mut elements = Vec::new();
         for position in 0..self.length(items, span)? {
-            let place = place(&model::Expr::int(count(position)));
-            elements.push(self.element_of(base, &place, span)?);
+            let location = location(&model::Expr::int(count(position)));
+            elements.push(self.element_of(base, &location, span)?);
         }
         Ok(Value::pack(elements))
     }
 
-    /// Whether a packed assignment goes through so many positions of a dimension, and these indices through all of them.
+    /// Whether a packed assignment iterates over so many positions of a dimension, and these indices over all of them.
     fn goes_through(&self, positions: i64, indices: &[Index]) -> bool {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         let length = every.map(|every| &every.length);
@@ -226,7 +226,7 @@ impl Evaluator<'_> {
             })
     }
 
-    /// All indices of a target in order; a null index leaves its dimension out.
+    /// All indices of a target in order; a null index omits its dimension.
     pub(crate) fn target_indices(
         &mut self,
         subscripts: &[Subscript],
@@ -243,7 +243,7 @@ impl Evaluator<'_> {
         Ok(indices.collect())
     }
 
-    /// All indices in order; a null index leaves its dimension out.
+    /// All indices in order; a null index omits its dimension.
     fn indices(&mut self, subscripts: &[Subscript]) -> EvalResult<Vec<Index>> {
         let mut indices = Vec::new();
         for subscript in subscripts {
@@ -294,7 +294,7 @@ impl Evaluator<'_> {
         Ok(indices)
     }
 
-    /// Subscripts for one tensor: guards become conditions, remaps become choices.
+    /// Subscripts for one tensor: guards become conditions, remaps become selects.
     pub(crate) fn resolve(
         &mut self,
         tensor: &TensorRef,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Single values as operands with packs (2.4): they are repeated for every item.
+//! Broadcasting of single values to packs (2.4).
 
 use super::evaluator::{EvalResult, Evaluator, Stop, stop};
 use super::series::{Series, refused};
@@ -44,7 +44,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// As many items as an int or a run-time extent says.
+    /// As many items as an int or a dynamic extent states.
     pub(crate) fn repeat_by(
         &self,
         atom: Atom,
@@ -63,8 +63,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What is taken of two operands of which the other one is not looked at, and need not have a value: a single value
-    /// goes with every item of the pack that the other one would be.
+    /// The result for an operand whose other operand is not evaluated and need not have a value: a single value is
+    /// repeated for every item of the pack that the other one would be.
     pub(super) fn beside(&mut self, taken: Value, other: &Expr, span: Span) -> EvalResult<Value> {
         let atom = match &taken {
             Value::Atom(atom) if !is_single(other) => atom.clone(),
@@ -85,7 +85,7 @@ impl Evaluator<'_> {
         Ok(spread.unwrap_or(taken))
     }
 
-    /// `value ?? fallback`, of a value that is known.
+    /// `value ?? fallback` for a known value.
     pub(super) fn given_or(
         &mut self,
         given: Value,
@@ -100,7 +100,7 @@ impl Evaluator<'_> {
         self.beside(taken, other, span)
     }
 
-    /// How many items an expression would have that is null, as far as names in it tell.
+    /// The number of items that a null expression would have, as far as names in it determine it.
     fn null_length(&self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
             ExprKind::Name(name) => self.scope.null_length(&name.name).cloned(),
@@ -115,8 +115,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// Refuses a single value where items are needed. Well-formed documents have one there only in place of a pack of unknown
-/// length, `op ?? 1`.
+/// Rejects a single value where items are needed. Valid documents have one there only for a pack of unknown length, as
+/// in `op ?? 1`.
 pub(crate) fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
     if let Atom::Poison = atom {
         return Err(Stop::Poison);
@@ -132,7 +132,7 @@ pub(crate) fn stands_for_a_pack<T>(atom: &Atom, span: Span) -> EvalResult<T> {
     )
 }
 
-/// Whether the form of an expression shows that it is not a pack.
+/// Whether the syntax of an expression shows that it is not a pack.
 fn is_single(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(_)

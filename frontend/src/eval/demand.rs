@@ -19,12 +19,12 @@ use crate::source::Span;
 pub(crate) struct Demand {
     pub condition: Expr,
     pub message: Vec<MessagePart>,
-    /// The error if the condition is false for all values.
+    /// The error if the condition is always false.
     pub code: &'static Code,
     pub span: Span,
 }
 
-/// The conditions of the expressions that have been evaluated.
+/// The conditions of the evaluated expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Demands(RefCell<Vec<Demand>>);
 
@@ -32,10 +32,10 @@ pub(crate) struct Demands(RefCell<Vec<Demand>>);
 #[derive(Clone, Debug)]
 pub(crate) struct Position {
     pub index: Expr,
-    /// Whether it counts from the end where it is below zero.
+    /// Whether negative values count from the end.
     pub(crate) from_end: bool,
     /// The number of valid positions: the length of the pack, or one more for ends of ranges.
-    pub places: Expr,
+    pub locations: Expr,
     pub length: Expr,
     /// Conditions on extents under which the index is not evaluated.
     pub unless: Vec<Expr>,
@@ -43,16 +43,16 @@ pub(crate) struct Position {
     pub span: Span,
 }
 
-/// What an index of a pack is there for.
+/// What an index of a pack is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
-    /// The item that it names.
+    /// It selects an item.
     Item,
-    /// It is the last item of a pack that is folded, which must have one.
+    /// It is the last item of a folded pack, which must exist.
     FoldedPack,
 }
 
-/// The number of demands and positions recorded so far.
+/// The number of conditions and positions recorded so far.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     demands: usize,
@@ -60,18 +60,18 @@ pub(super) struct Mark {
 }
 
 impl Demand {
-    /// That `low` and `high` are positions among `length`.
+    /// Requires that `low` and `high` are valid positions for `length`.
     pub(crate) fn within(low: &Expr, high: &Expr, length: &Expr) -> Expr {
         let above = runtime::compare(ScalarOp::Ge, low.clone(), Expr::int(0));
         let below = runtime::compare(ScalarOp::Lt, high.clone(), length.clone());
         runtime::and(above, below)
     }
 
-    /// That `place` is one of `places` in a pack of `length` items; `what` names what is outside.
-    pub(crate) fn place(
+    /// That `location` is one of `locations` in a pack of `length` items; `what` names what is outside.
+    pub(crate) fn location(
         what: Vec<MessagePart>,
-        place: &Expr,
-        places: &Expr,
+        location: &Expr,
+        locations: &Expr,
         length: &Expr,
         span: Span,
     ) -> Self {
@@ -80,24 +80,24 @@ impl Demand {
         message.push(MessagePart::Value(length.clone()));
         message.push(MessagePart::Text(" items".to_string()));
         Demand {
-            condition: Demand::within(place, place, places),
+            condition: Demand::within(location, location, locations),
             message,
             code: &INDEX_OUT_OF_RANGE,
             span,
         }
     }
 
-    /// That `index`, which is written as it is, is an item's.
-    pub(crate) fn index(index: &Expr, place: &Expr, length: &Expr, span: Span) -> Self {
+    /// Requires that `index`, as written, is that of an item.
+    pub(crate) fn index(index: &Expr, location: &Expr, length: &Expr, span: Span) -> Self {
         let what = vec![
             MessagePart::Text("index ".to_string()),
             MessagePart::Value(index.clone()),
             MessagePart::Text(" is out of range".to_string()),
         ];
-        Demand::place(what, place, length, length, span)
+        Demand::location(what, location, length, length, span)
     }
 
-    /// The same, where one of the conditions does not hold.
+    /// As above, if one of the conditions does not hold.
     pub(crate) fn unless(mut self, conditions: &[Expr]) -> Self {
         for condition in conditions {
             let operands = vec![condition.clone(), self.condition];
@@ -115,12 +115,12 @@ impl Demands {
         }
     }
 
-    /// All of them; none is left.
+    /// Takes all recorded conditions.
     pub(crate) fn take(&self) -> Vec<Demand> {
         self.0.take()
     }
 
-    /// Those since there were so many; they are no longer here.
+    /// Takes those recorded since a count.
     pub(super) fn since(&self, mark: Mark) -> Vec<Demand> {
         let mut demands = self.0.borrow_mut();
         let start = mark.demands.min(demands.len());
@@ -142,9 +142,9 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Evaluates what is looked at only where `condition` is `holds`. What is demanded of extents there is demanded only where a
-    /// condition on extents is so; other conditions change nothing of that. Positions in steps of a formula are then no longer
-    /// demanded: what is looked at out of turn is the nearest item.
+    /// Evaluates an expression that is used only if `condition` is `holds`. Its conditions over extents are required
+    /// only if a condition on extents has that value; conditions on data do not affect them. Positions in steps of a
+    /// formula are then not required: an unused evaluation selects the nearest item.
     pub(super) fn where_holds<T>(
         &mut self,
         condition: &Expr,
@@ -181,7 +181,7 @@ impl Evaluator<'_> {
         result
     }
 
-    /// Evaluates something for what it would be, where it is not looked at: nothing is demanded for it.
+    /// Evaluates an expression for its type only: none of its conditions is required.
     pub(super) fn aside<T>(
         &mut self,
         evaluate: impl FnOnce(&mut Self) -> EvalResult<T>,
@@ -201,7 +201,7 @@ impl Evaluator<'_> {
         result.map(|(value, _)| value)
     }
 
-    /// What has been evaluated since then is not looked at in all steps of a formula.
+    /// Marks what has been evaluated since a count as not evaluated in all steps of a formula.
     pub(super) fn some_steps(&mut self, mark: Mark) {
         if let Some(formula) = &mut self.formula {
             formula.positions.truncate(mark.positions);

@@ -19,7 +19,7 @@ use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, MessagePart};
 use crate::source::Span;
 
-/// Parts that stand one after another, and what every run must test of them.
+/// Consecutive parts, and their run-time checks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DynamicPack {
     pub parts: Vec<PackPart>,
@@ -33,7 +33,7 @@ pub(crate) enum PackPart {
     Pack(TensorRef, PackSlice),
 }
 
-/// Positions of a pack of dynamic length: `from`, `from + step` and so on, so many.
+/// Positions of a pack of dynamic length: `from`, `from + step` and so on, with their number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PackSlice {
     pub from: Expr,
@@ -49,13 +49,13 @@ impl PackSlice {
 }
 
 impl PackPart {
-    /// The items of a list in which packs of run-time length stand; `None` for what is no tensor.
+    /// The items of a list that contains packs of dynamic length; `None` if something is not a tensor.
     fn of(atom: &Atom, span: Span, evaluator: &Evaluator) -> EvalResult<Option<DynamicPack>> {
         let part = match atom {
             Atom::Tensor(_) | Atom::Item(_) => PackPart::One(atom.clone()),
             Atom::DynamicPack(row) => return Ok(Some((**row).clone())),
             Atom::Stack(stack) => match evaluator.whole(stack, span)? {
-                Some(places) => PackPart::Pack(stack.clone(), places),
+                Some(locations) => PackPart::Pack(stack.clone(), locations),
                 None => return Ok(None),
             },
             _ => return Ok(None),
@@ -68,7 +68,7 @@ impl PackPart {
 }
 
 impl Evaluator<'_> {
-    /// `[x, xs.., z]`, if a pack of dynamic length is among the items.
+    /// `[x, xs.., z]` with a pack of dynamic length among the items.
     pub(super) fn row(&mut self, atoms: &[Atom], span: Span) -> EvalResult<Option<Value>> {
         let is_long = |atom: &Atom| matches!(atom, Atom::Stack(_) | Atom::DynamicPack(_));
         if !atoms.iter().any(is_long) {
@@ -94,7 +94,7 @@ impl Evaluator<'_> {
         Ok(Some(Value::Atom(Atom::DynamicPack(Rc::new(row)))))
     }
 
-    /// The places of all items of a pack of dynamic length.
+    /// The positions of all items of a pack of dynamic length.
     pub(super) fn whole(&self, stack: &TensorRef, span: Span) -> EvalResult<Option<PackSlice>> {
         let length = match stack.tensor.shape.first() {
             Some(length) => self.extent_atom(length, span)?.to_expr(),
@@ -118,18 +118,18 @@ impl Evaluator<'_> {
             return refused("it has no length", span);
         };
         let before = self.mark();
-        let places = self.range_places(&whole.length, subscript)?;
+        let locations = self.range_positions(&whole.length, subscript)?;
         let demands = self.demands.since(before);
-        Ok(match places {
-            Some(places) => Value::Atom(Atom::DynamicPack(Rc::new(DynamicPack {
-                parts: vec![PackPart::Pack(stack.clone(), places)],
+        Ok(match locations {
+            Some(locations) => Value::Atom(Atom::DynamicPack(Rc::new(DynamicPack {
+                parts: vec![PackPart::Pack(stack.clone(), locations)],
                 demands,
             }))),
             None => Value::Null,
         })
     }
 
-    /// `xs[1:][1:]`, `xs[1:][0]`, in formulas `xs[1:][i,]` as well: of a range of a pack.
+    /// `xs[1:][1:]`, `xs[1:][0]`, in formulas `xs[1:][i,]` too: accesses of a range of a pack.
     pub(super) fn row_index(
         &mut self,
         row: &DynamicPack,
@@ -137,7 +137,7 @@ impl Evaluator<'_> {
         trailing_comma: bool,
         span: Span,
     ) -> EvalResult<Value> {
-        let [PackPart::Pack(stack, places)] = row.parts.as_slice() else {
+        let [PackPart::Pack(stack, locations)] = row.parts.as_slice() else {
             return refused(
                 "assign this list to a name, `all.. = …`, to select items of it",
                 span,
@@ -150,30 +150,31 @@ impl Evaluator<'_> {
             }
             _ => {
                 row.demands.iter().cloned().for_each(|d| self.demand(d));
-                return self.items_at(stack, places, subscripts, span);
+                return self.items_at(stack, locations, subscripts, span);
             }
         };
         if let Subscript::Expr(index) = subscript {
             let Value::Atom(index) = self.eval(index)? else {
                 return refused("it supports only one index, a single int", span);
             };
-            let position = self.item_position(&index, &places.length, span);
-            let Some(place) = position.and_then(|position| places.at(&position)) else {
+            let position = self.item_position(&index, &locations.length, span);
+            let Some(location) = position.and_then(|position| locations.at(&position)) else {
                 return refused("its index must be an int", span);
             };
             row.demands.iter().cloned().for_each(|d| self.demand(d));
-            let item = (stack.clone(), Atom::from_expr(place));
+            let item = (stack.clone(), Atom::from_expr(location));
             return Ok(Value::Atom(Atom::Item(Rc::new(item))));
         }
         let mark = self.mark();
-        let Some(inner) = self.range_places(&places.length, subscript)? else {
+        let Some(inner) = self.range_positions(&locations.length, subscript)? else {
             return Ok(Value::Null);
         };
         let mut demands = row.demands.clone();
         demands.extend(self.demands.since(mark));
-        let (Some(from), Some(step)) =
-            (places.at(&inner.from), places.step.checked_mul(inner.step))
-        else {
+        let (Some(from), Some(step)) = (
+            locations.at(&inner.from),
+            locations.step.checked_mul(inner.step),
+        ) else {
             return refused("the range is too large", span);
         };
         let length = inner.length;
@@ -186,7 +187,7 @@ impl Evaluator<'_> {
     }
 
     /// The positions of a range of `length` items; `None` if one of its ends is null.
-    pub(super) fn range_places(
+    pub(super) fn range_positions(
         &mut self,
         length: &Expr,
         range: &Subscript,
@@ -210,14 +211,15 @@ impl Evaluator<'_> {
         if step == 0 {
             return stop(&INDEX_OUT_OF_RANGE, *span, "the stride of a range is zero");
         }
-        // Going forward, ends are items' places or the one behind the last; going backward, or the one before the first.
+        // In forward direction, the ends of ranges are positions of items or one after the last; in backward direction,
+        // or one before the first.
         let before = if step < 0 { -1 } else { 0 };
         let last = runtime::plus(length, before);
-        let (first, behind) = match step < 0 {
+        let (first, after) = match step < 0 {
             true => (last, Expr::int(before)),
             false => (Expr::int(before), last),
         };
-        // A computed start of -1 is before the first item where all others to the left are meant (errata 27).
+        // A computed start of -1 is before the first item if the range covers all items to the left (errata 27).
         let is_computed = begin.as_ref().is_some_and(|b| !is_constant(b));
         let start = end.is_none() && step < 0 && is_computed;
         let from = self.range_end(
@@ -227,13 +229,7 @@ impl Evaluator<'_> {
             length,
             *span,
         )?;
-        let to = self.range_end(
-            end.as_ref(),
-            ("up to", before, false),
-            behind,
-            length,
-            *span,
-        )?;
+        let to = self.range_end(end.as_ref(), ("up to", before, false), after, length, *span)?;
         let (Some(from), Some(to)) = (from, to) else {
             return Ok(None);
         };
@@ -269,11 +265,11 @@ impl Evaluator<'_> {
         let Some(index) = int_of(&atom) else {
             return refused("the bounds of a range must be ints", span);
         };
-        let places = runtime::plus(length, 1);
-        let mut place = self.index_from_end(&index, length);
+        let locations = runtime::plus(length, 1);
+        let mut location = self.index_from_end(&index, length);
         if start {
             let none = runtime::compare(ScalarOp::Eq, index.clone(), Expr::int(before));
-            place = runtime::select(none, Expr::int(before), place);
+            location = runtime::select(none, Expr::int(before), location);
         }
         if !is_shape_scalar(&index) {
             if before < 0 {
@@ -283,7 +279,7 @@ impl Evaluator<'_> {
                 );
             }
             return Ok(Some(
-                self.place_of_step(index, place, &places, length, span),
+                self.position_of_step(index, location, &locations, length, span),
             ));
         }
         let what = vec![
@@ -291,8 +287,8 @@ impl Evaluator<'_> {
             MessagePart::Value(index),
             MessagePart::Text(" is out of bounds".to_string()),
         ];
-        let shifted = runtime::plus(&place, before.wrapping_neg());
-        self.demand(Demand::place(what, &shifted, &places, length, span));
-        Ok(Some(place))
+        let shifted = runtime::plus(&location, before.wrapping_neg());
+        self.demand(Demand::location(what, &shifted, &locations, length, span));
+        Ok(Some(location))
     }
 }

@@ -41,7 +41,7 @@ impl Evaluator<'_> {
         self.edition == Edition::Khronos
     }
 
-    /// Demands that a pack of this length has an item, where the edition refuses to fold empty packs.
+    /// Requires that a pack of this length has an item, if the edition rejects folds of empty packs.
     ///
     /// # Errors
     /// The pack is known to be empty.
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
             formula.positions.push(Position {
                 index: runtime::plus(length, -1),
                 from_end: false,
-                places: Expr::int(i64::MAX),
+                locations: Expr::int(i64::MAX),
                 length: length.clone(),
                 unless: Vec::new(),
                 subject: Subject::FoldedPack,

@@ -51,17 +51,17 @@ impl TypeName {
     }
 }
 
-/// Why an evaluation ended without a value.
+/// Why an evaluation has no value.
 #[derive(Debug)]
 pub(crate) enum Stop {
     Error(Box<EvalError>),
     /// The formula must be unrolled over this index variable first.
     Unroll(usize),
-    /// It rests on something that was reported before.
+    /// It depends on something with a reported error.
     Poison,
 }
 
-/// What was wrong, and where.
+/// The error and its location.
 #[derive(Debug)]
 pub(crate) struct EvalError {
     pub code: &'static Code,
@@ -72,7 +72,7 @@ pub(crate) struct EvalError {
 
 pub(crate) type EvalResult<T> = Result<T, Stop>;
 
-/// A failure at a place.
+/// A failure at a location.
 pub(crate) fn stop<T>(
     code: &'static Code,
     span: Span,
@@ -86,7 +86,7 @@ pub(crate) fn stop<T>(
     })))
 }
 
-/// A failure at a place, and what to do.
+/// A failure at a location, with help.
 pub(crate) fn stop_with_help<T>(
     code: &'static Code,
     span: Span,
@@ -118,7 +118,7 @@ pub(crate) struct Evaluator<'a> {
     pub edition: Edition,
     pub limits: &'a Limits,
     pub formula: Option<FormulaState>,
-    /// What the run must test of the expressions evaluated so far.
+    /// Run-time conditions of the expressions evaluated so far.
     pub(crate) demands: &'a Demands,
 }
 
@@ -273,7 +273,7 @@ impl<'a> Evaluator<'a> {
         Ok(value.clone())
     }
 
-    /// Adds a condition under which the present expression may be evaluated.
+    /// Adds a condition under which the current expression may be evaluated.
     pub(crate) fn require(&mut self, guard: model::Expr) {
         if runtime::bool_literal(&guard) == Some(true) {
             return;
@@ -286,7 +286,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Evaluates something whose guards must not reach the surrounding branch; gives them as one condition.
+    /// Evaluates something whose guards must not affect the surrounding branch; returns them as one condition.
     pub(crate) fn guarded<T>(
         &mut self,
         evaluate: impl FnOnce(&mut Self) -> EvalResult<T>,
@@ -368,7 +368,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// An extent as a value; a dynamic one is known at run time only.
+    /// An extent as a value; a dynamic one has no compile-time value.
     pub(crate) fn extent_atom(&self, extent: &model::Extent, span: Span) -> EvalResult<Atom> {
         match extent {
             model::Extent::Fixed(n) => match i64::try_from(*n) {
@@ -474,7 +474,7 @@ impl<'a> Evaluator<'a> {
                     Some(items) => (items.contains(&true), items.contains(&false)),
                     None => (true, true),
                 };
-                // The length of a branch that no item takes must agree all the same, if it has one.
+                // The length of an unused branch must still agree, if it has one.
                 if any_true && !any_false {
                     let value = branch(self, true)?;
                     return self.spread(value, pack.len(), span);
@@ -525,7 +525,7 @@ impl<'a> Evaluator<'a> {
         Ok(Value::pack(items))
     }
 
-    /// A choice at run time.
+    /// A select at run time.
     pub(crate) fn choose(
         &mut self,
         condition: &model::Expr,
@@ -567,7 +567,7 @@ impl<'a> Evaluator<'a> {
         )
     }
 
-    /// Applies to every item; null stays null.
+    /// Applies a function to every item; null stays null.
     pub(crate) fn map(
         &mut self,
         value: &Value,
@@ -597,7 +597,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Applies to pairs of items; a single value goes with every item of a pack.
+    /// Applies a function to pairs of items; a single value is repeated for every item of a pack.
     pub(crate) fn elementwise(
         &mut self,
         a: &Value,
@@ -672,7 +672,7 @@ impl<'a> Evaluator<'a> {
         if operands.iter().any(|o| matches!(o, Atom::Poison)) {
             return Err(Stop::Poison);
         }
-        if runtime::divides_place_by_zero(op, operands) {
+        if runtime::divides_index_by_zero(op, operands) {
             let message = "division by a zero that is known at compile time";
             return stop(&DIVISION_BY_ZERO, span, message);
         }

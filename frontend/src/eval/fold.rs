@@ -27,7 +27,7 @@ pub(super) fn comparison(op: FoldOp) -> Option<ScalarOp> {
     })
 }
 
-/// The operation that joins a fold of some items with one of others.
+/// The operation that combines the folds of two parts.
 pub(super) fn accumulation(op: FoldOp) -> Option<ScalarOp> {
     Some(match op {
         FoldOp::Add => ScalarOp::Add,
@@ -40,7 +40,7 @@ pub(super) fn accumulation(op: FoldOp) -> Option<ScalarOp> {
     })
 }
 
-/// All items joined, many as a tree of logarithmic depth; `None` if there is none.
+/// All items combined, many of them as a tree of logarithmic depth; `None` if there are none.
 pub(super) fn balanced<T, E>(
     mut items: Vec<T>,
     join: &mut impl FnMut(T, T) -> Result<T, E>,
@@ -54,7 +54,7 @@ pub(super) fn balanced<T, E>(
     Some(a.and_then(|a| join(a, b?)))
 }
 
-/// All items joined, from left to right.
+/// All items combined from left to right.
 fn in_order<T, E>(
     items: Vec<T>,
     join: &mut impl FnMut(T, T) -> Result<T, E>,
@@ -160,7 +160,7 @@ impl Evaluator<'_> {
         Ok(Value::Atom(self.combined(results, ScalarOp::And, span)?))
     }
 
-    /// Comparisons that the run makes become operations.
+    /// Comparisons at run time become operations.
     fn countable(&self, comparisons: usize, span: Span) -> EvalResult<()> {
         let most = self.limits.extent_operations;
         if comparisons > most {
@@ -221,18 +221,18 @@ impl Evaluator<'_> {
     }
 }
 
-/// A known item, equal to others where `==` holds between them.
+/// A known item, with the equality of `==`.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'a> {
     Bool(bool),
     Int(i64),
-    /// The bits, of one zero for both.
+    /// The bits, with one representation of zero.
     Real(u64),
     Str(&'a str),
 }
 
 impl<'a> Key<'a> {
-    /// `None` for what is known in the run only, and for NaN, which equals nothing.
+    /// `None` for an item that is known only at run time, and for NaN, which equals nothing.
     fn of(atom: &'a Atom) -> Option<Key<'a>> {
         Some(match atom {
             Atom::Bool(value) => Key::Bool(*value),
@@ -245,21 +245,21 @@ impl<'a> Key<'a> {
     }
 }
 
-/// All pairs that are not of two known items.
+/// All pairs except those of two known items.
 fn open_pairs(items: &[Atom]) -> Box<dyn Iterator<Item = (&Atom, &Atom)> + '_> {
     let open: Vec<bool> = items.iter().map(|item| Key::of(item).is_none()).collect();
-    let places = open.clone().into_iter().enumerate();
-    let places = places.filter_map(|(place, open)| open.then_some(place));
-    Box::new(places.flat_map(move |place| {
+    let locations = open.clone().into_iter().enumerate();
+    let locations = locations.filter_map(|(location, open)| open.then_some(location));
+    Box::new(locations.flat_map(move |location| {
         let others = open.clone().into_iter().enumerate();
-        // Of two open ones, the first has the second behind it.
+        // Of two unknown items, the first is followed by the second.
         let others =
-            others.filter(move |(other, open)| *other > place || (*other < place && !open));
-        others.filter_map(move |(other, _)| items.get(other).zip(items.get(place)))
+            others.filter(move |(other, open)| *other > location || (*other < location && !open));
+        others.filter_map(move |(other, _)| items.get(other).zip(items.get(location)))
     }))
 }
 
-/// Whether a known item stands twice.
+/// Whether a known item occurs twice.
 fn repeats(items: &[Atom]) -> bool {
     let mut seen = FxHashSet::default();
     let known = items.iter().filter_map(Key::of);
@@ -281,7 +281,7 @@ mod tests {
         assert!(!repeats(&[Atom::Int(1), Atom::Int(2)]));
     }
 
-    /// As long as a pack may be, and found at once.
+    /// The maximum length of a pack; the duplicate is found at once.
     #[test]
     fn s2_4_long_packs_are_searched_at_once() {
         assert_composes(&with_symbols(
@@ -290,7 +290,7 @@ mod tests {
         ));
     }
 
-    /// Pairs that only the run compares become operations of a model.
+    /// Pairs that are compared at run time become operations of a model.
     #[test]
     fn pairs_of_run_time_items_are_limited() {
         let document = |line: &str, check: &str| {

@@ -11,13 +11,14 @@ use crate::source::Span;
 /// What a formula collects while its expressions are evaluated.
 #[derive(Debug, Default)]
 pub(crate) struct FormulaState {
-    /// Conditions under which the expressions evaluated so far may be; one list per open branch.
+    /// Conditions under which the evaluated expressions are used; one list per open branch.
     pub guards: Vec<Vec<model::Expr>>,
-    /// Guards of locals, due where the local is used.
+    /// Guards of locals, which apply where the local is used.
     pub(crate) local_guards: FxHashMap<String, Vec<model::Expr>>,
-    /// Indices that choose tensors of a pack stay indices, where formulas for each of their values would mix up the order.
+    /// Whether indices that select tensors of a pack stay indices, because formulas for each of their values would
+    /// change the order.
     pub in_turns: bool,
-    /// What a pack of dynamic length stands for where its item is not named.
+    /// The item that a pack of dynamic length denotes where no index is written.
     pub every: Option<Every>,
     /// The indices of the formula.
     pub indices: Vec<model::FormulaIndex>,
@@ -25,13 +26,13 @@ pub(crate) struct FormulaState {
     pub facts: Vec<Sum>,
     /// The elements that are read.
     pub(crate) accessed: Vec<Accessed>,
-    /// What each step must find.
+    /// Positions that must be valid in each step.
     pub positions: Vec<Position>,
-    /// Whether an index of a pack was replaced by the nearest one.
+    /// Whether an index of a pack was replaced by the nearest valid one.
     pub clamped: bool,
 }
 
-/// Where a formula reads an element.
+/// An element read by the formula, and its location.
 #[derive(Debug)]
 pub(crate) struct Accessed {
     pub tensor: model::ValueId,
@@ -40,7 +41,7 @@ pub(crate) struct Accessed {
 }
 
 impl FormulaState {
-    /// Whether some index goes through nothing.
+    /// Whether some index has an empty range.
     pub(crate) fn takes_no_step(&self) -> bool {
         (0..self.indices.len()).any(|index| self.goes_through_nothing(index))
     }
@@ -51,17 +52,18 @@ impl FormulaState {
     }
 }
 
-/// The items that a packed assignment writes, in turn: those of a pack of dynamic length, or all positions of a dimension.
+/// The items that a packed assignment writes in turn: those of a pack of dynamic length, or all positions of a
+/// dimension.
 #[derive(Debug)]
 pub(crate) struct Every {
-    /// The index variable of the formula that goes through them.
+    /// The index variable of the formula that iterates over them.
     pub index: usize,
     /// The dimension of the tensor that is written.
     pub dimension: usize,
     /// Whether they are positions of a dimension, not the items of a pack.
     pub(crate) is_slice: bool,
-    /// How many there are.
+    /// The number of items.
     pub length: model::Extent,
-    /// Lengths of the packs that are read beside, and where.
+    /// Lengths of the packs that are read together, with their spans.
     pub others: Vec<(model::Extent, Span)>,
 }

@@ -15,10 +15,10 @@ impl Evaluator<'_> {
         index: &Expr,
         remap: Option<&(Expr, Expr)>,
     ) -> EvalResult<Value> {
-        let place = index.span;
+        let location = index.span;
         let index = self.eval(index)?;
         if let Value::Atom(Atom::Series(_)) = index {
-            return refused("its items cannot be guarded", place);
+            return refused("its items cannot be guarded", location);
         }
         match remap {
             None => self.map(&index, |_, index| {
@@ -57,7 +57,7 @@ impl Evaluator<'_> {
 
     fn pack_guards(&mut self, index: &Value, pairs: Vec<(Atom, Atom)>) -> EvalResult<Value> {
         let mut pairs = pairs.into_iter();
-        // Its items differ by their replacements, so it is no repetition any more.
+        // Its items differ by their replacements, so it is not a repetition any more.
         let index = match index {
             Value::Pack(pack) => Value::pack(pack.items.to_vec()),
             other => other.clone(),

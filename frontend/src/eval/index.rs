@@ -18,14 +18,14 @@ use crate::model::check::is_shape_scalar;
 use crate::model::{self, Node};
 use crate::source::Span;
 
-/// Which items of a pack an index takes.
+/// The items of a pack that an index selects.
 enum Selection {
     Null,
     One(usize),
     Many(Vec<usize>),
     /// A single index that is known at run time.
     Run(model::Expr),
-    /// Several, some of them known at run time.
+    /// Several indices, some of them known only at run time.
     RunMany(Vec<Atom>),
 }
 
@@ -60,7 +60,7 @@ impl Evaluator<'_> {
                 match self.every_item(stack, span)? {
                     Some(every) => self.access(&Value::Atom(every), subscripts, span),
                     None => match self.whole(stack, span)? {
-                        Some(places) => self.items_at(stack, &places, subscripts, span),
+                        Some(locations) => self.items_at(stack, &locations, subscripts, span),
                         None => refused("it has no length", span),
                     },
                 }
@@ -74,7 +74,7 @@ impl Evaluator<'_> {
                     self.access(&value, subscripts, span)
                 }
             }
-            // Only tensors are accessed so; there are none of them here.
+            // Only tensors are accessed in this way; there are none here.
             Value::Pack(pack)
                 if pack.is_empty()
                     && self.formula.is_some()
@@ -103,7 +103,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The item of a pack of scalars that a packed assignment to a pack of dynamic length is at.
+    /// The current item of a pack of scalars in a packed assignment to a pack of dynamic length.
     pub(crate) fn item_here(&mut self, series: &Series, span: Span) -> EvalResult<Atom> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         match every {
@@ -120,10 +120,10 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The item of a pack of known length that a packed assignment is at.
+    /// The current item of a pack of static length in a packed assignment.
     ///
     /// # Errors
-    /// The pack has another length than what is written.
+    /// The pack has another length than the target.
     pub(crate) fn item_of_pack_here(&mut self, pack: &Pack, span: Span) -> EvalResult<Atom> {
         let every = self.formula.as_ref().and_then(|f| f.every.as_ref());
         match every.map(|every| (every.index, every.length.clone())) {
@@ -143,11 +143,12 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The elements of items at these places, `xs[i,]`, `xs[1:][i,]`: to be folded, or the one that a packed assignment is at.
+    /// The elements of items at these positions, `xs[i,]`, `xs[1:][i,]`: to be folded, or the current one of a packed
+    /// assignment.
     pub(super) fn items_at(
         &mut self,
         stack: &TensorRef,
-        places: &PackSlice,
+        locations: &PackSlice,
         subscripts: &[Subscript],
         span: Span,
     ) -> EvalResult<Value> {
@@ -156,25 +157,25 @@ impl Evaluator<'_> {
         let position = match &every {
             Some((index, length)) => {
                 if let Some(length) = self.extent_atom(length, span)?.to_expr() {
-                    self.side_by_side(&length, &places.length, span)?;
+                    self.side_by_side(&length, &locations.length, span)?;
                 }
                 model::Expr::index(*index)
             }
             None => Series::position(),
         };
-        let Some(place) = places.at(&position) else {
+        let Some(location) = locations.at(&position) else {
             return refused("the range is too large", span);
         };
-        let item = Atom::Item(Rc::new((stack.clone(), Atom::from_expr(place))));
+        let item = Atom::Item(Rc::new((stack.clone(), Atom::from_expr(location))));
         match self.access(&Value::Atom(item), subscripts, span)? {
             Value::Atom(Atom::Run(item)) if every.is_none() => {
-                Ok(Series::uniform((*item).clone(), places.length.clone()).into_value())
+                Ok(Series::uniform((*item).clone(), locations.length.clone()).into_value())
             }
             item => Ok(item),
         }
     }
 
-    /// The item of a pack of dynamic length that a packed assignment is at (2.12).
+    /// The current item of a pack of dynamic length in a packed assignment (2.12).
     fn every_item(&mut self, stack: &TensorRef, span: Span) -> EvalResult<Option<Atom>> {
         let every = self.formula.as_mut().and_then(|f| f.every.as_mut());
         let (Some(every), Some(length)) = (every, stack.tensor.shape.first()) else {
@@ -203,11 +204,11 @@ impl Evaluator<'_> {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_)))
                 if self.formula.is_some() || known_before_data(&index) =>
             {
-                let place = match (stack.tensor.shape.first(), &self.formula) {
-                    (Some(length), Some(_)) => self.place_in_stack(&index, length, span)?,
+                let location = match (stack.tensor.shape.first(), &self.formula) {
+                    (Some(length), Some(_)) => self.position_in_stack(&index, length, span)?,
                     _ => index,
                 };
-                Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), place)))))
+                Ok(Value::Atom(Atom::Item(Rc::new((stack.clone(), location)))))
             }
             _ => stop(
                 &UNEXPECTED_VALUE,
@@ -218,15 +219,15 @@ impl Evaluator<'_> {
     }
 
     /// The position of an item of a pack of dynamic length, in a formula.
-    pub(crate) fn place_in_stack(
+    pub(crate) fn position_in_stack(
         &mut self,
         index: &Atom,
         length: &model::Extent,
         span: Span,
     ) -> EvalResult<Atom> {
         let length = self.extent_atom(length, span)?.to_expr();
-        let place = length.and_then(|length| self.tensor_position(index, &length, span));
-        Ok(place.map_or_else(|| index.clone(), Atom::from_expr))
+        let location = length.and_then(|length| self.tensor_position(index, &length, span));
+        Ok(location.map_or_else(|| index.clone(), Atom::from_expr))
     }
 
     fn pack_item(
@@ -270,7 +271,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// An item of a pack chosen inside a formula.
+    /// An item of a pack selected inside a formula.
     pub(crate) fn run_time_item(
         &mut self,
         pack: &Pack,
@@ -338,7 +339,7 @@ impl Evaluator<'_> {
         if let Some(variable) = variable.filter(|_| tensors()) {
             return Err(Stop::Unroll(variable));
         }
-        // A chain of choices; the last item stands for everything beyond.
+        // A chain of selects; the last item is used for everything beyond.
         let mut items = pack.items.iter().enumerate().rev();
         let Some((_, last)) = items.next() else {
             return stop(&INDEX_OUT_OF_RANGE, span, "an empty pack has no items");
@@ -355,7 +356,7 @@ impl Evaluator<'_> {
         Ok(result)
     }
 
-    /// One index into a pack of tensors in front of an access: `xs[k][…]`. `None`: known at run time only.
+    /// One index into a pack of tensors before an access: `xs[k][…]`. `None` if it is known only at run time.
     pub(crate) fn tensor_item(
         &mut self,
         length: usize,
@@ -366,9 +367,9 @@ impl Evaluator<'_> {
             Selection::One(index) => Ok(Ok(index)),
             Selection::Run(index) => {
                 let length = model::Expr::int(count(length));
-                let place = Atom::from_expr(index.clone());
-                let place = self.tensor_position(&place, &length, item.span);
-                Ok(Err(place.unwrap_or(index)))
+                let location = Atom::from_expr(index.clone());
+                let location = self.tensor_position(&location, &length, item.span);
+                Ok(Err(location.unwrap_or(index)))
             }
             _ => stop(&UNEXPECTED_VALUE, item.span, "one index is needed here"),
         }
@@ -455,7 +456,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A position from an index, counted from the end if negative.
+    /// A position from an index; negative ones count from the end.
     fn position(&self, index: i64, length: usize, span: Span) -> EvalResult<usize> {
         let shifted = if index < 0 {
             index.saturating_add(count(length))
@@ -588,7 +589,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether an index rests on extents at most.
+/// Whether an index depends on extents at most.
 fn known_before_data(index: &Atom) -> bool {
     match index {
         Atom::Run(expr) => is_shape_scalar(expr),
@@ -614,7 +615,7 @@ fn progression(items: &[Scalar]) -> Option<(i64, i64)> {
     regular.then_some((first, step))
 }
 
-/// An index variable on which an index rests; `None` if the index rests on tensor data.
+/// An index variable that an index depends on; `None` if the index depends on tensor data.
 pub(crate) fn free_index(expr: &model::Expr) -> Option<usize> {
     if runtime::reads(expr) {
         return None;
@@ -625,7 +626,7 @@ pub(crate) fn free_index(expr: &model::Expr) -> Option<usize> {
     }
 }
 
-/// Whether the expression is written with literals alone.
+/// Whether the expression consists of literals only.
 pub(super) fn is_constant(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int(_) => true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The type of the items of a pack that has none: an empty sum of reals is a real.
+//! The item type of packs without items: an empty sum of reals is a real.
 
 use skript_semantics::ScalarKind;
 
@@ -8,7 +8,7 @@ use super::value::{Atom, Pack, Value};
 use crate::ast::{BinaryOp, Expr, ExprKind, Item};
 
 impl Evaluator<'_> {
-    /// An empty value with the type that its expression has.
+    /// An empty value with the type of its expression.
     pub(crate) fn typed(&self, value: Value, expr: &Expr) -> Value {
         match value {
             Value::Pack(pack) if pack.is_empty() && pack.kind.is_none() => Value::Pack(Pack {

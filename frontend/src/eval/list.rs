@@ -19,13 +19,13 @@ use crate::source::{FileId, Span};
 
 impl Evaluator<'_> {
     pub(super) fn list(&mut self, items: &[Item]) -> EvalResult<Value> {
-        // One repetition alone keeps its uniform value even when it is empty.
+        // A single repetition keeps its uniform value even if it is empty.
         if let [Item::Expand { value, count, span }] = items {
             return self.expand(value, count.as_ref(), *span);
         }
         let mut atoms: Vec<Atom> = Vec::new();
         let mut null = false;
-        // A pack of dynamic length, and what stands before it.
+        // A pack of dynamic length, and the items before it.
         let (mut series, mut before): (Option<(Rc<Series>, Span)>, _) = (None, Vec::new());
         for item in items {
             let (value, span) = match item {
@@ -97,7 +97,7 @@ impl Evaluator<'_> {
             },
             None => None,
         };
-        // An item that is left out need not have a value.
+        // An item with count zero need not have a value.
         if count == Some(0) && !matches!(value.kind, crate::ast::ExprKind::Name(_)) {
             if let Ok(Value::Atom(atom)) = self.eval(value) {
                 return self.repeat(atom, 0, span);
@@ -229,7 +229,7 @@ impl Evaluator<'_> {
         if stride == 0 || (known(&ends.0) && known(&ends.1)) {
             return Ok(None);
         }
-        let places = || {
+        let locations = || {
             let (low, high) = match stride > 0 {
                 true => (&from, &to),
                 false => (&to, &from),
@@ -242,7 +242,7 @@ impl Evaluator<'_> {
                 binary(ScalarOp::Add, from.clone(), steps)
             })
         };
-        match places() {
+        match locations() {
             Some(range) => Ok(Some(range)),
             None => refused("this range has too many items", span),
         }
@@ -311,11 +311,11 @@ impl Evaluator<'_> {
     }
 }
 
-/// The place of the first item.
+/// The position of the first item.
 fn span_of(items: &[Item]) -> Span {
-    let place = |item: &Item| match item {
+    let location = |item: &Item| match item {
         Item::Expr(expr) => expr.span,
         Item::Range { span, .. } | Item::Expand { span, .. } | Item::Zip { span, .. } => *span,
     };
-    items.first().map_or(Span::new(FileId(0), 0, 0), place)
+    items.first().map_or(Span::new(FileId(0), 0, 0), location)
 }

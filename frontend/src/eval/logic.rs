@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `&&`, `||`, `=>` (2.4): the left side comes first, and may decide.
+//! `&&`, `||`, `=>` (2.4): the left side is evaluated first, and may decide the result.
 
 use super::evaluator::{EvalResult, Evaluator, literal_bool};
 use super::runtime;
@@ -9,7 +9,7 @@ use crate::ast::{BinaryOp, Expr};
 use crate::source::Span;
 
 impl Evaluator<'_> {
-    /// `&&`, `||`, `=>`: what the left side decides needs no right side.
+    /// `&&`, `||`, `=>`: if the left side decides the result, the right side is not evaluated.
     pub(super) fn logical(
         &mut self,
         op: BinaryOp,
@@ -44,7 +44,7 @@ impl Evaluator<'_> {
                 _ => None,
             };
             for guard in guards {
-                // The right side is evaluated only where the left one does not decide.
+                // The right side is evaluated only if the left one does not decide the result.
                 self.require(match &left {
                     Some(l) if decisive.0 => runtime::select(l.clone(), literal_bool(true), guard),
                     Some(l) => runtime::select(l.clone(), guard, literal_bool(true)),
@@ -78,7 +78,7 @@ mod tests {
         with_symbols(lines).replace("@lower", &format!("@assert {{ {condition}; }} @lower"))
     }
 
-    /// A single value goes with every item, also where it decides.
+    /// A single value is repeated for every item, also if it decides the result.
     #[test]
     fn s2_4_decisive_values_go_with_every_item() {
         let lines =
@@ -94,7 +94,7 @@ mod tests {
         assert_fires(&ASSERTION_FAILED, &asserted(lines, "all && none"));
     }
 
-    /// What the left side rules out need not have a value.
+    /// An expression that the left side excludes need not have a value.
     #[test]
     fn s2_4_decisive_values_need_no_right_side() {
         assert_composes(&asserted("z = k - 3;", "z == 0 || 6 / z > 1"));

@@ -16,7 +16,7 @@ use crate::model::Expr;
 use crate::model::check::is_shape_scalar;
 use crate::source::Span;
 
-/// An int, of the run or before.
+/// An int, known at compile time or at run time.
 pub(super) fn int_of(atom: &Atom) -> Option<Expr> {
     match atom {
         Atom::Int(_) | Atom::Run(_) => atom.to_expr().filter(|e| e.kind == ScalarKind::Int),
@@ -25,7 +25,7 @@ pub(super) fn int_of(atom: &Atom) -> Option<Expr> {
 }
 
 impl Evaluator<'_> {
-    /// The position of an item; `None` if the index is no int.
+    /// The position of an item; `None` if the index is not an int.
     pub(crate) fn item_position(
         &mut self,
         index: &Atom,
@@ -34,16 +34,16 @@ impl Evaluator<'_> {
     ) -> Option<Expr> {
         let index = int_of(index)?;
         if is_shape_scalar(&index) {
-            return Some(self.told_position(index, length, span));
+            return Some(self.checked_position(index, length, span));
         }
         if runtime::reads(&index) {
             return Some(self.nearest(index, length));
         }
-        let place = self.index_from_end(&index, length);
-        Some(self.place_of_step(index, place, length, length, span))
+        let location = self.index_from_end(&index, length);
+        Some(self.position_of_step(index, location, length, length, span))
     }
 
-    /// The place of a tensor: an access at an index that steps or data decide is a matter of the access.
+    /// The position of a tensor: an access at an index that depends on steps or data is handled by the access.
     pub(crate) fn tensor_position(
         &mut self,
         index: &Atom,
@@ -52,34 +52,34 @@ impl Evaluator<'_> {
     ) -> Option<Expr> {
         let index = int_of(index)?;
         match is_shape_scalar(&index) {
-            true => Some(self.told_position(index, length, span)),
+            true => Some(self.checked_position(index, length, span)),
             false => Some(index),
         }
     }
 
-    /// A position that rests on extents.
-    fn told_position(&mut self, index: Expr, length: &Expr, span: Span) -> Expr {
-        let place = self.index_from_end(&index, length);
-        self.demand(Demand::index(&index, &place, length, span));
-        place
+    /// A position that depends on extents.
+    fn checked_position(&mut self, index: Expr, length: &Expr, span: Span) -> Expr {
+        let location = self.index_from_end(&index, length);
+        self.demand(Demand::index(&index, &location, length, span));
+        location
     }
 
-    /// A place that is another one in each step of a formula.
-    pub(super) fn place_of_step(
+    /// A position that differs in each step of a formula.
+    pub(super) fn position_of_step(
         &mut self,
         index: Expr,
-        place: Expr,
-        places: &Expr,
+        location: Expr,
+        locations: &Expr,
         length: &Expr,
         span: Span,
     ) -> Expr {
-        let nearest = self.nearest(place.clone(), places);
-        if let Some(formula) = self.formula.as_mut().filter(|_| nearest != place) {
+        let nearest = self.nearest(location.clone(), locations);
+        if let Some(formula) = self.formula.as_mut().filter(|_| nearest != location) {
             formula.clamped = true;
             formula.positions.push(Position {
-                from_end: place != index,
+                from_end: location != index,
                 index,
-                places: places.clone(),
+                locations: locations.clone(),
                 length: length.clone(),
                 unless: Vec::new(),
                 subject: Subject::Item,
@@ -89,7 +89,7 @@ impl Evaluator<'_> {
         nearest
     }
 
-    /// The index, counted from the end where it is below zero.
+    /// The index; negative values count from the end.
     pub(crate) fn index_from_end(&self, index: &Expr, length: &Expr) -> Expr {
         let Interval { low, high } = self.with_known(|known| known.interval(index));
         let shifted = binary(ScalarOp::Add, index.clone(), length.clone());
@@ -99,7 +99,7 @@ impl Evaluator<'_> {
         if high < 0 {
             return shifted;
         }
-        // The last item's index is below zero only where there is none.
+        // The last item's index is negative only if there is none.
         if runtime::plus(length, -1) == *index {
             return index.clone();
         }
@@ -107,7 +107,7 @@ impl Evaluator<'_> {
         runtime::select(below, shifted, index.clone())
     }
 
-    /// The int, or zero where it is less.
+    /// The maximum of the int and zero.
     pub(super) fn not_negative(&self, number: Expr) -> Expr {
         let low = self.with_known(|known| known.interval(&number).low);
         match low < 0 {
@@ -116,9 +116,9 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The index if it is among so many places, else the nearest that is.
-    pub(super) fn nearest(&self, index: Expr, places: &Expr) -> Expr {
-        let last = runtime::plus(places, -1);
+    /// The index if it is a valid position, else the nearest one.
+    pub(super) fn nearest(&self, index: Expr, locations: &Expr) -> Expr {
+        let last = runtime::plus(locations, -1);
         let slack = binary(ScalarOp::Sub, last.clone(), index.clone());
         let (low, above) = self.with_known(|known| {
             let above = slack.is_none_or(|slack| known.interval(&slack).low < 0);

@@ -11,25 +11,25 @@ use crate::eval::evaluator::literal_bool;
 use crate::eval::sum::Sum;
 use crate::model::{Expr, Extent, FormulaIndex, FormulaLocal, Node};
 
-/// What is known at one point of a formula.
+/// The facts at one point of a formula.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub indices: &'a [FormulaIndex],
     pub locals: &'a [FormulaLocal],
-    /// Sums that are not negative here.
+    /// Sums that are not negative at this point.
     pub facts: &'a [Sum],
-    /// The known ranges of the elements of int tensors.
+    /// Ranges of the elements of int tensors.
     tensors: &'a [Option<Interval>],
-    /// How often facts have been used on the way to this question: facts about terms of facts help no more.
+    /// The number of chained uses of facts for this question: facts about terms of facts rarely help.
     depth: u8,
     work: &'a Work,
 }
 
-/// What is left for one question. Locals that use each other twice make trees whose size doubles with each of them: beyond
-/// so many local values nothing is known.
+/// The remaining budget for one question. Locals that use each other twice form trees of exponential size: beyond the
+/// budget nothing is known.
 pub(crate) struct Work(Cell<usize>);
 
-/// Local values that one question may look into.
+/// The maximum number of local values that one question may visit.
 const STEPS: usize = 1 << 6;
 
 impl Default for Work {
@@ -47,7 +47,7 @@ impl Work {
     }
 }
 
-/// Chained uses of facts in one proof.
+/// The maximum number of chained uses of facts in one proof.
 const FACT_DEPTH: u8 = 2;
 
 /// The maximum of an int expression over dynamic extents, if it has one.
@@ -147,7 +147,7 @@ impl<'a> Known<'a> {
 }
 
 impl Known<'_> {
-    /// Whether an index may be as large as the extent, or larger.
+    /// Whether an index may be equal to the extent, or larger.
     pub(crate) fn may_reach(&self, index: &Expr, extent: &Extent) -> bool {
         let slack = Sum::from(&extent_expr(extent))
             .sub(&Sum::from(index))
@@ -265,7 +265,7 @@ impl Known<'_> {
             (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Bool => {
                 Some(Interval { low: 0, high: 1 })
             }
-            // Of two reals the larger one gives the larger int.
+            // The conversion to int is monotonic.
             (ScalarOp::ToInt, [a]) if a.kind == ScalarKind::Real => {
                 self.reals(a).map(|(low, high)| Interval {
                     low: Scalar::Real(low).to_int(),
@@ -282,8 +282,7 @@ impl Known<'_> {
 }
 
 impl Known<'_> {
-    /// Between which numbers a real lies, if that is known. All operations round in the same direction for all operands, so
-    /// ends go to ends.
+    /// The interval of a real, if it is known. All operations round monotonically, so bounds map to bounds.
     fn reals(&self, expr: &Expr) -> Option<(f64, f64)> {
         use ScalarOp::{
             Add, Ceil, CeilDiv, Div, Floor, Max, Min, Mul, Neg, Round, Sqrt, Sub, ToReal,
@@ -326,7 +325,7 @@ impl Known<'_> {
     }
 }
 
-/// Facts of loops over dynamic extents: their indices are less.
+/// Facts of loops over dynamic extents: indices are below their extents.
 pub(crate) fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
     let open = indices.iter().enumerate();
     let open = open.filter(|(_, index)| index.extent.fixed().is_none());
@@ -338,7 +337,7 @@ pub(crate) fn box_facts(indices: &[FormulaIndex]) -> Vec<Sum> {
     .collect()
 }
 
-/// By how much a fact may usefully be taken out of a sum: once, or so that a term vanishes.
+/// The factor by which a fact is useful in a sum: once, or so that a term cancels.
 fn factors(sum: &Sum, fact: &Sum) -> Vec<i64> {
     let mut factors = vec![1];
     for (term, coefficient) in sum.terms() {
@@ -391,7 +390,7 @@ pub(crate) fn collect_facts(condition: &Expr, holds: bool, facts: &mut Vec<Sum>)
     }
 }
 
-/// Conjuncts `c ? a : b` of the predicate tell about the branches of the same choice elsewhere.
+/// Conjuncts `c ? a : b` of the predicate imply facts about the branches of the same select elsewhere.
 pub(crate) fn implied(
     predicate: &Expr,
     condition: &Expr,
@@ -439,24 +438,24 @@ pub(crate) fn implied(
 mod tests {
     use crate::compose::testing::composed;
 
-    /// An operator that writes where `place` says, for an extent of the run.
-    fn writes(place: &str) -> String {
+    /// An operator that writes at `location`, for a dynamic extent.
+    fn writes(location: &str) -> String {
         format!(
-            "operator o {{ @input {{ x: real[n]; }} @output {{ y: bool[n]; }} @lower {{ y[{place},] |= true, i < n; }} }} \
+            "operator o {{ @input {{ x: real[n]; }} @output {{ y: bool[n]; }} @lower {{ y[{location},] |= true, i < n; }} }} \
              graph G {{ @input {{ x: real[a|6]; }} @output {{ y: bool[~|6]; }} @compose {{ y = o(x); }} }}"
         )
     }
 
     #[test]
     fn extents_divided_by_negative_numbers_have_ranges() {
-        for place in [
+        for location in [
             "|n / -1|",
             "|n / -2|",
             "|n \\ -1|",
             "|n % -1|",
             "|n / -1 + i|",
         ] {
-            composed(&writes(place)).unwrap_or_else(|found| panic!("{place}: {found:?}"));
+            composed(&writes(location)).unwrap_or_else(|found| panic!("{location}: {found:?}"));
         }
     }
 }

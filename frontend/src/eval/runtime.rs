@@ -14,7 +14,7 @@ use crate::program::Edition;
 use crate::source::Span;
 
 impl Evaluator<'_> {
-    /// A result over run-time extents, unless helpers that use each other have made it too large to work with.
+    /// An expression over dynamic extents, unless nested helpers have made it too large.
     pub(crate) fn of_bounded_size(&self, expr: Expr, span: Span) -> EvalResult<Atom> {
         let operations = extent_operations(&expr);
         if operations > self.limits.extent_operations {
@@ -31,20 +31,20 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether an extent or an index is divided by a zero that is known while compiling: an error, as if they were known too.
+/// Whether an extent or an index is divided by a compile-time zero: an error, as for compile-time operands.
 /// Elements of tensors have a defined result.
-pub(crate) fn divides_place_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
+pub(crate) fn divides_index_by_zero(op: ScalarOp, operands: &[Atom]) -> bool {
     matches!(op, ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod)
-        && matches!(operands, [Atom::Run(place), Atom::Int(0)] if !reads(place))
+        && matches!(operands, [Atom::Run(position), Atom::Int(0)] if !reads(position))
 }
 
-/// `op(operands)`, folded where it is cheap; `None` if the kinds do not fit.
+/// `op(operands)`, folded if that is simple; `None` if the kinds do not fit.
 pub(crate) fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> Option<Expr> {
     let kinds: Vec<ScalarKind> = operands.iter().map(|o| o.kind).collect();
     let kind = result_kind(op, &kinds)?;
     let literals: Option<Vec<Scalar>> = operands.iter().map(literal).collect();
     if let Some(literals) = literals {
-        // What cannot be computed stays an operation with the defined run-time result.
+        // An operation without a compile-time value stays, with its defined run-time result.
         if let Ok(value) = apply(op, &literals, edition) {
             return Some(Expr::literal(value));
         }
@@ -58,7 +58,7 @@ pub(crate) fn operation(op: ScalarOp, operands: Vec<Expr>, edition: Edition) -> 
     Some(simplified(op, kind, operands))
 }
 
-/// The same, of operands whose kinds fit and that are not all known.
+/// As above, for operands whose kinds fit and that are not all known.
 pub(crate) fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) -> Expr {
     use ScalarOp::*;
     match (op, operands.as_slice()) {
@@ -81,7 +81,7 @@ pub(crate) fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) ->
     }
 }
 
-/// Lazy choice between expressions of one kind; strict where nothing below reads a tensor.
+/// Lazy select between expressions of one kind; strict if no operand reads a tensor.
 pub(crate) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     match bool_literal(&condition) {
         Some(true) => return then,
@@ -115,7 +115,7 @@ pub(crate) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     Expr::apply(kind, ScalarOp::Select, vec![condition, then, otherwise])
 }
 
-/// Whether a tensor may be read below; a local may stand for a read.
+/// Whether a tensor may be read; a local may denote a read.
 pub(crate) fn reads(expr: &Expr) -> bool {
     matches!(expr.node, Node::Access { .. } | Node::Local(_))
         || expr.children().iter().any(|c| reads(c))
@@ -171,8 +171,8 @@ fn is_int(expr: &Expr, value: i64) -> bool {
     matches!(expr.node, Node::Literal(Scalar::Int(v)) if v == value)
 }
 
-/// Division toward zero, away from zero, and the remainder with the dividend's sign, in terms of the draft's
-/// operations on magnitudes.
+/// Division toward zero, away from zero, and the remainder with the dividend's sign, in terms of the draft's operations
+/// on absolute values.
 fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     let kind = a.kind;
     if kind != b.kind || kind == ScalarKind::Bool {

@@ -10,7 +10,7 @@ use crate::program::Edition;
 pub(crate) enum Fault {
     DivisionByZero,
     Overflow,
-    /// The operands are not of kinds that the operation takes.
+    /// The operation does not accept operands of these kinds.
     Kinds,
 }
 
@@ -94,7 +94,7 @@ fn binary_int(op: ScalarOp, a: i64, b: i64, edition: Edition) -> Result<Scalar, 
 /// Draft: `/` rounds down, `\` up, `%` has the divisor's sign. Edition khronos: toward zero, away from zero, the
 /// dividend's sign.
 fn divide(op: ScalarOp, a: i64, b: i64, edition: Edition) -> Option<i64> {
-    // Of the smallest int and -1 only the quotient does not fit.
+    // For the smallest int and -1 only the quotient does not fit.
     let remainder = a.wrapping_rem(b);
     let quotient = match op {
         ScalarOp::Mod => 0,

@@ -8,7 +8,7 @@ use super::value::Value;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
     frames: Vec<FxHashMap<String, Value>>,
-    /// How many items packs would have that are null.
+    /// The lengths that null packs would have.
     null_lengths: FxHashMap<String, Value>,
 }
 
@@ -33,7 +33,7 @@ impl Scope {
         self.frames.iter().rev().find_map(|f| f.get(name))
     }
 
-    /// Binds in the innermost frame.
+    /// Binds a name in the innermost frame.
     pub(crate) fn set(&mut self, name: impl Into<String>, value: Value) {
         if self.frames.is_empty() {
             self.frames.push(FxHashMap::default());

@@ -11,8 +11,8 @@ use crate::model::{Expr, Node};
 use crate::source::Span;
 
 impl Selected {
-    /// `None` if the items are no tensors of one type. `wraps`: negative positions count from the end, as they do while
-    /// composing; positions that rest on data do not.
+    /// `None` if the items are not tensors of one type. With `wraps`, negative positions count from the end, as at
+    /// compile time; positions that depend on data do not.
     pub(crate) fn of(items: &[Atom], index: &Expr, wraps: bool) -> Option<Selected> {
         let tensors = items.iter().map(|item| match item {
             Atom::Tensor(tensor) => Some(tensor.clone()),
@@ -43,7 +43,7 @@ impl Selected {
 }
 
 impl Evaluator<'_> {
-    /// The element of the selected tensor; positions beyond the pack choose the nearest one.
+    /// The element of the selected tensor; positions out of range select the nearest one.
     pub(super) fn selected_element(
         &mut self,
         selected: &Selected,
@@ -53,7 +53,7 @@ impl Evaluator<'_> {
         let Some(first) = selected.tensors.first() else {
             return stop(&UNEXPECTED_VALUE, span, "an empty pack has no items");
         };
-        // They have one shape, so the guards of one are those of all.
+        // They have one shape, so the guards of one apply to all.
         let subscripts = self.resolve(first, indices, span)?;
         let element = |tensor: &TensorRef| Expr {
             kind: tensor.tensor.kind,
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// A tree of choices: nesting that grows with the logarithm of the pack's length.
+/// A tree of selects, whose nesting is logarithmic in the pack's length.
 fn among(
     first: &TensorRef,
     tensors: &[TensorRef],

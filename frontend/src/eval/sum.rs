@@ -12,8 +12,8 @@ use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::{Expr, Node};
 use crate::source::Span;
 
-/// A sum; the terms are not sums, not literals and not multiples themselves. Arithmetic is modulo 2⁶⁴ like that of
-/// run-time integers, so the rewriting never changes a value.
+/// A sum; the terms are not sums, literals or multiples themselves. Arithmetic is modulo 2⁶⁴ like that of run-time
+/// integers, so rewriting preserves the value.
 pub(crate) type Sum = WrappingForm<Expr>;
 
 /// Reads an int expression, in time near-linear in its size.
@@ -28,7 +28,7 @@ impl From<&Expr> for Sum {
                     constant = constant.wrapping_add(value.wrapping_mul(factor));
                 }
                 Node::Apply { op, operands } => match (op, operands.as_slice()) {
-                    // The left one is read first.
+                    // The left operand is read first.
                     (ScalarOp::Add, [a, b]) => open.extend([(b, factor), (a, factor)]),
                     (ScalarOp::Sub, [a, b]) => {
                         open.extend([(b, factor.wrapping_neg()), (a, factor)]);
@@ -54,7 +54,7 @@ impl From<Sum> for Expr {
         let int = |op, a, b| Expr::apply(ScalarKind::Int, op, vec![a, b]);
         let constant = form.offset();
         let mut sum: Option<Expr> = None;
-        // A positive term in front saves a negation.
+        // Starting with a positive term avoids a negation.
         let (positive, negative): (Vec<_>, Vec<_>) = form.into_terms().partition(|(_, c)| *c > 0);
         for (expr, coefficient) in positive.into_iter().chain(negative) {
             let magnitude = coefficient.wrapping_abs();
@@ -83,7 +83,7 @@ impl From<Sum> for Expr {
 }
 
 impl Evaluator<'_> {
-    /// A result, if it is no longer sum than the limit allows.
+    /// A result, if the number of its terms is within the limit.
     pub(super) fn within_terms(&self, expr: Expr, span: Span) -> EvalResult<Atom> {
         let most = self.limits.polynomial_terms;
         if expr.kind == ScalarKind::Int && terms(&expr) > most {
@@ -100,7 +100,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// How many terms a canonical sum has.
+/// The number of terms of a canonical sum.
 fn terms(expr: &Expr) -> usize {
     let mut count = 0;
     let mut open = vec![expr];

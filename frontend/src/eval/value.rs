@@ -18,22 +18,22 @@ pub(crate) enum Atom {
     Int(i64),
     Real(f64),
     Str(Rc<str>),
-    /// A scalar that is only known inside a formula, at run time.
+    /// A scalar that is known only inside a formula, at run time.
     Run(Rc<model::Expr>),
-    /// `|i|` in a formula: an index whose check waits for the access that uses it.
+    /// `|i|` in a formula: an index that is checked by the access that uses it.
     Guarded(Rc<Guarded>),
     Tensor(TensorRef),
-    /// A pack of tensors of run-time length, in one tensor along its first dimension.
+    /// A pack of tensors of dynamic length, in one tensor along its first dimension.
     Stack(TensorRef),
     /// A slice or concatenation of packs of dynamic length.
     DynamicPack(Rc<DynamicPack>),
     /// An item of a [`Atom::Stack`] in a formula.
     Item(Rc<(TensorRef, Atom)>),
-    /// A pack of scalars of run-time length.
+    /// A pack of scalars of dynamic length.
     Series(Rc<Series>),
-    /// A tensor of a pack, chosen at each step of a formula.
+    /// A tensor of a pack, selected at each step of a formula.
     Selected(Rc<Selected>),
-    /// What a failed invocation or declaration left; already reported.
+    /// The value of a failed invocation or declaration; already reported.
     Poison,
 }
 
@@ -79,9 +79,9 @@ pub(crate) struct Pack {
     pub items: Rc<Vec<Atom>>,
     /// The uniform value of a repetition, known even if it has no items (2.4, folding with `:=`).
     pub repeated: Option<Box<Atom>>,
-    /// The type of the items, where there are none to tell it.
+    /// The type of the items, if there are none.
     pub kind: Option<ScalarKind>,
-    /// The type of the tensors, where there are none to tell it.
+    /// The type of the tensors, if there are none.
     pub tensor: Option<Rc<TensorType>>,
 }
 
@@ -101,7 +101,7 @@ impl Pack {
         }
     }
 
-    /// Some items of a pack. If these are none, its own tell their type, as far as they have one.
+    /// Some items of a pack. If there are none, the type is that of the pack's own items.
     pub(crate) fn part_of(whole: &Pack, items: Vec<Atom>) -> Self {
         if !items.is_empty() {
             return Pack::new(items);
@@ -166,7 +166,7 @@ impl Value {
         matches!(self, Value::Null)
     }
 
-    /// All items: none for null.
+    /// All items; empty for null.
     pub(crate) fn atoms(&self) -> &[Atom] {
         match self {
             Value::Null => &[],
@@ -179,7 +179,7 @@ impl Value {
         self.atoms().iter().any(|a| matches!(a, Atom::Poison))
     }
 
-    /// How many items a pack of scalars has.
+    /// The number of items of a pack of scalars.
     pub(crate) fn item_count(&self) -> Option<Value> {
         match self {
             Value::Pack(pack) => Some(Value::int(super::evaluator::count(pack.len()))),
@@ -190,17 +190,17 @@ impl Value {
         }
     }
 
-    /// Whether a tensor is in it.
+    /// Whether it contains a tensor.
     pub(crate) fn has_tensor(&self) -> bool {
         self.atoms().iter().any(|a| matches!(a, Atom::Tensor(_)))
     }
 
-    /// The value as kept on an instance; what is not compile-time is unknown.
+    /// The value as stored in an instance; values that are not compile-time are unknown.
     pub(crate) fn to_attribute(&self) -> AttributeValue {
         self.attribute_with(&|_| None)
     }
 
-    /// The value as kept on an instance; `run_time` converts scalars that are known only at run time.
+    /// The value as stored in an instance; `run_time` converts scalars that are known only at run time.
     pub(crate) fn attribute_with(
         &self,
         run_time: &dyn Fn(&model::Expr) -> Option<AttributeValue>,
@@ -216,7 +216,7 @@ impl Value {
         }
     }
 
-    /// The value that a tool or the command line gave.
+    /// The value of a tool or the command line.
     pub(crate) fn from_attribute(value: &AttributeValue) -> Self {
         match value {
             AttributeValue::Null => Value::Null,
@@ -238,11 +238,11 @@ impl Value {
         }
     }
 
-    /// Bytes of the longest text: strings may hold strings, and each of a pack of them is printed.
+    /// The maximum text size in bytes: strings may contain strings, and each item of a pack is printed.
     pub(crate) const LONGEST_TEXT: usize = 1 << 20;
 
-    /// As printed in messages and by string formatting: strings bare, packs in brackets. What is longer than
-    /// [`Value::LONGEST_TEXT`] is cut off somewhere behind that.
+    /// The text in messages and in string formatting: strings without quotes, packs in brackets. It is truncated after
+    /// [`Value::LONGEST_TEXT`].
     pub(crate) fn text(&self) -> String {
         match self {
             Value::Null => "null".to_string(),
@@ -285,7 +285,7 @@ impl Atom {
         }
     }
 
-    /// The kind of a scalar, at compile or run time.
+    /// The kind of a scalar, at compile time or run time.
     pub(crate) fn kind(&self) -> Option<ScalarKind> {
         match self {
             Atom::Bool(_) => Some(ScalarKind::Bool),
@@ -322,7 +322,7 @@ impl Atom {
         }
     }
 
-    /// What kind of thing it is, for messages.
+    /// The kind of the value, for messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             Atom::Bool(_) => "bool",
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn run_time_values_are_told_by_their_names() {
+    fn run_time_values_are_named_by_their_names() {
         use skript_semantics::ScalarOp;
         let n = || {
             let expr = std::sync::Arc::new(model::ShapeExpr::Symbol("n".into()));

@@ -11,7 +11,7 @@ use crate::syntax::read;
 use crate::syntax::splitter::BLOCKS;
 use crate::syntax::token::{Bracket, Token, TokenKind};
 
-/// Walks over a file that the parser has no complaint about. `None` if the walk does not meet what the parser met.
+/// Walks over a file that the parser accepts. `None` if the walk differs from the parse.
 pub(super) struct Walk<'s, 't> {
     pub source: &'s Source<'t>,
     pub at: usize,
@@ -36,7 +36,7 @@ impl Walk<'_, '_> {
         self.source.tokens.get(self.at).copied()
     }
 
-    /// The next token as it is.
+    /// Writes the next token unchanged.
     fn take(&mut self) -> Option<Layout> {
         let token = self.peek()?;
         self.at += 1;
@@ -89,12 +89,12 @@ impl Walk<'_, '_> {
         parts.push(self.take()?);
         Some(match one_line || is_empty {
             true => Group(parts),
-            // The definition's lines are broken anyway.
+            // The definition's lines are broken in any case.
             false => Layout::Lines(parts),
         })
     }
 
-    /// Up to the semicolon that no bracket encloses.
+    /// Up to the semicolon that is not enclosed in brackets.
     fn statement(&mut self, entry: Rule) -> Option<Layout> {
         let first = self.peek()?;
         let mut depth = 0usize;

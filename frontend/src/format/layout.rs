@@ -4,10 +4,10 @@
 //! The rules are those of Oppen and Wadler: a group is written on one line if it fits, else its breaks become line ends; in
 //! a fill each break is independent. Comments belong to the token before them and end their line.
 
-/// Blanks by which a block, or the rest of a broken statement, is indented.
+/// The number of spaces by which a block, or the rest of a broken statement, is indented.
 const STEP: usize = 4;
 
-/// What stands between a token and the next one besides blanks.
+/// What is between a token and the next one besides whitespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(crate) comments: Vec<Comment>,
@@ -17,9 +17,9 @@ pub(super) struct Gap {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Comment {
-    /// From the `#`.
+    /// The comment from its `#`.
     pub text: String,
-    /// On the line of the token before it.
+    /// Whether it is on the line of the token before it.
     pub(crate) trailing: bool,
     /// Whether a blank line stands before it.
     pub(crate) blank: bool,
@@ -31,13 +31,13 @@ pub(super) enum Layout {
         text: String,
         gap: Gap,
     },
-    /// A blank where the line goes on.
+    /// A space, if the line continues.
     Space,
-    /// A blank, or a line end if the group is broken.
+    /// A space, or a line end if the group is broken.
     Line,
     /// Nothing, or a line end if the group is broken.
     Soft,
-    /// A line end, and an empty line if one was written there.
+    /// A line end, and an empty line if one was written.
     End,
     /// A line end at the indentation of the statement.
     Restart,
@@ -48,18 +48,18 @@ pub(super) enum Layout {
     Lines(Vec<Layout>),
     /// Parts with a [`Layout::Line`] between any two.
     Fill(Vec<Layout>),
-    /// Lines begin where this one is now.
+    /// Lines begin at the current column.
     Align(Vec<Layout>),
-    /// Lines begin one step further in.
+    /// Lines begin one level further in.
     Indent(Vec<Layout>),
-    /// Lines after the first begin one step further in; blocks inside are indented from here.
+    /// Lines after the first begin one level further in; blocks inside are indented from there.
     Statement(Vec<Layout>),
-    /// Lines begin one step further in than the statement that this is part of.
+    /// Lines begin one level further in than the enclosing statement.
     Block(Vec<Layout>),
 }
 
 impl Layout {
-    /// The same without places where the line may end.
+    /// The same without possible line breaks.
     pub(crate) fn rigid(self) -> Layout {
         let all = |parts: Vec<Layout>| parts.into_iter().map(Layout::rigid).collect();
         match self {
@@ -82,7 +82,7 @@ impl Layout {
     }
 }
 
-/// Columns on one line; `None` if it cannot be.
+/// The width on one line; `None` if it must be broken.
 fn flat(layout: &Layout) -> Option<usize> {
     match layout {
         Layout::Token { text, gap } if gap.comments.is_empty() => Some(text.chars().count()),
@@ -108,18 +108,17 @@ fn flat_all(parts: &[Layout]) -> Option<usize> {
         .try_fold(0, |sum, part| Some(sum + flat(part)?))
 }
 
-/// Something still to be written.
+/// A part that is still to be written.
 #[derive(Clone, Copy)]
 struct Work<'l> {
     layout: &'l Layout,
     indent: usize,
-    /// The indentation of the statement around it.
+    /// The indentation of the enclosing statement.
     base: usize,
     broken: bool,
 }
 
-/// Columns up to the first place where the line may end, if they are known to be within `columns`. `rest` is what follows,
-/// last first.
+/// The width up to the first possible line break, if it is within `columns`. `rest` is what follows, last first.
 fn fits(first: &Layout, rest: &[Work], columns: usize) -> bool {
     let Some(width) = flat(first) else {
         return false;
@@ -152,7 +151,7 @@ fn fits(first: &Layout, rest: &[Work], columns: usize) -> bool {
                     continue;
                 }
                 Layout::Soft => continue,
-                // What follows directly stays on the line as a whole if it can.
+                // The text that follows directly stays on the line if it fits.
                 Layout::Group(parts) | Layout::Either(parts, _) => match flat_all(parts) {
                     Some(width) => {
                         let Some(less) = columns.checked_sub(width) else {
@@ -170,7 +169,7 @@ fn fits(first: &Layout, rest: &[Work], columns: usize) -> bool {
                     next.extend(parts.iter().rev().map(|p| (p, true)));
                     continue;
                 }
-                // Behind its first part a fill may end the line.
+                // After its first part, a fill may end the line.
                 Layout::Fill(parts) => {
                     if parts.len() > 1 {
                         next.push((&Layout::Line, broken));
@@ -193,13 +192,13 @@ struct Writer {
     text: String,
     column: usize,
     width: usize,
-    /// Whether a blank comes before the next token of this line.
+    /// Whether a space precedes the next token of this line.
     space: bool,
-    /// Whether the line ends before the next token, for a comment stands at its end.
+    /// Whether the line ends before the next token, because a comment is at its end.
     full: bool,
-    /// What is to be written before the next line.
+    /// What to write before the next line.
     gap: Gap,
-    /// Whether the last token was a number, to which dots would stick.
+    /// Whether the last token was a number, to which dots would attach.
     number: bool,
 }
 
@@ -223,7 +222,7 @@ impl Writer {
         self.space = false;
     }
 
-    /// Takes up what follows a token; a comment at the end of its line is written at once.
+    /// Records what follows a token; a comment at the end of its line is written at once.
     fn take(&mut self, gap: &Gap) {
         self.gap = gap.clone();
         if gap.comments.is_empty() {
@@ -237,12 +236,12 @@ impl Writer {
         }
     }
 
-    /// Ends the line; comments that have lines of their own follow.
+    /// Ends the line; comments on separate lines follow.
     fn new_line(&mut self, indent: usize, blank: bool) {
         self.new_line_below(indent, indent, blank);
     }
 
-    /// The same where comments are indented in a way of their own.
+    /// As above with another indentation of comments.
     fn new_line_below(&mut self, own: usize, indent: usize, blank: bool) {
         let gap = std::mem::take(&mut self.gap);
         let opened = self.text.is_empty() || self.text.ends_with('{');
@@ -273,7 +272,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The text of a file: `before` is what stands in front of its first token.
+/// The text of a file: `before` is the text before its first token.
 pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
     let mut writer = Writer {
         text: String::new(),
@@ -310,7 +309,7 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
     let mut lines: Vec<&str> = writer
         .text
         .lines()
-        // Comments keep what they end in, such as blanks that are not ASCII.
+        // Comments keep their trailing characters, such as non-ASCII spaces.
         .map(|line| line.trim_end_matches(' '))
         .collect();
     while lines.last().is_some_and(|l| l.is_empty()) {
@@ -321,7 +320,8 @@ pub(super) fn write(file: &[Layout], before: &Gap, width: usize) -> String {
         .fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// The indentation of comments in front of what is still to be written: those before a closing brace stand below what it holds.
+/// The indentation of comments before the rest: those before a closing brace are indented like the contents of the
+/// block.
 fn own(indent: usize, rest: &[Work]) -> usize {
     match rest.last().and_then(|work| first_token(work.layout)) {
         Some("}") => indent + STEP,
@@ -415,13 +415,13 @@ fn step<'l>(writer: &mut Writer, work: Work<'l>, stack: &mut Vec<Work<'l>>) {
     }
 }
 
-/// Writes the first part and puts the rest back behind a break that ends the line if the next part needs it.
+/// Writes the first part, and puts the rest back after a break that ends the line if the next part needs it.
 fn fill<'l>(writer: &mut Writer, parts: &'l [Layout], work: Work<'l>, stack: &mut Vec<Work<'l>>) {
-    // All breaks are decided here, one part after the other: parts are small, and nothing else decides them.
+    // All breaks are decided here, part by part: parts are small, and nothing else decides them.
     let mut queue: Vec<Work<'l>> = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         if at > 0 {
-            // What follows this part up to the next break: its own end, or what stands behind the fill.
+            // What follows this part up to the next break: its own end, or what is after the fill.
             let last = at + 1 == parts.len();
             let rest: &[Work] = if last { stack } else { &[] };
             let columns = writer.width.saturating_sub(writer.column + 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text → the same program in the style of the standard library.
+//! Formats a program in the style of the standard library.
 //!
-//! The formatter moves blanks, line ends and comments, and removes semicolons that end no statement, and nothing else: the
-//! other tokens that it writes are those that it read, in their order, which it checks itself before it returns a text. Which lines there are depends on the tokens, the
-//! comments and a few liberties of the author: blank lines (one at a time), blocks on one line, and whether commas in
-//! brackets are followed by a blank.
+//! The formatter moves whitespace, line ends and comments, and removes semicolons that end no statement, and nothing
+//! else: it writes all other tokens unchanged in their order, and verifies that before it returns a text. Line breaks
+//! depend on the tokens, the comments and a few choices of the author: blank lines (one at a time), blocks on one line,
+//! and whether commas in brackets are followed by a space.
 
 mod file;
 mod layout;
@@ -19,10 +19,10 @@ use crate::source::{FileId, Span};
 use crate::syntax::{STACK_PER_LEVEL, parse_module, token};
 use source::Source;
 
-/// Columns that a line has where it can be broken.
+/// The maximum width of lines that can be broken.
 pub(crate) const WIDTH: usize = 100;
 
-/// The formatted text of a file; `None` if it is no SkriptND, which is then reported.
+/// The formatted text of a file; `None` if it is not valid SkriptND, which is reported.
 pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Option<String> {
     let mut found = Sink::default();
     parse_module(file, text, "main", limits, &mut found);
@@ -44,7 +44,7 @@ pub fn format(file: FileId, text: &str, limits: &Limits, sink: &mut Sink) -> Opt
     formatted
 }
 
-/// Statements nest as deep as the limit allows, whatever the caller's stack is.
+/// Runs with a stack for the maximum nesting of statements, independent of the caller's stack.
 fn on_deep_stack<T: Send>(limits: &Limits, work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     let stack = (limits.nesting + 64).saturating_mul(2 * STACK_PER_LEVEL);
     std::thread::scope(|scope| {
@@ -54,7 +54,7 @@ fn on_deep_stack<T: Send>(limits: &Limits, work: impl FnOnce() -> Option<T> + Se
 }
 
 fn layout_of(text: &str) -> Option<String> {
-    // A byte order mark is no token of the language.
+    // A byte order mark is not a token of the language.
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),

@@ -26,11 +26,11 @@ impl<'t> Source<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// What stands before the first token.
+    /// The text before the first token.
     pub(crate) fn opening(&self) -> Gap {
         let end = self.tokens.first().map_or(self.text.len(), |t| t.start);
         let mut gap = gap(self.slice(0, end), true);
-        // Nothing is in front of it that a blank line could separate it from.
+        // Nothing before it could be separated by a blank line.
         if let Some(first) = gap.comments.first_mut() {
             first.blank = false;
         }
@@ -47,7 +47,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Whether the author leaves no blank behind the commas between these brackets.
+    /// Whether the author writes no space after the commas between these brackets.
     pub(crate) fn is_tight(&self, start: usize, end: usize) -> bool {
         let first = self.tokens.partition_point(|t| t.start < start + 1);
         let mut depth = 0usize;
@@ -69,7 +69,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// The text with a blank in place of each semicolon that ends no statement of a block: `x: real; ;`.
+/// The text with a space in place of each semicolon that ends no statement of a block: `x: real; ;`.
 pub(super) fn without_empty_statements(text: &str) -> Cow<'_, str> {
     let mut stray = Vec::new();
     let mut depth = 0_usize;
@@ -80,7 +80,7 @@ pub(super) fn without_empty_statements(text: &str) -> Cow<'_, str> {
         match token.kind {
             TokenKind::Open(kind) => {
                 depth += 1;
-                // The brace of a block stands in that of its definition.
+                // The brace of a block is nested in that of its definition.
                 begins = is_curly(kind) && depth == BLOCK;
             }
             TokenKind::Close(_) => {
@@ -102,10 +102,10 @@ pub(super) fn without_empty_statements(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Open brackets around the statements of a block.
+/// The number of open brackets around the statements of a block.
 const BLOCK: usize = 2;
 
-/// Reads blanks and comments. `fresh`: whether they begin on a line of their own.
+/// Reads whitespace and comments. `fresh`: whether they begin on a new line.
 fn gap(text: &str, fresh: bool) -> Gap {
     let mut gap = Gap::default();
     let mut own_line = fresh;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements: the grammar's pairs → positions of blanks and possible line breaks.
+//! Converts the grammar's pairs of statements to spaces and possible line breaks.
 
 use std::cell::Cell;
 
@@ -12,13 +12,13 @@ use crate::syntax::grammar::{Pair, Rule};
 pub(super) struct Statement<'s, 't> {
     pub source: &'s Source<'t>,
     pub base: usize,
-    /// How many brackets are open in which the author may write `a+b` without blanks.
+    /// The number of open brackets in which the author may write `a+b` without spaces.
     pub within: Cell<usize>,
 }
 
 type Parts = Vec<Layout>;
 
-/// Items of a list, each with the comma behind it.
+/// Items of a list, each with the comma after it.
 #[derive(Default)]
 struct Items {
     done: Vec<Layout>,
@@ -52,14 +52,14 @@ fn children<'t>(pair: &Pair<'t>) -> Vec<Pair<'t>> {
     inner.filter(|p| p.as_rule() != Rule::EOI).collect()
 }
 
-/// Whether one of the parts is a block, which has lines of its own in any case.
+/// Whether one of the parts is a block, which always has separate lines.
 fn has_block(pair: &Pair) -> bool {
     let mut inner = pair.clone().into_inner().flatten();
     inner.any(|p| p.as_rule() == Rule::labelled_block)
 }
 
 impl Statement<'_, '_> {
-    /// The parts of a whole statement.
+    /// The parts of a complete statement.
     pub(super) fn entry(&self, pair: &Pair) -> Parts {
         self.parts(pair)
     }
@@ -123,7 +123,7 @@ impl Statement<'_, '_> {
         }
     }
 
-    /// All parts in a row; `blanks` states whether a blank precedes and follows a part.
+    /// All parts in sequence; `blanks` states whether a space precedes and follows a part.
     fn each(&self, inner: &[Pair], blanks: impl Fn(&Pair) -> (bool, bool)) -> Parts {
         let mut parts = Vec::new();
         for (at, pair) in inner.iter().enumerate() {
@@ -139,14 +139,14 @@ impl Statement<'_, '_> {
         parts
     }
 
-    /// In a row, with the blanks that suit each part.
+    /// The parts in sequence, with the usual spaces.
     fn row(&self, pair: &Pair, inner: &[Pair]) -> Parts {
         let parent = pair.as_rule();
         self.each(inner, |pair| blanks(parent, pair.as_rule()))
     }
 
     fn expr(&self, pair: &Pair) -> Parts {
-        // A chain of choices is one column of arms.
+        // A chain of selects is one column of branches.
         let mut arms: Vec<Parts> = Vec::new();
         let mut next = pair.clone();
         loop {
@@ -181,7 +181,7 @@ impl Statement<'_, '_> {
         }
     }
 
-    /// The last arm's alternative stays with it if it fits.
+    /// The last branch's alternative stays with it if it fits.
     fn arms(&self, mut arms: Vec<Parts>, otherwise: Parts) -> Parts {
         let Some(last) = arms.pop() else {
             return otherwise;
@@ -195,7 +195,7 @@ impl Statement<'_, '_> {
         vec![Align(vec![Group(parts)])]
     }
 
-    /// Operands and operators; lines end before those that bind least.
+    /// Operands and operators; lines end before operators of the lowest precedence.
     fn chain(&self, inner: &[Pair]) -> Parts {
         // Folds count as operators without a right side.
         let binding = |pair: &Pair| match pair.as_rule() {
@@ -253,7 +253,7 @@ impl Statement<'_, '_> {
             && around(Some(end))
     }
 
-    /// `[a,b]` or `[a, b]`, as the author likes it.
+    /// `[a,b]` or `[a, b]`, as the author writes it.
     fn brackets(&self, pair: &Pair, inner: &[Pair]) -> Parts {
         let span = pair.as_span();
         let (start, end) = (self.base + span.start(), self.base + span.end());
@@ -267,7 +267,7 @@ impl Statement<'_, '_> {
         self.list(inner, false)
     }
 
-    /// What stands before the opening bracket, the bracket, items and commas, the closing bracket.
+    /// The text before the opening bracket, the bracket, items and commas, the closing bracket.
     fn list(&self, inner: &[Pair], tight: bool) -> Parts {
         let opens = |p: &Pair| {
             matches!(
@@ -305,7 +305,7 @@ impl Statement<'_, '_> {
         };
         let loose = Align(vec![Fill(lines(items))]);
         parts.push(match tight {
-            // Too long for a line, it gets blanks as well.
+            // Too long for a line, so it also gets spaces.
             true => Layout::Either(lines(items), vec![loose]),
             false => loose,
         });
@@ -361,7 +361,7 @@ impl Statement<'_, '_> {
         vec![Group(parts)]
     }
 
-    /// `condition: "message", value, …`: what does not fit on the line of the condition stands below it.
+    /// `condition: "message", value, …`: what does not fit on the line of the condition follows below it.
     fn assertion(&self, inner: &[Pair]) -> Parts {
         let mut condition: Parts = Vec::new();
         let mut message: Parts = Vec::new();
@@ -397,7 +397,7 @@ impl Statement<'_, '_> {
         vec![Group(parts)]
     }
 
-    /// Locals have lines of their own; bounds and condition stand below a formula that needs the whole line.
+    /// Locals have separate lines; bounds and condition follow below a formula that needs the full line.
     fn lowering(&self, inner: &[Pair]) -> Parts {
         let mut parts: Parts = Vec::new();
         let mut formula: Parts = Vec::new();
@@ -455,7 +455,7 @@ impl Statement<'_, '_> {
         }
     }
 
-    /// `with a = x, b = y`, `for x : xs`: items in a fill behind the word.
+    /// `with a = x, b = y`, `for x : xs`: items in a fill after the word.
     fn clause(&self, inner: &[Pair]) -> Parts {
         let Some((word, items)) = inner.split_first() else {
             return Vec::new();
@@ -484,7 +484,7 @@ impl Statement<'_, '_> {
             match rule {
                 Rule::kw_if | Rule::kw_elif | Rule::kw_else | Rule::kw_then => {
                     if at > 0 {
-                        // A branch ends its line, `then` does not begin one.
+                        // A branch ends its line; `then` does not begin one.
                         let ends = rule != Rule::kw_then && !blocks;
                         parts.push(if ends { Line } else { Space });
                     }
@@ -574,7 +574,7 @@ impl Statement<'_, '_> {
     }
 }
 
-/// Whether a blank stands before and behind a part of a rule.
+/// Whether a space precedes and follows a part of a rule.
 fn blanks(parent: Rule, child: Rule) -> (bool, bool) {
     match (parent, child) {
         (Rule::guard | Rule::guarded | Rule::scan, Rule::colon) => (true, true),
@@ -593,7 +593,7 @@ fn blanks(parent: Rule, child: Rule) -> (bool, bool) {
     }
 }
 
-/// How tightly an operator binds.
+/// The precedence of an operator.
 fn precedence(op: &str) -> u8 {
     match op {
         "=>" => 1,

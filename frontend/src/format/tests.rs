@@ -17,7 +17,7 @@ fn formatted(text: &str) -> Option<String> {
 fn tree(text: &str) -> String {
     let mut sink = Sink::default();
     let module: Module = parse_module(FileId(0), text, "main", &Limits::default(), &mut sink);
-    // Places differ; what they hold does not.
+    // Locations differ; their contents do not.
     let mut tree = String::new();
     let debug = format!("{module:?}");
     let mut rest = debug.as_str();
@@ -29,7 +29,7 @@ fn tree(text: &str) -> String {
     tree + rest
 }
 
-/// Checks what holds for every text that can be formatted.
+/// Checks the invariants of all texts that can be formatted.
 fn check(text: &str, what: &str) {
     let Some(once) = formatted(text) else { return };
     assert_eq!(tree(text), tree(&once), "{what}: the tree changes");
@@ -59,7 +59,7 @@ fn every_document_keeps_its_tree_and_is_stable() {
         files(&root.join(folder), &mut found);
     }
     assert!(found.len() > 20, "{}", found.len());
-    // The conformance models lie beside the checkout where there are any.
+    // The conformance models are beside the checkout, if there are any.
     files(&root.join("../shared/conformance"), &mut found);
     for path in found {
         if let Ok(text) = std::fs::read_to_string(&path) {
@@ -85,8 +85,8 @@ fn blanks_and_lines_are_set() {
 #[test]
 fn comments_stay_where_they_belong() {
     becomes(
-        "# file\n\n# graph\ngraph g { # opens\n  # own\n  @input {\n    x: real[2, # width\n      3]; # behind\n\n\n    # last\n  }\n  # closes\n}\n# end\n\n# very end",
-        "# file\n\n# graph\ngraph g {  # opens\n    # own\n    @input {\n        x: real[2,  # width\n                3];  # behind\n\n        # last\n    }\n    # closes\n}\n# end\n\n# very end\n",
+        "# file\n\n# graph\ngraph g { # opens\n  # own\n  @input {\n    x: real[2, # width\n      3]; # after\n\n\n    # last\n  }\n  # closes\n}\n# end\n\n# very end",
+        "# file\n\n# graph\ngraph g {  # opens\n    # own\n    @input {\n        x: real[2,  # width\n                3];  # after\n\n        # last\n    }\n    # closes\n}\n# end\n\n# very end\n",
     );
     becomes(
         "graph g { @compose { y = if c then {\n yield x; # on\n # own\n } else { yield z;\n # last\n }; } }",
@@ -131,7 +131,7 @@ fn broken_files_are_refused_with_their_diagnostics() {
     }
 }
 
-/// Every way to lay out a document is read back alike: blanks, line ends and comments between any two tokens.
+/// Every layout of a document is parsed alike: whitespace, line ends and comments between any two tokens.
 #[test]
 fn however_a_document_is_laid_out_it_becomes_stable() {
     let text = include_str!("../../stdlib/misc.sknd").to_string()
@@ -153,7 +153,7 @@ fn however_a_document_is_laid_out_it_becomes_stable() {
             let between = &text[last..token.start];
             last = token.end;
             let apart = between.contains(|c: char| c.is_whitespace());
-            // Dots and operators that stick together are one token of the grammar.
+            // Dots and adjacent operators are one token of the grammar.
             laid.push_str(match (apart, random(12)) {
                 (false, _) => "",
                 (true, 0) => "\n",
@@ -190,7 +190,7 @@ const DENSE: [&str; 2] = [
      unroll..(k -> n) p = a ?? b, y[k][o..] >= x[i[axes] <- |p <> 0 : s - 1|..], i < s, k < n | (`abs`(x[i,]) + ..) > 1.5e-3 && ..; } }",
 ];
 
-/// Blanks, line ends and comments as they may stand between two tokens.
+/// Whitespace, line ends and comments that may occur between two tokens.
 const ODD: [&str; 12] = [
     "",
     " ",
@@ -206,7 +206,7 @@ const ODD: [&str; 12] = [
     "# one\n\n  # two\n",
 ];
 
-/// What is wrong with what becomes of a document; nothing if the document is not accepted.
+/// The error in the formatted text of a document; none if the document is not accepted.
 fn wrong(text: &str) -> Option<&'static str> {
     let mut found = Sink::default();
     parse_module(FileId(0), text, "main", &Limits::default(), &mut found);
@@ -222,14 +222,14 @@ fn wrong(text: &str) -> Option<&'static str> {
     (formatted(&once) != Some(once)).then_some("changes again")
 }
 
-/// Text around what was changed.
+/// The text around a change.
 fn near(text: &str, at: usize) -> &str {
     let start = text.floor_char_boundary(at.saturating_sub(40));
     &text[start..text.ceil_char_boundary((at + 40).min(text.len()))]
 }
 
-/// Whatever is accepted is formatted: in each gap between two tokens some kinds of blanks and comments, all of them in
-/// neighbouring ones.
+/// Accepted documents are formatted: each gap between two tokens gets some kinds of whitespace and comments,
+/// neighbouring ones get all of them.
 #[test]
 fn any_gap_may_hold_any_blank_or_comment() {
     let mut failures = Vec::new();
@@ -245,7 +245,7 @@ fn any_gap_may_hold_any_blank_or_comment() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Whatever is accepted is formatted: documents with tokens inserted, removed, doubled or exchanged.
+/// Accepted documents are formatted: documents with tokens inserted, removed, doubled or exchanged.
 #[test]
 fn every_document_that_is_accepted_is_formatted() {
     let documents = [include_str!("../../stdlib/misc.sknd"), DENSE[0], DENSE[1]];
@@ -295,7 +295,7 @@ fn every_document_that_is_accepted_is_formatted() {
                     extra[random(extra.len())]
                 ),
             };
-            // The first change may have moved the second one's place: anything may be changed.
+            // The first change may have moved the second one: any change is possible.
             let start = laid.floor_char_boundary(token.start);
             let end = laid.floor_char_boundary(token.end).max(start);
             laid.replace_range(start..end, &put);

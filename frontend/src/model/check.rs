@@ -6,27 +6,27 @@ use skript_semantics::Scalar;
 use super::{Expr, Extent, Node};
 use crate::source::Span;
 
-/// A condition over run-time extents, tested in every activation of its function.
+/// A condition over dynamic extents, checked in every activation of its function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// What the condition comes from; it selects the diagnostic.
+    /// The origin of the condition; it selects the diagnostic.
     pub kind: CheckKind,
-    /// Bool, over literals and [`Node::Extent`]: no tensor, no index.
+    /// A bool over literals and [`Node::Extent`], without tensors and indices.
     pub condition: Expr,
-    /// What to say if it does not hold; the parts follow each other without anything between them.
+    /// The message if it does not hold; the parts are concatenated.
     pub message: Vec<MessagePart>,
-    /// The assertion's condition, or the extent that is declared.
+    /// The span of the assertion's condition, or of the declared extent.
     pub span: Span,
 }
 
-/// What a check comes from.
+/// The origin of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckKind {
     /// From an `@assert` block.
     Assertion,
-    /// A declared shape against the actual one.
+    /// A declared shape and the actual one.
     Extent,
-    /// An access that must stay in its tensor.
+    /// An access that must be in bounds.
     Access,
 }
 
@@ -35,9 +35,9 @@ pub enum CheckKind {
 pub enum MessagePart {
     /// Text, printed as it is.
     Text(String),
-    /// A scalar over run-time extents, printed as the language writes its value.
+    /// A scalar over dynamic extents, printed in the language's syntax.
     Value(Expr),
-    /// One of two, as a condition over run-time extents says.
+    /// One of two texts, selected by a condition over dynamic extents.
     Choice {
         /// A bool over run-time extents.
         condition: Expr,
@@ -48,7 +48,7 @@ pub enum MessagePart {
     },
 }
 
-/// The most distinct values and conditions in one message that compiled code stores.
+/// The maximum number of distinct values and conditions of one message that compiled code stores.
 pub const MOST_VALUES: usize = 64;
 
 /// The message with an ellipsis in place of each value beyond the first [`MOST_VALUES`].
@@ -81,7 +81,7 @@ pub(crate) fn within_room(message: Vec<MessagePart>) -> Vec<MessagePart> {
     cut(message, &mut Vec::new())
 }
 
-/// A message with the values that `value` computes; what it cannot compute is a question mark.
+/// A message with the values that `value` computes; a question mark replaces missing ones.
 pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scalar>) -> String {
     fn said(
         message: &[MessagePart],
@@ -112,7 +112,7 @@ pub fn text(message: &[MessagePart], value: &mut dyn FnMut(&Expr) -> Option<Scal
     text
 }
 
-/// Whether the expression rests on literals and extents alone.
+/// Whether the expression consists of literals and extents only.
 pub(crate) fn is_shape_scalar(expr: &Expr) -> bool {
     !matches!(
         expr.node,
@@ -120,7 +120,7 @@ pub(crate) fn is_shape_scalar(expr: &Expr) -> bool {
     ) && expr.children().into_iter().all(is_shape_scalar)
 }
 
-/// How many operations on run-time extents the expression has; none if it is an expression of a formula.
+/// The number of operations on dynamic extents in the expression; none if it is an expression of a formula.
 pub(crate) fn extent_operations(expr: &Expr) -> usize {
     fn counted(expr: &Expr) -> usize {
         let own = match &expr.node {

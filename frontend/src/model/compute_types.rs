@@ -16,8 +16,8 @@ impl Model {
 
     /// Widens the operators that would round intermediate results, and everything that they invoke, to compute types.
     ///
-    /// Functions that are invoked from wide and from narrow ones are copied. Nothing changes where the storage types are the
-    /// compute types. `is_composite`: whether the document defines a function by `@compose`.
+    /// Functions that are invoked from wide and from narrow ones are copied. Nothing changes if the storage types are
+    /// the compute types. `is_composite`: whether the document defines a function by `@compose`.
     pub(crate) fn widen(&mut self, is_composite: &dyn Fn(FunctionId) -> bool) {
         if self.numbers.work() == self.numbers {
             return;
@@ -84,7 +84,7 @@ impl Model {
             }
             Operation::Constant { data, .. } => rounds |= self.rounds(data),
             Operation::If { outputs, .. } => computed.extend(outputs.iter().copied()),
-            // Its iterations read what those before them have computed.
+            // Its iterations read the results of earlier ones.
             Operation::Loop(_) => rounds = true,
             // It computes nothing.
             Operation::Cut { .. } => {}
@@ -125,7 +125,7 @@ mod tests {
     use crate::limits::Limits;
     use skript_semantics::{IntType, Numbers, RealType};
 
-    /// Names of the functions, those of wide ones with a star.
+    /// Names of the functions, with a star after those of wide ones.
     fn functions(text: &str, real: RealType) -> Vec<String> {
         let int = IntType::I64;
         let options = ComposeOptions {

@@ -17,7 +17,7 @@ pub enum ConstantData {
 }
 
 impl ConstantData {
-    /// The elements, or the one that all are equal to.
+    /// The elements, or the common value of all of them.
     pub fn scalars(&self) -> Box<dyn Iterator<Item = Scalar> + '_> {
         match self {
             ConstantData::Splat(value) => Box::new(std::iter::once(*value)),

@@ -5,34 +5,35 @@ use super::domain_size::admitted;
 use super::{Arm, Block, Body, Expr, Formula, FunctionId, Model, Node, Operation};
 use skript_semantics::ScalarKind;
 
-/// Counts of one call of the model; dynamic extents count as their upper bounds, loops as one iteration per unit of their
-/// static count, branches as their costliest way, formulas at the points that their guards admit. Saturating.
+/// The operations of one call of the model. Dynamic extents count as their upper bounds, loops as one iteration per
+/// unit of their static count, branches as their most expensive one, formulas at the points that their guards admit.
+/// Saturating.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Real operations: each arithmetic or function application counts one, an accumulation one more.
     pub flops: u64,
     /// Elements of all variables.
     pub parameters: u64,
-    /// How `flops` compares with what a call executes.
+    /// How `flops` relates to the operations that a call executes.
     pub precision: Precision,
 }
 
-/// How a count compares with what one call executes, as far as extents and loops decide it.
+/// How a count relates to the operations that a call executes, as far as extents and loops determine it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// The count is what every call executes.
+    /// Every call executes exactly this number.
     #[default]
     Exact,
-    /// Dynamic extents, or loops that may end early, count at their upper bound.
+    /// Dynamic extents, or loops that may end early, count as their upper bound.
     AtMost,
     /// Loops without an upper bound count as one iteration.
     AtLeast,
-    /// Both.
+    /// Both approximations apply.
     Estimate,
 }
 
 impl Precision {
-    /// The word in front of a number: `at most `; empty for an exact one.
+    /// The prefix of a number: `at most `; empty for an exact one.
     pub fn prefix(self) -> &'static str {
         match self {
             Precision::Exact => "",
@@ -112,19 +113,19 @@ fn has_dynamic_domain(formula: &Formula) -> bool {
     dynamic && formula_flops(formula) > 0
 }
 
-/// What all invocations of one operator cost together.
+/// The cost of all invocations of one operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorCost {
-    /// `nn.conv`: an operator with formulas of its own, or an intrinsic (whose operations are not counted).
+    /// The name, `nn.conv`: an operator with formulas, or an intrinsic (whose operations are not counted).
     pub name: String,
-    /// Counted as [`Cost`] counts: what is only in the cheaper ways of branches is not listed.
+    /// The number of invocations, counted as in [`Cost`]: those in less expensive branches are not listed.
     pub invocations: u64,
     /// Floating-point operations of all invocations.
     pub flops: u64,
 }
 
 impl Model {
-    /// The costs of operators that are no composites, the costliest first, then by name.
+    /// The costs of operators that are not composite, in descending order of operations, then by name.
     pub fn costs_by_operator(&self) -> Vec<OperatorCost> {
         let mut known = vec![None; self.functions.len()];
         let mut counts = vec![0u64; self.functions.len()];
@@ -155,7 +156,7 @@ impl Model {
     }
 }
 
-/// Operators cannot invoke each other without end; deeper nesting than this is another defect, and is left out.
+/// The maximum nesting of operators; deeper nesting is a defect elsewhere, and is left out.
 const DEEPEST: usize = 1000;
 
 fn count_invocations(
@@ -208,8 +209,8 @@ fn count_in_block(
     }
 }
 
-/// What is executed where a branch costs most, and what that costs: the conditions as far as one holds, and its
-/// consequent. Of ways that cost the same, the first.
+/// The most expensive branch and its cost: the conditions up to the first that holds, and its block. Of equally
+/// expensive ones, the first.
 fn costliest_way<'m>(
     model: &Model,
     arms: &'m [Arm],
@@ -234,7 +235,7 @@ fn costliest_way<'m>(
     best.unwrap_or_default()
 }
 
-/// Flops of a function; `known` remembers them, as instances are shared.
+/// The operations of a function; `known` caches them, because instances are shared.
 fn function_flops(model: &Model, id: FunctionId, known: &mut Vec<Option<u64>>) -> u64 {
     let slot = id.0 as usize;
     if let Some(Some(flops)) = known.get(slot) {
@@ -277,7 +278,7 @@ fn block_flops(model: &Model, block: &Block, known: &mut Vec<Option<u64>>) -> u6
     total
 }
 
-/// The points that the guard admits, times the real operations at one.
+/// The number of points that the guard admits, times the real operations at one.
 fn formula_flops(formula: &Formula) -> u64 {
     let locals = formula.locals.iter().map(|l| real_operations(&l.value));
     let targets = formula.targets.iter().map(|t| {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many points of a formula's domain its guard admits.
+//! The number of points of a formula's domain that its guard admits.
 
 use super::{Expr, Formula, Node};
 use skript_semantics::{Scalar, ScalarOp};
 use std::collections::BTreeSet;
 
-/// Conditions on indices that together have more points than this are taken to hold: counting is to be quick.
+/// The maximum number of enumerated points: conditions on more are assumed to hold.
 const MOST_POINTS: u64 = 1 << 18;
 
-/// Points of the domain at which the guard holds; run-time extents of the domain count as their bounds, conditions that read
-/// tensors or such extents as holding. Saturating.
+/// The number of points at which the guard holds. Dynamic extents of the domain count as their upper bounds, conditions
+/// that read tensors or such extents as true. Saturating.
 pub(super) fn admitted(formula: &Formula) -> u64 {
     let bounds: Vec<u64> = formula.indices.iter().map(|i| i.extent.bound()).collect();
     let volume = |indices: &BTreeSet<usize>| {
@@ -30,8 +30,8 @@ pub(super) fn admitted(formula: &Formula) -> u64 {
     points.saturating_mul(volume(&free))
 }
 
-/// Conditions that share indices, directly or through others: their points are counted together, and independently of
-/// other groups'.
+/// Conditions that share indices, directly or indirectly: their points are enumerated together, independent of other
+/// groups.
 struct Group<'f> {
     indices: BTreeSet<usize>,
     conditions: Vec<&'f Expr>,
@@ -100,7 +100,7 @@ fn conjuncts<'f>(predicate: Option<&'f Expr>, found: &mut Vec<&'f Expr>) {
                 op: ScalarOp::And,
                 operands,
             } => left.extend(operands),
-            // `a && b` where b is only to be evaluated if a holds.
+            // `a && b` where b is evaluated only if a holds.
             Node::Select {
                 condition,
                 then,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::print::infix;
 
-/// One dimension's size.
+/// The size of one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
-    /// Known when the model is composed.
+    /// Known at composition.
     Fixed(u64),
     /// Computed at run time by `expr`, at most `bound`.
     Dynamic {
@@ -20,7 +20,7 @@ pub enum Extent {
     },
 }
 
-/// An expression over run-time extents of the function's inputs; as a whole an i64. Conditions in it are 0 and 1, reals
+/// An expression over dynamic extents of the function's inputs, with an i64 value. Conditions in it are 0 and 1, reals
 /// are f64, as at compile time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ShapeExpr {
@@ -28,7 +28,7 @@ pub enum ShapeExpr {
     Constant(i64),
     /// The bits of an f64.
     Real(u64),
-    /// A named run-time extent, unique in its function.
+    /// A named dynamic extent, unique in its function.
     Symbol(String),
     /// A scalar operation.
     Apply {
@@ -58,12 +58,12 @@ impl Extent {
 }
 
 impl ShapeExpr {
-    /// How many operations it has, counted as often as they are written.
+    /// The number of operations, counted as often as they are written.
     pub fn operations(&self) -> usize {
         self.operations_with(&mut |_| 0)
     }
 
-    /// The operations if each symbol is replaced by an expression of so many.
+    /// The number of operations if each symbol is replaced by an expression with so many.
     pub fn operations_with(&self, symbol: &mut dyn FnMut(&str) -> usize) -> usize {
         match self {
             ShapeExpr::Constant(_) | ShapeExpr::Real(_) => 0,
@@ -109,7 +109,7 @@ impl fmt::Display for ShapeExpr {
     }
 }
 
-/// In parentheses if it is an operation between operands itself.
+/// Prints it in parentheses if it is an operation that needs them.
 fn operand(expr: &ShapeExpr, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match expr {
         ShapeExpr::Apply { op, .. } if infix(*op).is_some() => write!(f, "({expr})"),

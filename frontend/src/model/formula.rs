@@ -18,37 +18,37 @@ pub struct Formula {
     pub indices: Vec<FormulaIndex>,
     /// Let-bound scalars; each may use earlier ones. Pure, so evaluated where used ([`Node::Local`]).
     pub locals: Vec<FormulaLocal>,
-    /// Bool; `None`: always. May read the outputs' present elements when `kind` is not `Assign`.
+    /// A bool; `None`: always true. May read the outputs' current elements if `kind` is not `Assign`.
     pub predicate: Option<Expr>,
     /// How values are combined with the outputs.
     pub kind: Accumulation,
     /// One, or several written as one step (a packed assignment). All values are computed before any is written.
     pub targets: Vec<Target>,
-    /// The result of a search for steps with accesses out of bounds.
+    /// For a formula that searches for accesses out of bounds: their descriptions.
     pub findings: Vec<Finding>,
-    /// The formula in the operator's text.
+    /// The span of the formula.
     pub span: Span,
 }
 
-/// A step of a formula in which an access leaves its tensor. A target of the formula, an int of rank 0, is the smallest number
-/// of such a step, counted row-major over the indices, or [`Finding::NONE`]. A step that is found ends the run.
+/// An access out of bounds that a formula searches for. A target of the formula, an int of rank 0, is the smallest
+/// number of such a step, counted row-major over the indices, or [`Finding::NONE`]. If a step is found, the run stops.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Position among the targets.
+    /// The position among the targets.
     pub target: usize,
-    /// Values are ints over dynamic extents and the indices of the step.
+    /// The message. Values are ints over dynamic extents and the indices of the step.
     pub message: Vec<MessagePart>,
-    /// The access.
+    /// The span of the access.
     pub span: Span,
 }
 
 impl Finding {
-    /// The number of no step.
+    /// The number that means no step.
     pub const NONE: i64 = i64::MAX;
 }
 
 impl Formula {
-    /// Whether it computes no output, but looks for steps in which accesses leave their tensors.
+    /// Whether it computes no output, but searches for accesses out of bounds.
     pub fn is_search(&self) -> bool {
         self.findings.len() == self.targets.len() && !self.findings.is_empty()
     }
@@ -65,7 +65,7 @@ impl Formula {
             Node::Index(index) => at(*index).map(Scalar::Int),
             Node::Local(position) => of(&self.locals.get(*position)?.value),
             Node::Table { items, index } => match of(index)? {
-                Scalar::Int(place) => items.get(usize::try_from(place).ok()?).copied(),
+                Scalar::Int(location) => items.get(usize::try_from(location).ok()?).copied(),
                 _ => None,
             },
             Node::Apply { op, operands } => {
@@ -105,7 +105,7 @@ impl FormulaIndex {
     }
 }
 
-/// `z = e,` in front of an assignment; items of list-valued locals are locals of their own.
+/// A local `z = e,` before an assignment; items of list-valued locals are separate locals.
 #[derive(Clone, Debug)]
 pub struct FormulaLocal {
     /// The name as written.
@@ -123,7 +123,7 @@ pub struct Target {
     pub subscripts: Vec<Expr>,
     /// The value that is combined with the element.
     pub value: Expr,
-    /// What the output holds before.
+    /// The previous contents of the output.
     pub init: Init,
 }
 
@@ -158,7 +158,7 @@ pub enum Accumulation {
 }
 
 impl Accumulation {
-    /// The operation that combines the present element with the value; `None` where the value replaces it.
+    /// The operation that combines the current element with the value; `None` if the value replaces it.
     pub fn op(self) -> Option<ScalarOp> {
         match self {
             Accumulation::Assign | Accumulation::Replace => None,
@@ -171,7 +171,7 @@ impl Accumulation {
         }
     }
 
-    /// The identity that an output without initialiser starts from (errata 3): ±∞ for min/max over real, the extreme
+    /// The identity that an output without initializer starts from (errata 3): ±∞ for min/max over real, the extreme
     /// integers over int. `T()` for `Assign`.
     pub fn identity(self, kind: ScalarKind) -> Scalar {
         match (self, kind) {
@@ -208,8 +208,8 @@ pub enum Node {
     Index(usize),
     /// Position in [`Formula::locals`].
     Local(usize),
-    /// An element of a tensor of the function: an input, a constant, or an output. An output's element has its value
-    /// at this step.
+    /// An element of a tensor of the function: an input, a constant, or an output. An output's element has its value at
+    /// this step.
     Access {
         /// The tensor that is read.
         tensor: ValueId,
@@ -232,7 +232,7 @@ pub enum Node {
         /// The operands, in order.
         operands: Vec<Expr>,
     },
-    /// Lazy: only the selected branch is evaluated. `&&`, `||`, `=>` with accesses on their right are written so.
+    /// Lazy: only the selected branch is evaluated. Also for `&&`, `||`, `=>` with accesses on their right.
     Select {
         /// A bool.
         condition: Box<Expr>,

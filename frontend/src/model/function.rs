@@ -8,7 +8,7 @@ use super::{
 use crate::source::Span;
 use skript_semantics::ScalarKind;
 
-/// What a function is an instance of.
+/// The definition of a function: a graph or an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FunctionRole {
     /// A graph.
@@ -24,36 +24,36 @@ pub struct Function {
     pub name: String,
     /// Whether it is a graph or an operator.
     pub role: FunctionRole,
-    /// All attributes in declaration order, defaults filled in, single values spread.
+    /// All attributes in declaration order, including defaults, with single values repeated.
     pub attributes: Vec<(String, AttributeValue)>,
     /// Generic types in declaration order.
     pub types: Vec<(String, ScalarKind)>,
-    /// All tensors of the function, in all blocks; a [`ValueId`] indexes this.
+    /// All tensors of the function in all blocks, indexed by [`ValueId`].
     pub values: Vec<Value>,
     /// Inputs in the order of the declaration.
     pub inputs: Vec<Port>,
     /// Outputs in the order of the declaration.
     pub outputs: Vec<Port>,
-    /// The type that the tensors of an output would have that is a pack of none, by position among the outputs.
+    /// By position among the outputs, the type of the tensors of an output that is an empty pack.
     pub items_of_none: Vec<(usize, TensorType)>,
-    /// Variables owned by this instance or by its invocations, as further inputs. For the entry: those of the
-    /// model, in order. For other functions the order in which callers pass them ([`Invoke::captures`]).
+    /// Variables of this instance or of its invocations, as additional inputs. For the entry: those of the model, in
+    /// order. For other functions, the order in which callers pass them ([`Invoke::captures`]).
     pub captures: Vec<ValueId>,
     /// New values of captures (2.11), by position: values of the function's own block. Computed from the old values.
     pub updates: Vec<(usize, ValueId)>,
-    /// For the entry only: which variable each capture is.
+    /// For the entry only: the variable of each capture.
     pub capture_variables: Vec<VariableId>,
-    /// Dynamic extents that no input has, as further inputs: names used in expressions ([`Invoke::extents`]).
+    /// Dynamic extents that no input has, as additional inputs: names used in expressions ([`Invoke::extents`]).
     pub extents: Vec<String>,
-    /// Tested in order when the inputs are there, before constants and body.
+    /// Checked in order at the beginning, before constants and body.
     pub checks: Vec<Check>,
-    /// Tested after the body: outputs with dynamic extents, against their declarations.
+    /// Checked after the body: outputs with dynamic extents, against their declarations.
     pub result_checks: Vec<Check>,
     /// Constants, defined before the body runs.
     pub constants: Vec<(ValueId, ConstantData)>,
-    /// What it computes.
+    /// The body.
     pub body: Body,
-    /// The definition's name in its file.
+    /// The span of the definition's name.
     pub span: Span,
 }
 
@@ -64,10 +64,10 @@ pub struct Value {
     pub name: Option<String>,
     /// Kind and extents.
     pub tensor: TensorType,
-    /// Whether the elements have the compute type instead of the storage type: iteration counts and indices that the compiler
-    /// adds, and all tensors of operators that compute in compute types from inputs to outputs.
+    /// Whether the elements have the compute type instead of the storage type: iteration counts and indices that the
+    /// compiler adds, and all tensors between inputs and outputs of operators that compute in compute types.
     pub wide: bool,
-    /// Where it was declared or produced.
+    /// The span of its declaration or computation.
     pub span: Span,
 }
 
@@ -106,18 +106,18 @@ impl PortTensors {
     }
 }
 
-/// How a function computes.
+/// The body of a function.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// `@lower`: formulas in order. Outputs are written by formulas alone.
+    /// `@lower`: formulas in order. Only formulas write outputs.
     Formulas(Vec<Formula>),
-    /// `@compose`. An output may be an input or a constant itself.
+    /// `@compose`. An output may be an input or a constant.
     Block(Block),
-    /// No body: an operator the language cannot express, looked up by the function's name.
+    /// No body: an intrinsic, looked up by the function's name.
     Intrinsic,
 }
 
-/// Operations in an order in which they can run; inner blocks see the values of outer ones.
+/// Operations in execution order; inner blocks see the values of outer ones.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     /// The operations, each after those that it reads.
@@ -127,7 +127,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Visits all operations, those of inner blocks after the one that contains them.
+    /// Visits all operations; those of inner blocks after the one that contains them.
     pub fn visit<'b>(&'b self, see: &mut dyn FnMut(&'b Operation)) {
         for operation in &self.operations {
             see(operation);
@@ -137,7 +137,7 @@ impl Block {
         }
     }
 
-    /// [`visit`](Block::visit), to change them.
+    /// As [`visit`](Block::visit), with mutable access.
     pub(crate) fn visit_mut(&mut self, change: &mut dyn FnMut(&mut Operation)) {
         for operation in &mut self.operations {
             change(operation);
@@ -164,7 +164,7 @@ pub enum Operation {
     If {
         /// The branches, tested in order.
         arms: Vec<Arm>,
-        /// The branch where no condition holds.
+        /// The branch if no condition holds.
         otherwise: Block,
         /// One per result of the branches.
         outputs: Vec<ValueId>,
@@ -173,24 +173,24 @@ pub enum Operation {
     },
     /// A loop at run time.
     Loop(Box<Loop>),
-    /// The first elements along a dimension of `whole`. An int tensor of one element states their number, the dynamic extent
-    /// of the result, which is limited to the extent of `whole`.
+    /// The first elements along a dimension of `whole`. An int tensor of one element contains their number, which is
+    /// the dynamic extent of the result and is clamped to the extent of `whole`.
     Cut {
-        /// The tensor that is cut.
+        /// The source tensor.
         whole: ValueId,
         /// The int tensor of one element with the number of elements.
         count: ValueId,
-        /// The dimension that is cut, from 0.
+        /// The sliced dimension, from 0.
         dimension: usize,
         /// The result.
         output: ValueId,
-        /// The source text that requires it.
+        /// The span that requires it.
         span: Span,
     },
 }
 
 impl Operation {
-    /// The blocks inside, in the order of the text.
+    /// The nested blocks in textual order.
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
             Operation::Invoke(_) | Operation::Constant { .. } | Operation::Cut { .. } => Vec::new(),
@@ -231,15 +231,15 @@ impl Operation {
 pub struct Invoke {
     /// The function that is invoked.
     pub callee: FunctionId,
-    /// The callee's input tensors, packs flattened, nulls left out, in the callee's order.
+    /// The callee's input tensors in its order; packs are flattened, nulls left out.
     pub inputs: Vec<ValueId>,
     /// The callee's captures.
     pub captures: Vec<ValueId>,
     /// The callee's dynamic extents that none of its inputs has, in this function's terms.
     pub extents: Vec<Extent>,
-    /// The callee's output tensors, packs flattened; each is new here.
+    /// The callee's output tensors, flattened; each is a new tensor here.
     pub outputs: Vec<ValueId>,
-    /// The callee's new values of variables ([`Function::updates`]); each is new here.
+    /// The callee's new values of variables ([`Function::updates`]); each is a new tensor here.
     pub updates: Vec<ValueId>,
     /// Explicit or implicit label (2.10).
     pub label: Option<String>,
@@ -252,7 +252,7 @@ pub struct Invoke {
 pub struct Arm {
     /// Results in one bool.
     pub condition: Block,
-    /// Runs where the condition holds.
+    /// Executed if the condition holds.
     pub consequent: Block,
 }
 
@@ -261,19 +261,21 @@ pub struct Arm {
 pub struct Loop {
     /// Loop-carried tensors.
     pub carried: Vec<Carried>,
-    /// Item visible in the body, pack scanned.
+    /// An item visible in the body, and the scanned pack.
     pub scans: Vec<(ValueId, Vec<ValueId>)>,
-    /// Item visible in the body, pack of dynamic length scanned (one tensor, its first extent the number of items).
+    /// An item visible in the body, and the scanned pack of dynamic length (one tensor, its first extent the number of
+    /// items).
     pub stack_scans: Vec<(ValueId, ValueId)>,
-    /// Rank-0 int tensor visible in the body: the iteration's number.
+    /// A rank-0 int tensor visible in the body: the number of the iteration.
     pub index: Option<ValueId>,
-    /// Compile-time bound on the iterations, if there is one.
+    /// A compile-time upper bound of the iterations, if there is one.
     pub static_count: Option<u64>,
-    /// The declared length of the packs of collected results, if only it bounds the iterations: one more is an error at run time.
+    /// The declared length of the packs of collected results, if nothing else bounds the iterations: exceeding it is an
+    /// error at run time.
     pub capacity: Option<u64>,
-    /// The most iterations of a loop that only its condition bounds: one more is an error at run time.
+    /// The maximum number of iterations of a loop that only a condition ends: exceeding it is an error at run time.
     pub most_steps: Option<u64>,
-    /// Rank-0 int tensor: the number of iterations.
+    /// A rank-0 int tensor: the number of iterations.
     pub dynamic_count: Option<ValueId>,
     /// Tested before each iteration; yields one bool.
     pub before: Option<Block>,
@@ -281,8 +283,8 @@ pub struct Loop {
     pub body: Block,
     /// Tested after each iteration; yields one bool, and reads the new loop-carried values.
     pub after: Option<Block>,
-    /// Per scan output the pack's tensors, one per iteration. Where a condition or a run-time count ends the loop: one
-    /// tensor of all iterations' results, its first extent the number of iterations.
+    /// For each scan output the pack's tensors, one per iteration. If a condition or a dynamic count ends the loop: one
+    /// tensor of all iterations' results, whose first extent is the number of iterations.
     pub scan_outputs: Vec<Vec<ValueId>>,
     /// The loop in the source text.
     pub span: Span,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A model whose intermediate tensors are outputs as well, so that two ways of computing it can be compared step by step.
+//! Makes the intermediate tensors of a model outputs too, so that two ways of computing it can be compared step by
+//! step.
 
 use super::{Block, Body, Model, Operation, Port, PortTensors, ValueId};
 
 impl Model {
-    /// The same model with every tensor that the entry graph computes as an output of its own, in the order of
-    /// computation; the declared outputs stay last. Tensors inside of branches and loops have no single value and are
-    /// left out. Unnamed tensors are called after their position, `%12`.
+    /// The same model with every tensor that the entry graph computes as a separate output, in the order of
+    /// computation; the declared outputs stay last. Tensors inside branches and loops have no single value and are left
+    /// out. Unnamed tensors are named by their number, `%12`.
     pub fn with_intermediates(&self) -> Model {
         let mut model = self.clone();
         let Some(entry) = model.functions.get_mut(self.entry.0 as usize) else {
@@ -44,7 +45,7 @@ impl Model {
     }
 }
 
-/// What the block's own operations compute, in order.
+/// The tensors that the block's own operations compute, in order.
 fn computed(block: &Block) -> Vec<ValueId> {
     let mut values = Vec::new();
     for operation in &block.operations {

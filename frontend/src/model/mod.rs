@@ -45,10 +45,10 @@ pub struct ValueId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
 
-/// A composed graph with everything it invokes.
+/// A composed graph with everything that it invokes.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The graph that was asked for; its inputs and outputs are the model's.
+    /// The selected graph; its inputs and outputs are the model's.
     pub entry: FunctionId,
     /// The distinct instances; a [`FunctionId`] is an index here.
     pub functions: Vec<Function>,
@@ -58,19 +58,19 @@ pub struct Model {
     pub updates: Vec<(VariableId, ValueId)>,
     /// `@quantize` entries of the entry graph, by tensor name: operator and attributes (2.14).
     pub quantization: Vec<Quantization>,
-    /// Inputs of the entry that are given in place of their defaults (2.6), and these: one number, or one for each tensor
-    /// of a pack.
+    /// Inputs of the entry that are given instead of their defaults (2.6), and these defaults: one number, or one for
+    /// each tensor of a pack.
     pub defaults: Vec<(String, Vec<Scalar>)>,
-    /// What reals and ints are at run time.
+    /// The storage types of reals and ints.
     pub numbers: Numbers,
 }
 
-/// A variable tensor (2.7): its data lie in `<name>.dat`.
+/// A variable tensor (2.7), stored in `<name>.dat`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
     /// Scoped name, `main.G.label.w`; packs `main.G.vs:1` (1-based).
     pub name: String,
-    /// Other spellings accepted when loading.
+    /// Aliases accepted when loading.
     pub aliases: Vec<String>,
     /// Kind and extents.
     pub tensor: TensorType,
@@ -88,13 +88,13 @@ pub struct TensorType {
 }
 
 impl TensorType {
-    /// All extents if every one is fixed.
+    /// All extents, if all are static.
     pub fn fixed_shape(&self) -> Option<Vec<u64>> {
         self.shape.iter().map(Extent::fixed).collect()
     }
 }
 
-/// The value of an attribute, as kept on instances.
+/// The value of an attribute, as stored in instances.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeValue {
     /// An optional attribute without a value.
@@ -109,9 +109,9 @@ pub enum AttributeValue {
     Str(String),
     /// A pack; packs of packs nest.
     List(Vec<AttributeValue>),
-    /// Known only at run time, and not an expression over dynamic extents.
+    /// A value that is known only at run time, and is not an expression over dynamic extents.
     Unknown,
-    /// What the run-time extents of the function decide; a bool is 0 or 1.
+    /// A value that depends on dynamic extents of the function; a bool is 0 or 1.
     Run {
         /// The kind of the value.
         kind: ScalarKind,
@@ -121,7 +121,7 @@ pub enum AttributeValue {
 }
 
 impl AttributeValue {
-    /// Whether run-time extents decide it, or some item of it, and say all that is not known before.
+    /// Whether it, or some item of it, depends on dynamic extents and is otherwise known.
     pub fn is_run_time(&self) -> bool {
         match self {
             AttributeValue::Run { .. } => true,

@@ -378,7 +378,7 @@ impl Printer<'_> {
         self.scalar_expr(Some(formula), expr)
     }
 
-    /// Checks stand outside of formulas.
+    /// Checks are outside of formulas.
     fn scalar_expr(&self, formula: Option<&Formula>, expr: &Expr) -> String {
         let list = |items: &[Expr]| {
             let texts: Vec<String> = items.iter().map(|i| self.scalar_expr(formula, i)).collect();
@@ -426,7 +426,7 @@ impl Printer<'_> {
     }
 }
 
-/// Variant names as function names: the first letter small.
+/// Variant names as function names: with a lower-case first letter.
 trait LowercaseHead {
     fn to_lowercase_head(self) -> String;
 }
@@ -441,7 +441,7 @@ impl LowercaseHead for String {
     }
 }
 
-/// How the language writes an operation between its operands.
+/// The operator of a binary operation in the language.
 pub(crate) fn infix(op: ScalarOp) -> Option<&'static str> {
     Some(match op {
         ScalarOp::Add => "+",

@@ -68,7 +68,7 @@ impl Model {
             let Body::Formulas(formulas) = &function.body else {
                 continue;
             };
-            // Of the outputs of a function all are wide, or none.
+            // The outputs of a function are all wide, or none is.
             let is_wide = function.values.iter().all(|v| v.wide);
             let made = formulas.iter().filter(|_| !is_wide).find_map(|formula| {
                 let made = formula.targets.iter().flat_map(|t| made(formula, t));
@@ -98,7 +98,7 @@ pub(crate) fn made(formula: &Formula, target: &Target) -> Vec<Scalar> {
     else {
         return values;
     };
-    // Ints have bounds of their own.
+    // Ints have separate limits.
     if formula.kind != Accumulation::Assign
         || last.len() > CORNERS
         || target.value.kind != ScalarKind::Real
@@ -139,7 +139,7 @@ pub(crate) fn unheld(numbers: Numbers, scalar: Scalar) -> Option<(String, String
 fn holds(numbers: Numbers, value: Scalar) -> bool {
     match value {
         Scalar::Int(i) => numbers.int.wrap(i) == i,
-        // Beyond f32, a constant is infinite as it ever was.
+        // Beyond f32, a constant is infinite in any storage type.
         Scalar::Real(_) if numbers.real == RealType::F32 => true,
         Scalar::Real(x) => numbers.real.holds(x),
         Scalar::Bool(_) => true,
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_that_read_nothing_are_told() {
+    fn formulas_that_read_nothing_are_reported() {
         let of = |output: &str, formula: &str, real, int| -> Vec<String> {
             let text = with_operator(
                 &format!("@output {{ {output} }} @lower {{ {formula} }}"),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_that_would_change_are_told() {
+    fn constants_that_would_change_are_reported() {
         let (real, int) = (RealType::F32, IntType::I64);
         assert_eq!(
             codes("c: int[2] = [127, 128];", real, IntType::I8),

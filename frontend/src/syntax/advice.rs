@@ -12,10 +12,10 @@ pub(crate) const BUILTINS: [&str; 22] = [
 
 pub(super) const COMMENT_SIGN: &str = "a comment begins with `#`";
 
-/// What to write for an extent that is not known.
+/// How to write an unknown extent.
 pub(crate) const OPEN_EXTENT: &str = "a dynamic extent has a name and an upper bound, as in `n|16`";
 
-/// How a choice is written in formulas.
+/// How to write a select in formulas.
 pub(super) const CHOICE: &str = "in `@lower`, a choice is written `c ? a : b`, as in `y[i,] = x[i,] > 0.0 ? x[i,] : 0.0, i < n`";
 
 const OPERATOR_HEADER: &str = "an operator is written `operator NAME { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } }`";
@@ -23,7 +23,7 @@ const OPERATOR_HEADER: &str = "an operator is written `operator NAME { @input { 
 const GRAPH_HEADER: &str =
     "write `graph NAME { @input { x: real[n]; } @output { y: real[n]; } @compose { y = op(x); } }`";
 
-/// How the header of a definition is written; `is_graph`: of a graph.
+/// How to write the header of a definition; `is_graph`: of a graph.
 pub(super) fn header(is_graph: bool) -> &'static str {
     match is_graph {
         true => GRAPH_HEADER,
@@ -31,7 +31,7 @@ pub(super) fn header(is_graph: bool) -> &'static str {
     }
 }
 
-/// What to write for the word that begins a definition in other languages.
+/// The help for a keyword that begins a definition in other languages.
 pub(super) fn foreign_definition(word: &str) -> Option<&'static str> {
     Some(match word {
         "def" | "fn" | "fun" | "func" | "function" | "fragment" | "kernel" | "lambda" | "op"
@@ -41,11 +41,11 @@ pub(super) fn foreign_definition(word: &str) -> Option<&'static str> {
     })
 }
 
-/// What to do where an operator is invoked inside of an expression.
+/// The help for an invocation of an operator inside an expression.
 const INVOCATIONS_STAND_ALONE: &str =
     "an invocation is a statement of its own: assign its result to a name, then use the name";
 
-/// What is an operator here and a function elsewhere.
+/// Names that are operators here and functions elsewhere.
 pub(super) fn operator_instead(name: &str) -> Option<&'static str> {
     Some(match name {
         "min" | "fmin" | "minimum" => "`a << b` is the minimum of two numbers",
@@ -59,7 +59,7 @@ pub(super) fn operator_instead(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What to write for `name(…)` inside of an expression, where `name` is no type.
+/// The help for `name(…)` in an expression, where `name` is not a type.
 pub(crate) fn invocation_advice(name: &str) -> String {
     if let Some(operator) = operator_instead(name) {
         return operator.to_string();
@@ -73,7 +73,7 @@ pub(crate) fn invocation_advice(name: &str) -> String {
     }
 }
 
-/// What to write for a literal that other languages have.
+/// The help for a literal of other languages.
 pub(crate) fn foreign_literal(name: &str) -> Option<&'static str> {
     Some(match name {
         "True" | "TRUE" => "the bool literals are `true` and `false`: write `true`",
@@ -85,7 +85,7 @@ pub(crate) fn foreign_literal(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The type that others have under another name.
+/// The type that other languages call by another name.
 pub(crate) fn foreign_type(name: &str) -> Option<&'static str> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     Some(match stem {
@@ -99,7 +99,7 @@ pub(crate) fn foreign_type(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What to write for a word or sign that other languages have, where an operator or the end of the expression could stand.
+/// The help for a word or sign of other languages, at the position of an operator or the end of the expression.
 pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
     Some(match found {
         "and" | "&" => "the conjunction is written `&&`",
@@ -111,7 +111,7 @@ pub(super) fn foreign_operator(found: &str) -> Option<&'static str> {
     })
 }
 
-/// The same for expressions, and what is no operator there.
+/// As above for expressions, with signs that are not operators there.
 pub(super) fn of_expression(found: &str) -> Option<&'static str> {
     match found {
         "(" => Some(
@@ -121,7 +121,7 @@ pub(super) fn of_expression(found: &str) -> Option<&'static str> {
     }
 }
 
-/// The same for declarations; `before` is the token in front of what is found.
+/// As above for declarations; `before` is the token before the one found.
 pub(super) fn of_declaration(expected: &[Rule], found: &str, before: &str) -> Option<&'static str> {
     use Rule::{bar, expr, lbracket, less, lpar, shape_spec};
     let wants = |rule: Rule| expected.contains(&rule);
@@ -141,7 +141,7 @@ pub(super) fn of_declaration(expected: &[Rule], found: &str, before: &str) -> Op
     })
 }
 
-/// The same for statements of a composition, by what is found and what could stand there.
+/// As above for statements of a composition, by the token found and the expected ones.
 pub(super) fn of_statement(expected: &[Rule], found: &str) -> Option<&'static str> {
     use Rule::{assign, infix, kw_then, kw_while};
     let wants = |rule: Rule| expected.contains(&rule);

@@ -6,11 +6,11 @@ use super::token::{Bracket, Token, TokenKind};
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BRACKET, SYNTAX};
 
-/// Tokens that are looked at: texts of nothing but brackets must not take the square of their length.
+/// The maximum number of scanned tokens: texts of brackets only must not take quadratic time.
 const LONGEST: usize = 200;
 
 impl<'t> Splitter<'t, '_> {
-    /// Whether a brace opens a block of statements; behind a name or `>` it opens attributes.
+    /// Whether a brace opens a block of statements; after a name or `>` it opens attributes.
     pub(super) fn opens_block(&self, brace: &Token) -> bool {
         if brace.kind != TokenKind::Open(Bracket::Curly) {
             return false;
@@ -34,8 +34,8 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Whether the brace at an index is closed where a branch or a statement ends, or where one does that is written as in
-    /// other languages, `for … { … }`: attributes are followed by arguments.
+    /// Whether the brace at an index is closed where a branch or a statement ends, or where one in the syntax of other
+    /// languages ends, `for … { … }`: attributes are followed by arguments.
     fn closes_part(&self, brace: usize) -> bool {
         let mut depth = 0_usize;
         let rest = self.tokens.get(brace..).unwrap_or_default().iter();
@@ -47,15 +47,15 @@ impl<'t> Splitter<'t, '_> {
             }
             depth > 0
         });
-        let behind = rest.nth(1).map(|t| self.word(t));
-        behind.is_some_and(|word| match word {
+        let after = rest.nth(1).map(|t| self.word(t));
+        after.is_some_and(|word| match word {
             ";" | "then" | "elif" | "else" => true,
             "(" => false,
             _ => self.begins_with_control(brace),
         })
     }
 
-    /// Whether the statement that goes on at an index begins with a word of control flow.
+    /// Whether the statement that continues at an index begins with a keyword of control flow.
     fn begins_with_control(&self, at: usize) -> bool {
         let before = self.tokens.get(..at).unwrap_or_default().iter().rev();
         let ends = |t: &&Token| {
@@ -70,13 +70,13 @@ impl<'t> Splitter<'t, '_> {
         first.is_some_and(|t| self.is_control(t))
     }
 
-    /// Whether a token is a word of control flow, with which no statement begins.
+    /// Whether a token is a keyword of control flow that cannot begin a statement.
     pub(super) fn is_control(&self, token: &Token) -> bool {
         matches!(self.word(token), "for" | "if" | "while" | "do")
     }
 
-    /// Whether the `;` here separates items within a bracket: it is closed behind them, and they are attributes if it is
-    /// a brace, and no statements otherwise.
+    /// Whether the `;` here separates items within a bracket: the bracket is closed after them; if it is a brace, they
+    /// are attributes, and otherwise not statements.
     pub(super) fn separates(&self, bracket: &Token) -> bool {
         let TokenKind::Open(kind) = bracket.kind else {
             return false;
@@ -141,14 +141,14 @@ impl<'t> Splitter<'t, '_> {
             .with_help(format!("add `{}`", bracket.closing()));
             if let Some(found) = found {
                 let text = format!("`{}` found before it was", self.word(found));
-                diagnostic = diagnostic.with_place(self.span(found), text);
+                diagnostic = diagnostic.with_label_at(self.span(found), text);
             }
             self.builder.sink.report(diagnostic);
         }
         true
     }
 
-    /// `inner`: the innermost bracket that is open.
+    /// `inner`: the innermost open bracket.
     pub(super) fn unopened(
         &mut self,
         reporting: bool,
@@ -164,7 +164,7 @@ impl<'t> Splitter<'t, '_> {
                     let wanted = bracket.closing();
                     let message = format!("expected `{wanted}`, found `{found}`");
                     Diagnostic::error(&BRACKET, span, message)
-                        .with_place(self.span(open), "opened here")
+                        .with_label_at(self.span(open), "opened here")
                 }
                 _ => Diagnostic::error(&BRACKET, span, format!("`{found}` has no opening bracket")),
             };

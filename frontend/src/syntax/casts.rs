@@ -7,7 +7,7 @@ use crate::ast::{
     Argument, Block, Component, ComponentValue, Definition, Expr, ExprKind, Invocation, Module,
 };
 
-/// Turns invocations of types into expressions.
+/// Converts invocations of types to expressions.
 pub(super) fn settle(module: &mut Module) {
     for definition in &mut module.definitions {
         let types: Vec<String> = definition
@@ -61,7 +61,7 @@ fn settle_value(value: &mut ComponentValue, types: &[String]) {
     }
 }
 
-/// `T(x)`, `T()` without anything that only invocations have.
+/// `T(x)`, `T()` without the parts that only invocations have.
 fn cast(invocation: &Invocation, types: &[String]) -> Option<Expr> {
     let [target] = invocation.operator.parts.as_slice() else {
         return None;
@@ -90,7 +90,7 @@ fn cast(invocation: &Invocation, types: &[String]) -> Option<Expr> {
 mod tests {
     use crate::compose::testing::*;
 
-    /// An operator may bear the name of nothing but itself: `f(x)` stays an invocation.
+    /// An operator may have the name of a type: then `f(x)` stays an invocation.
     #[test]
     fn s2_4_types_cast_where_components_stand() {
         let blocks = "@dtype { T: num = real; } @input { a: T[n]; } @output { b: T[n]; c: T[]; d: T[]; } \

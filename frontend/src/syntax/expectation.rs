@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Syntax errors of pest, in terms of the language.
+//! Syntax errors of pest in terms of the language.
 
 use super::advice::{
     CHOICE, COMMENT_SIGN, foreign_operator, of_declaration, of_expression, of_statement,
@@ -15,20 +15,20 @@ const RESERVED: [&str; 25] = [
     "is", "do", "pi",
 ];
 
-/// What stands at the place where the parser stopped.
+/// The text at the position where the parser stopped.
 pub(super) struct Found<'t> {
     /// The token there; empty at the end of a statement.
     pub(super) text: &'t str,
-    /// The token in front of it; empty at the beginning of a statement.
+    /// The token before it; empty at the beginning of a statement.
     pub(super) before: &'t str,
     /// What ends the statement: `;`, `}`, `{`, or nothing at the end of the file.
     pub(super) terminator: &'t str,
-    /// Offsets of the token, relative to the text that pest sees.
+    /// The offsets of the token, relative to the parsed text.
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// Reports that one of `expected` should stand at `found`.
+/// Reports that one of `expected` is needed at `found`.
 pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], found: &Found) {
     let span = builder.span_at(found.start, found.end);
     let words = words(entry, expected);
@@ -52,8 +52,8 @@ pub(super) fn report(builder: &mut Builder, entry: Rule, expected: &[Rule], foun
     } else {
         (&SYNTAX, format!("expected {words}, found {shown}"))
     };
-    // A name that is none is written wherever it is used.
-    if code == &RESERVED_WORD && builder.sink.add_place(code, &message, span) {
+    // A reserved word that is used as a name occurs at all its uses.
+    if code == &RESERVED_WORD && builder.sink.add_location(code, &message, span) {
         return;
     }
     let mut diagnostic = Diagnostic::error(code, span, message);
@@ -81,7 +81,7 @@ fn is_foreign(text: &str) -> bool {
     text.starts_with(|c: char| !c.is_ascii() || c.is_ascii_control() || c == '$')
 }
 
-/// What to do where a word of control flow begins a statement.
+/// The help for a keyword of control flow at the beginning of a statement.
 fn statement_advice(entry: Rule, text: &str) -> Option<&'static str> {
     if !matches!(text, "if" | "for" | "while" | "do" | "with" | "unroll") {
         return None;
@@ -107,7 +107,7 @@ fn is_misused_word(expected: &[Rule], text: &str) -> bool {
         || RESERVED.contains(&text) && !expected.is_empty() && expected.iter().all(|r| is_name(*r))
 }
 
-/// Whether a name could stand there.
+/// Whether a name is possible there.
 pub(super) fn wants_name(expected: &[Rule]) -> bool {
     expected.iter().any(|r| is_name(*r) || is_expression(*r))
 }
@@ -175,7 +175,7 @@ fn is_expression(rule: Rule) -> bool {
     )
 }
 
-/// A comma-separated list of what could stand there, `or` before the last.
+/// A comma-separated list of the expected tokens, with `or` before the last.
 fn words(entry: Rule, expected: &[Rule]) -> String {
     let end = match entry {
         Rule::header => "`{`",
@@ -190,7 +190,7 @@ fn words(entry: Rule, expected: &[Rule]) -> String {
             words.push(word);
         }
     }
-    // After an operand nearly everything may follow; the operators say it all.
+    // After an operand nearly everything may follow; listing the operators is sufficient.
     if words.contains(&"an operator") {
         words.retain(|w| !matches!(*w, "`[`" | "`..`" | "`(`" | "`.`" | "`:`" | "`<`" | "`{`"));
     }
@@ -274,7 +274,7 @@ fn help(entry: Rule, expected: &[Rule], found: &Found) -> Option<&'static str> {
         ..
     } = *found;
     let wants = |rule: Rule| expected.contains(&rule);
-    // A block holds statements, which begin with more than names.
+    // A block contains statements, which begin with more than names.
     let only_names_or_brace =
         wants(rbrace) && expected.iter().all(|rule| matches!(rule, ident | rbrace));
     let only_names = !expected.is_empty() && expected.iter().all(|rule| is_name(*rule));

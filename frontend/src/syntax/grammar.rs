@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The generated parser of `skript.pest`.
 
-// Generated code; its rules have no use for documentation of their own.
+// Generated code; its rules need no documentation.
 #[allow(missing_docs)]
 mod generated {
     #[derive(pest_derive::Parser)]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Helpers in `@input` (edition khronos): those that rest on attributes alone are visible there.
+//! Helpers in `@input` (edition khronos): those that depend on attributes only are visible there.
 //!
-//! A use of such a helper is replaced by its expression, which is what the draft has its readers write themselves. So neither
-//! the checker nor the composer needs to know of it. The order of binding stays the draft's: a helper that rests on shapes of
-//! inputs has no value yet, stays a name, and is reported as one.
+//! A use of such a helper is replaced by its expression, which users of the draft must write themselves. So neither the
+//! checker nor the composer needs to know about them. The binding order stays that of the draft: a helper that depends
+//! on shapes of inputs has no value yet, stays a name, and is reported as one.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +12,7 @@ use crate::ast::{
     UsingTarget,
 };
 
-/// Nodes of a helper's expression, with those of the helpers in it: larger ones stay names.
+/// The maximum size of a helper's expression, including nested helpers: larger ones stay names.
 const LARGEST: usize = 1 << 8;
 
 type Helpers = FxHashMap<String, Expr>;
@@ -30,7 +30,7 @@ pub(crate) fn expand_input_helpers(module: &mut Module) {
     }
 }
 
-/// Helpers that rest on nothing but attributes, the names in their lengths, and each other.
+/// Helpers that depend only on attributes, the names in their lengths, and each other.
 fn attribute_helpers(definition: &Definition) -> Helpers {
     let mut known: FxHashSet<String> = FxHashSet::default();
     for attribute in &definition.attributes {
@@ -57,7 +57,7 @@ fn attribute_helpers(definition: &Definition) -> Helpers {
     helpers
 }
 
-/// The names in an expression, and how many nodes it has.
+/// The names in an expression, and its number of nodes.
 fn names(expr: &Expr) -> (Vec<String>, usize) {
     let mut expr = expr.clone();
     let (mut names, mut size) = (Vec::new(), 0);
@@ -100,7 +100,7 @@ fn expand(expr: &mut Expr, helpers: &Helpers) {
     });
 }
 
-/// Calls `f` on an expression and on all below it, those below first.
+/// Calls `f` on an expression and all its subexpressions, in post-order.
 fn visit(expr: &mut Expr, f: &mut impl FnMut(&mut Expr)) {
     match &mut expr.kind {
         ExprKind::Str(literal) => {
@@ -229,7 +229,7 @@ mod tests {
         )
     }
 
-    /// Codes of all that checking reports in an edition.
+    /// The codes of all diagnostics of a check in an edition.
     fn reported(text: &str, edition: Edition) -> Vec<&'static str> {
         let mut sink = Sink::default();
         let limits = Limits::default();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text → [`crate::ast`], with every byte of the file accounted for by spans.
+//! Parses text to [`crate::ast`]; spans cover every byte of the file.
 //!
-//! A file is cut into definitions, blocks and statements by a scanner that knows brackets and strings only
-//! ([`splitter`]); each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one does
-//! not hide the next. [`repair`] finds a single missing or superfluous token in a definition with errors. [`nesting`] limits
-//! the depth of a statement before it is parsed.
+//! [`splitter`] splits a file into definitions, blocks and statements by a scanner that only knows brackets and
+//! strings. Each statement is then parsed separately by the grammar of `skript.pest`, so that an error in one does not
+//! hide the next. [`repair`] finds a single missing or superfluous token in a definition with errors. [`nesting`]
+//! limits the depth of a statement before it is parsed.
 
 mod advice;
 mod brackets;
@@ -34,15 +34,15 @@ use grammar::{Pair, Rule, SkriptGrammar};
 pub(crate) use input_helpers::expand_input_helpers;
 use nesting::TooDeep;
 
-/// Nesting up to which the caller's stack is known to suffice, whatever thread it runs on.
+/// The nesting up to which any thread's stack suffices.
 const SHALLOW: usize = 24;
-/// Stack for what is deeper, per level of [`Limits::nesting`]: ten times what an unoptimized build needs.
+/// The stack size for deeper nesting, per level of [`Limits::nesting`]: ten times the need of an unoptimized build.
 pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
 
-/// Syntax errors of one file after which the rest of it is not read.
+/// The maximum number of syntax errors of one file; the rest of it is not parsed.
 pub(crate) const MOST_ERRORS: usize = 100;
 
-/// Parses one file: everything that could be read, whatever was reported on the way.
+/// Parses one file; returns everything that could be parsed, even after errors.
 ///
 /// `name` is the dotted name of the module. The text is at most [`Limits::source_bytes`] long (else a diagnostic and an
 /// empty module).
@@ -78,8 +78,8 @@ pub fn parse_module(
     module
 }
 
-/// Reads the piece `text` of a string, which begins at `builder.base` of the file, with an entry rule and hands the
-/// result to `build`. Reports what cannot be read.
+/// Parses the piece `text` of a string, which begins at `builder.base` of the file, with an entry rule, and passes the
+/// result to `build`. Reports errors.
 fn read_piece<T>(
     builder: &mut Builder,
     entry: Rule,
@@ -130,9 +130,9 @@ fn too_deep(builder: &mut Builder, deep: &TooDeep) {
     );
 }
 
-/// Where and why a text could not be read.
+/// The location and reason of a text that could not be parsed.
 pub(crate) struct Failure {
-    /// Relative to the text.
+    /// The offset relative to the text.
     at: usize,
     expected: Vec<Rule>,
 }
@@ -156,12 +156,12 @@ pub(crate) fn read(entry: Rule, text: &str) -> Result<Pair<'_>, Failure> {
 }
 
 impl Failure {
-    /// `terminator`: what ends the statement in the file.
+    /// `terminator`: the end of the statement in the file.
     fn report(&self, builder: &mut Builder, entry: Rule, text: &str, terminator: &str) {
         let tokens = token::scan(text);
         let (start, end) = match tokens.iter().find(|t| t.end > self.at) {
             Some(token) => (token.start.max(self.at), token.end),
-            None => self.place_of_terminator(builder, entry, text, terminator),
+            None => self.terminator_span(builder, entry, text, terminator),
         };
         let before = tokens.iter().rev().find(|t| t.end <= start);
         let found = Found {
@@ -174,8 +174,8 @@ impl Failure {
         expectation::report(builder, entry, &self.expected, &found);
     }
 
-    /// Where in the file the text ends; offsets relative to the text.
-    fn place_of_terminator(
+    /// The end of the text in the file; offsets are relative to the text.
+    fn terminator_span(
         &self,
         builder: &Builder,
         entry: Rule,
@@ -201,7 +201,7 @@ impl Failure {
     }
 }
 
-/// Punctuation is shown as the reader sees it: `...`, `-=`, `<-`.
+/// Punctuation is shown as written: `...`, `-=`, `<-`.
 fn whole_operator(text: &str, start: usize, end: usize) -> &str {
     let token = text.get(start..end).unwrap_or_default();
     let rest = text.get(start..).unwrap_or_default();

@@ -8,9 +8,9 @@ use crate::limits::Limits;
 /// One open bracket.
 #[derive(Default)]
 struct Level {
-    /// Levels of what was read since the last comma or semicolon.
+    /// The nesting since the last comma or semicolon.
     current: usize,
-    /// The deepest part before it.
+    /// The deepest nesting before it.
     deepest: usize,
 }
 
@@ -25,14 +25,14 @@ impl Level {
     }
 }
 
-/// Which limit a statement is beyond, and the first token with which it is.
+/// The limit that a statement exceeds, and the first token at which it does.
 pub(super) enum TooDeep<'t> {
     Nesting(&'t Token),
     Chain(&'t Token),
 }
 
-/// How deep the parser goes. Operators between operands stand side by side for it, yet each makes the tree one level deeper:
-/// of them there may be [`Limits::chain`] more than may nest.
+/// How deep the parser recurses. Operators between operands are in sequence for it, yet each adds a level to the tree:
+/// [`Limits::chain`] more of them are allowed than of nested ones.
 pub(super) fn depth<'t>(
     text: &str,
     tokens: &'t [Token],
@@ -47,7 +47,7 @@ pub(super) fn depth<'t>(
     Ok(nested)
 }
 
-/// The first operator between operands that has `most` before it, side by side in the same brackets.
+/// The first operator between operands after `most` others in sequence in the same brackets.
 fn beyond_chain<'t>(text: &str, tokens: &'t [Token], most: usize) -> Option<&'t Token> {
     let mut outer: Vec<usize> = Vec::new();
     let mut beside = 0;
@@ -66,7 +66,7 @@ fn beyond_chain<'t>(text: &str, tokens: &'t [Token], most: usize) -> Option<&'t 
     })
 }
 
-/// Whether an operator stands between two operands and takes the one before it for its left one.
+/// Whether an operator is binary, with the operand before it as its left one.
 fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
     let written = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
     let operand = before.is_some_and(|t| match t.kind {
@@ -79,9 +79,9 @@ fn is_infix(text: &str, before: Option<&Token>, token: &Token) -> bool {
     operand && !written(token).starts_with('?') && written(token) != "<-"
 }
 
-/// How many levels may arise: brackets, plus operators that stand beside the deepest part, those between operands only
-/// where `chains` asks for them. An upper bound: `(a + b) + c` counts three. `Err` is the first token with which there
-/// may be more than `limit`.
+/// An upper bound of the nesting: brackets, plus operators in sequence with the deepest part, those between operands
+/// only if `chains` is set. `(a + b) + c` counts three. `Err` is the first token at which the nesting may exceed
+/// `limit`.
 fn levels<'t>(
     text: &str,
     tokens: &'t [Token],
@@ -90,10 +90,10 @@ fn levels<'t>(
 ) -> Result<usize, &'t Token> {
     let mut outer: Vec<Level> = Vec::new();
     let mut level = Level::default();
-    // Levels on the way down to the innermost bracket: right-hand operators nest what is still open.
+    // Levels down to the innermost bracket: right-hand operators nest what is still open.
     let mut above = 0;
     let mut deepest = 0;
-    // `a[i][j]`: each bracket behind another nests what is before it
+    // `a[i][j]`: each bracket after another one nests what is before it
     let mut closed = false;
     let mut chains: Vec<bool> = Vec::new();
     let mut before: Option<&Token> = None;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Repairs of one token that was lost, doubled or mistyped.
+//! Repairs one token that is missing, superfluous or mistyped.
 //!
 //! One brace more or less changes the meaning of everything after it. If a region of a file (a definition, or the text
-//! between two) has errors, the edits of one token that could explain them are tried. The edit with the fewest remaining
-//! errors is reported in place of the errors that it explains, and the region is parsed with it.
+//! between two) has errors, the edits of one token that could explain them are tried. The edit with the fewest
+//! remaining errors is reported instead of the errors that it explains, and the region is parsed with it.
 
 use std::ops::Range;
 
@@ -20,11 +20,11 @@ use crate::diagnostics::{Code, Diagnostic, Sink, closest};
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
 
-/// Tokens that all trials of a file may look at.
+/// The maximum number of tokens that all trials of a file may scan.
 const TOKENS_LOOKED_AT: usize = 4_000_000;
-/// Bytes of statements that all trials of a file may read.
+/// The maximum number of statement bytes that all trials of a file may parse.
 const BYTES_READ: usize = 400_000;
-/// Slips of one region that are looked for.
+/// The maximum number of repairs of one region.
 const MOST_EDITS: usize = 4;
 
 /// Placeholders for a name or a value, and for an operator.
@@ -34,11 +34,11 @@ const ANY_OPERATOR: &str = "+";
 /// A replacement, insertion or deletion of one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// Byte offset in the file.
+    /// The byte offset in the file.
     pub(super) at: usize,
-    /// Bytes that are read as if they were not there.
+    /// The number of bytes that are skipped.
     pub(super) removed: usize,
-    /// The replacement text; a blank for a deletion.
+    /// The replacement text; a space for a deletion.
     pub(super) inserted: &'static str,
 }
 
@@ -60,12 +60,12 @@ impl Edit {
         [ANY_OPERAND, ANY_OPERATOR].contains(&self.inserted)
     }
 
-    /// Whether a token of the edited list is the one that was put in.
+    /// Whether a token of the edited list is the inserted one.
     pub(super) fn wrote(&self, token: &Token) -> bool {
         !self.leaves_out() && token.start == self.at && token.end == self.at + self.removed
     }
 
-    /// Whether it stands among tokens that follow each other.
+    /// Whether it is among consecutive tokens.
     pub(super) fn is_among(&self, tokens: &[Token]) -> bool {
         if !self.leaves_out() {
             return tokens.iter().any(|token| self.wrote(token));
@@ -81,7 +81,7 @@ impl Edit {
 /// Parses a file region by region; errors in one region do not affect the others.
 pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module: &mut Module) {
     let tokens = scan(text);
-    // A byte order mark may begin a file and is no token of the language.
+    // A byte order mark may begin a file and is not a token of the language.
     let mut first = usize::from(text.starts_with('\u{feff}'));
     if let Some(version) = first_edition(text, tokens.get(first..).unwrap_or_default()) {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -114,7 +114,7 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
     }
 }
 
-/// The number of `version 1.0;`, with which documents of NNEF 1 begin.
+/// The length of `version 1.0;`, with which documents of NNEF 1 begin.
 fn first_edition(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let end = tokens.iter().position(|t| t.kind == TokenKind::Semicolon)?;
     let (first, number) = tokens.get(..end)?.split_first()?;
@@ -145,7 +145,7 @@ fn end_of_region(text: &str, tokens: &[Token], first: usize) -> usize {
 /// One region of a file.
 struct Reader<'t> {
     text: &'t str,
-    /// Of the whole file.
+    /// The tokens of the full file.
     tokens: &'t [Token],
     region: Range<usize>,
     limits: &'t Limits,
@@ -156,7 +156,7 @@ struct Reader<'t> {
 /// The best edits of the trials, and the cost of the trials.
 #[derive(Default)]
 struct Trials {
-    /// Results of parsing statements, by their kind, start and end.
+    /// Cached results of parsing statements, by their kind, start and end.
     readable: FxHashMap<(Rule, usize, usize), bool>,
     bytes: usize,
     tokens: usize,
@@ -172,8 +172,8 @@ impl<'t> Reader<'t> {
     fn read(&self, trials: &mut Trials, sink: &mut Sink, module: &mut Module) {
         let mut found = Sink::default();
         let own = self.tokens.get(self.region.clone()).unwrap_or_default();
-        let behind = self.tokens.get(self.region.end);
-        let plain: Vec<Token> = own.iter().chain(behind).copied().collect();
+        let after = self.tokens.get(self.region.end);
+        let plain: Vec<Token> = own.iter().chain(after).copied().collect();
         let mut part = self.part(module);
         self.cutter(&plain, &[], &mut found, module, self.most_errors)
             .region(&mut part);
@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
         module.edition_marks = part.edition_marks;
     }
 
-    /// What this region is to be added to.
+    /// The module that this region is added to.
     fn part(&self, module: &Module) -> Module {
         Module {
             file: self.file,
@@ -219,11 +219,11 @@ impl<'t> Reader<'t> {
         module: &Module,
         most_errors: usize,
     ) -> Splitter<'c, 'c> {
-        let behind = usize::from(self.region.end < self.tokens.len());
+        let after = usize::from(self.region.end < self.tokens.len());
         Splitter {
             text: self.text,
             tokens,
-            region: tokens.len() - behind,
+            region: tokens.len() - after,
             edits,
             at: 0,
             builder: Builder {
@@ -254,7 +254,7 @@ impl<'t> Reader<'t> {
         trials: &mut Trials,
     ) -> Vec<Edit> {
         let mut edits: Vec<Edit> = Vec::new();
-        let places: Vec<usize> = found
+        let locations: Vec<usize> = found
             .iter()
             .flat_map(|d| d.span.into_iter().chain(d.labels.iter().map(|l| l.span)))
             .map(|span| span.start as usize)
@@ -270,7 +270,7 @@ impl<'t> Reader<'t> {
         while errors > 0 && edits.len() < MOST_EDITS {
             let tokens = edited(plain, &edits);
             let mut best: Option<(usize, usize, Edit)> = None;
-            for edit in candidates(self.text, &tokens, &places, &edits) {
+            for edit in candidates(self.text, &tokens, &locations, &edits) {
                 if trials.are_over() {
                     break;
                 }
@@ -298,15 +298,15 @@ impl<'t> Reader<'t> {
         edits
     }
 
-    /// The number of errors that an edit must explain. An uncertain edit must explain two, or
-    /// else a guess takes the place of what is known.
+    /// The number of errors that an edit must explain. An uncertain edit must explain two, otherwise a guess would
+    /// replace a certain error.
     fn least_explained(&self, edit: &Edit) -> usize {
         let end = edit.at + edit.removed;
         let written = self.text.get(edit.at..end).unwrap_or_default();
         let ends_line = ends_line(self.text, end);
         let is_bracket = |sign| matches!(sign, "(" | ")" | "[" | "]" | "{" | "}");
         let is_word = |sign: &str| sign.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        // A round or square bracket without its partner may as well have lost it.
+        // A round or square bracket without its partner may have lost it.
         let is_certain = match (written, edit.inserted) {
             (";", "," | ":" | "=" | " ") => !ends_line,
             (_, "@") => edit.removed > 0,
@@ -317,7 +317,7 @@ impl<'t> Reader<'t> {
         if is_certain { 1 } else { 2 }
     }
 
-    /// How many errors the region has with some edits; `None` if more than `allowed`.
+    /// The number of errors of the region with some edits; `None` if more than `allowed`.
     fn errors(
         &self,
         tokens: &[Token],
@@ -332,7 +332,7 @@ impl<'t> Reader<'t> {
         let mut cutter = self.cutter(tokens, edits, &mut sink, module, most);
         cutter.deferred = Some(Vec::new());
         cutter.region(&mut self.part(module));
-        // An error that an edit hides is not repaired by it.
+        // An edit does not repair an error that it hides.
         let mut errors = cutter.builder.sink.error_count() + cutter.skipped;
         for statement in cutter.deferred.take().unwrap_or_default() {
             if errors > allowed {
@@ -357,8 +357,7 @@ impl<'t> Reader<'t> {
             } else {
                 is_readable()
             };
-            // A semicolon that is not read as one makes one statement of two: that the one cannot be read either explains
-            // nothing.
+            // Dropping a semicolon merges two statements: that the merged one cannot be parsed explains nothing.
             let is_joint = |edit: &&Edit| {
                 let written = self.text.get(edit.at..edit.at + edit.removed);
                 written == Some(";") && edit.is_among(statement.tokens)
@@ -374,7 +373,7 @@ impl<'t> Reader<'t> {
         Span::new(self.file, offset(start), offset(end))
     }
 
-    /// The message about an edit; `edited`: the tokens with all of them.
+    /// The message about an edit; `edited`: the tokens with all edits.
     fn explain(&self, edit: &Edit, edited: &[Token]) -> Diagnostic {
         let span = self.span(edit.at, edit.at + edit.removed);
         let written = self.text.get(edit.at..edit.at + edit.removed).unwrap_or("");
@@ -430,7 +429,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The message about a token that was put in, the one at `index`.
+    /// The message about the inserted token at `index`.
     fn missing(&self, inserted: &str, span: Span, index: usize, edited: &[Token]) -> Diagnostic {
         let spelled = |at: Option<usize>| {
             let token = at.and_then(|at| edited.get(at));
@@ -459,26 +458,26 @@ impl<'t> Reader<'t> {
                 Some(TokenKind::Open(_)) => "closed here",
                 _ => "opened here",
             };
-            diagnostic = diagnostic.with_place(self.span(other.start, other.end), text);
+            diagnostic = diagnostic.with_label_at(self.span(other.start, other.end), text);
         }
         diagnostic.with_help(format!("write `{inserted}`"))
     }
 }
 
-/// The tokens with edits made; these are in their order.
+/// The tokens with the edits applied; edits are in order.
 fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
     let mut result = Vec::with_capacity(tokens.len() + edits.len());
     let mut rest = tokens;
     for edit in edits {
         // An insertion follows a token that ends at its position, and precedes a token that begins there.
         let at = rest.partition_point(|t| t.start < edit.at);
-        let Some((before, behind)) = rest.split_at_checked(at) else {
+        let Some((before, after)) = rest.split_at_checked(at) else {
             break;
         };
         result.extend_from_slice(before);
         rest = match edit.removed {
-            0 => behind,
-            _ => behind.get(1..).unwrap_or_default(),
+            0 => after,
+            _ => after.get(1..).unwrap_or_default(),
         };
         let kind = scan(edit.inserted).first().map(|token| token.kind);
         result.extend(kind.map(|kind| Token {
@@ -491,13 +490,13 @@ fn edited(tokens: &[Token], edits: &[Edit]) -> Vec<Token> {
     result
 }
 
-/// Every edit of one token that could explain errors at `places`, those that are near to one first; `edits` were made.
-fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) -> Vec<Edit> {
-    /// Tokens around an error among which a slip that leaves brackets alone is looked for.
+/// Every edit of one token that could explain errors at `locations`, nearest ones first; `edits` were applied.
+fn candidates(text: &str, tokens: &[Token], locations: &[usize], edits: &[Edit]) -> Vec<Edit> {
+    /// The number of tokens around an error that are searched for a wrong token other than a bracket.
     const NEAR: usize = 12;
-    let near: Vec<usize> = places
+    let near: Vec<usize> = locations
         .iter()
-        .map(|place| tokens.partition_point(|t| t.end <= *place))
+        .map(|location| tokens.partition_point(|t| t.end <= *location))
         .collect();
     let brackets = [Bracket::Round, Bracket::Square, Bracket::Curly];
     let unpaired = brackets.map(|bracket| (bracket, surplus(tokens, bracket)));
@@ -562,7 +561,7 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
             }
         }
     }
-    // What was put in before has no width, so that nothing is to be left out there; what was replaced stays as it is.
+    // An inserted token has no width, so it cannot be deleted again; a replaced one stays as it is.
     let was_replaced = |at| edits.iter().any(|e| e.removed > 0 && e.at == at);
     found.retain(|(_, edit)| match edit.removed {
         0 => !edit.leaves_out(),
@@ -572,7 +571,7 @@ fn candidates(text: &str, tokens: &[Token], places: &[usize], edits: &[Edit]) ->
     found.into_iter().map(|(_, edit)| edit).collect()
 }
 
-/// Whether a bracket is of a kind and direction that there are too many of: one that has its partner is what is meant.
+/// Whether a bracket has a kind and direction of which there are too many: then also one with a partner is a candidate.
 fn is_lone(kind: TokenKind, unpaired: &[(Bracket, isize)]) -> bool {
     let surplus = |bracket: Bracket| {
         let of_kind = unpaired.iter().find(|(of, _)| *of == bracket);
@@ -585,8 +584,8 @@ fn is_lone(kind: TokenKind, unpaired: &[(Bracket, isize)]) -> bool {
     }
 }
 
-/// Whether the token at an index may have been typed in place of a bracket. A word is one that is meant, but for one that
-/// stands where only a brace does: alone on its line, or at the end of one behind a block's name.
+/// Whether the token at an index may have been typed instead of a bracket. Words are intended, except where only a
+/// brace can be: alone on its line, or at the end of a line after a block's name.
 fn may_be_bracket(text: &str, tokens: &[Token], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
@@ -603,7 +602,7 @@ fn may_be_bracket(text: &str, tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// The signs, except brackets, that may be meant by the one at an index, judged by the tokens around it.
+/// The signs, except brackets, that may be intended instead of the one at an index, judged by the tokens around it.
 fn signs_in_place_of(text: &str, tokens: &[Token], at: usize, is_lone: bool) -> Vec<&'static str> {
     let Some(token) = tokens.get(at) else {
         return Vec::new();
@@ -650,13 +649,13 @@ fn ends_statement(text: &str, tokens: &[Token], at: usize) -> bool {
     is_last || tokens.get(at + 1).is_some_and(closes)
 }
 
-/// Whether nothing follows on the line but a comment.
+/// Whether only a comment follows on the line.
 fn ends_line(text: &str, at: usize) -> bool {
     let line = text.get(at..).unwrap_or_default().lines().next();
     line.is_none_or(|line| line.trim().is_empty() || line.trim().starts_with('#'))
 }
 
-/// How many more brackets of a kind are opened than closed.
+/// The number of brackets of a kind that are opened minus closed.
 fn surplus(tokens: &[Token], bracket: Bracket) -> isize {
     let signs = tokens.iter().map(|token| match token.kind {
         TokenKind::Open(b) if b == bracket => 1,
@@ -666,7 +665,7 @@ fn surplus(tokens: &[Token], bracket: Bracket) -> isize {
     signs.sum()
 }
 
-/// The bracket that belongs to the one at `index`.
+/// The partner of the bracket at `index`.
 fn partner(tokens: &[Token], index: usize) -> Option<usize> {
     let mut open = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -707,7 +706,7 @@ fn is_in_list(text: &str, tokens: &[Token], index: usize) -> bool {
         || closed.is_some_and(|t| text.get(t.start..t.end) == Some("("))
 }
 
-/// Braces that close a line's block at another column than that line begins at.
+/// The number of braces that close a line's block at a column other than the beginning of that line.
 fn askew(text: &str, tokens: &[Token]) -> usize {
     let line_of = |at: usize| {
         text.get(..at)

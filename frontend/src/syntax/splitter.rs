@@ -13,7 +13,7 @@ use crate::diagnostics::codes::{BLOCK_NAME, BRACKET, MISSING_SEMICOLON, STRING, 
 use crate::diagnostics::{Diagnostic, closest};
 use crate::source::Span;
 
-/// The blocks by their names.
+/// The blocks by name.
 pub(crate) const BLOCKS: [(&str, BlockKind); 12] = [
     ("dtype", BlockKind::Dtype),
     ("attrib", BlockKind::Attrib),
@@ -45,7 +45,7 @@ pub(super) enum End {
     Semicolon,
     /// The brace that closes the block.
     Brace,
-    /// A block's or definition's beginning, or the end of the file: something was not closed.
+    /// The beginning of a block or definition, or the end of the file: something was not closed.
     Cut,
     /// A string that is not closed on its line.
     BrokenString,
@@ -54,11 +54,11 @@ pub(super) enum End {
 pub(super) struct Statement<'t> {
     pub(super) tokens: &'t [Token],
     pub(super) end: End,
-    /// Brackets were reported, reading it would only repeat that.
+    /// Brackets were reported; parsing would only repeat that.
     pub(super) broken: bool,
 }
 
-/// A statement that is to be read as `entry`.
+/// A statement to parse as `entry`.
 #[derive(Clone, Copy)]
 pub(super) struct Deferred<'t> {
     pub(super) entry: Rule,
@@ -68,26 +68,26 @@ pub(super) struct Deferred<'t> {
 /// Splits one region of a file: an import or a definition, with the text up to the next one.
 pub(super) struct Splitter<'t, 's> {
     pub(super) text: &'t str,
-    /// Of the region, with `edits` made, and the token behind it.
+    /// The tokens of the region with `edits` applied, and the token after it.
     pub(super) tokens: &'t [Token],
-    /// How many of `tokens` are of the region.
+    /// The number of `tokens` in the region.
     pub(super) region: usize,
     pub(super) edits: &'t [Edit],
     pub(super) at: usize,
     pub(super) builder: Builder<'s>,
     /// Whether definitions precede the region.
     pub(super) after_definitions: bool,
-    /// Errors after which the rest is not read.
+    /// The number of errors after which the rest is not parsed.
     pub(super) most_errors: usize,
-    /// Statements of the present definition that were read with edits.
+    /// Statements of the current definition that were parsed with edits.
     pub(super) repaired: Vec<Span>,
     /// Where parsing of the last malformed statement failed, and whether a name is allowed there.
     pub(super) failure: Option<(usize, bool)>,
     /// The number of words outside of statements.
     pub(super) skipped: usize,
-    /// Closing braces in unclosed strings.
+    /// The number of closing braces in unclosed strings.
     pub(super) swallowed: usize,
-    /// If statements are only split: those to be parsed.
+    /// The statements to be parsed, if they are only split.
     pub(super) deferred: Option<Vec<Deferred<'t>>>,
 }
 
@@ -105,10 +105,10 @@ impl<'t> Splitter<'t, '_> {
 
     /// Span of a token in the file.
     pub(super) fn span(&self, token: &Token) -> Span {
-        self.place(token.start, token.end)
+        self.location(token.start, token.end)
     }
 
-    pub(super) fn place(&self, start: usize, end: usize) -> Span {
+    pub(super) fn location(&self, start: usize, end: usize) -> Span {
         let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Span::new(self.builder.file, offset(start), offset(end))
     }
@@ -139,7 +139,7 @@ impl<'t> Splitter<'t, '_> {
                 },
                 _ => {
                     module.unread = true;
-                    // A brace too many may have ended the definition before.
+                    // An extra brace may have ended the previous definition.
                     if let Some(before) = module.definitions.last_mut() {
                         leave_unread(before);
                     }
@@ -150,7 +150,7 @@ impl<'t> Splitter<'t, '_> {
         module.edition_marks = self.builder.marks.clone();
     }
 
-    /// Something at the top level that is no definition: reported once, then skipped.
+    /// Something at the top level that is not a definition: reported once, then skipped.
     fn stray(&mut self, token: &'t Token) {
         let span = self.span(token);
         let text = self.word(token);
@@ -243,7 +243,7 @@ impl<'t> Splitter<'t, '_> {
     }
 
     pub(super) fn missing_semicolon(&mut self, last: &Token, help: &str) {
-        let span = self.place(last.end, last.end);
+        let span = self.location(last.end, last.end);
         self.builder
             .error_with_help(&MISSING_SEMICOLON, span, "`;` is missing here", help);
     }
@@ -355,7 +355,7 @@ impl<'t> Splitter<'t, '_> {
                 let at = next.map_or(self.text.len(), |t| t.start);
                 let end = next.map_or(at, |t| t.end);
                 if found_name {
-                    let span = self.place(at, end);
+                    let span = self.location(at, end);
                     self.builder.error(&SYNTAX, span, "expected `{`");
                 }
                 leave_unread(&mut definition);
@@ -374,7 +374,7 @@ impl<'t> Splitter<'t, '_> {
         found_name.then_some(definition)
     }
 
-    /// Where a header has a list of parameters, as in `graph Net(x) -> (y)`: reported.
+    /// Reports a list of parameters in a header, as in `graph Net(x) -> (y)`.
     fn parameter_list(&mut self, tokens: &'t [Token]) -> Option<usize> {
         let is_open = |t: &Token| t.kind == TokenKind::Open(Bracket::Round);
         let at = tokens.iter().position(is_open)?;
@@ -391,7 +391,8 @@ impl<'t> Splitter<'t, '_> {
         Some(at)
     }
 
-    /// From after the opening brace to after the closing one. `reported`: whether text outside of blocks has been reported.
+    /// Parses from after the opening brace to after the closing one. `reported`: whether text outside of blocks has
+    /// been reported.
     fn body(&mut self, open: &Token, definition: &mut Definition, mut reported: bool) {
         while let Some(token) = self.peek() {
             if self.too_many_errors() {
@@ -430,7 +431,7 @@ impl<'t> Splitter<'t, '_> {
         self.unclosed(open, &format!("`{}`", definition.name.name));
     }
 
-    /// Over one token, or over a brace with all that is in it.
+    /// Skips one token, or a brace with its contents.
     fn skip_balanced(&mut self) {
         let mut depth = 0_usize;
         while let Some(token) = self.peek() {
@@ -449,7 +450,7 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// A `}` of `what` is missing before the current token.
+    /// Reports that a `}` of `what` is missing before the current token.
     fn unclosed(&mut self, open: &Token, what: &str) {
         if self.swallowed > 0 {
             self.swallowed -= 1;
@@ -459,11 +460,14 @@ impl<'t> Splitter<'t, '_> {
             Some(token) => (self.span(token), format!("before `{}`", self.word(token))),
             None => {
                 let end = self.tokens.last().map_or(0, |t| t.end);
-                (self.place(end, end), "at the end of the file".to_string())
+                (
+                    self.location(end, end),
+                    "at the end of the file".to_string(),
+                )
             }
         };
         let diagnostic = Diagnostic::error(&BRACKET, span, format!("`}}` of {what} is missing"))
-            .with_place(self.span(open), "opened here")
+            .with_label_at(self.span(open), "opened here")
             .with_help(format!("write `}}` {before}"));
         self.builder.sink.report(diagnostic);
     }
@@ -483,7 +487,7 @@ impl<'t> Splitter<'t, '_> {
         {
             self.builder.error_with_help(
                 &BLOCK_NAME,
-                self.place(sign.end, name.start),
+                self.location(sign.end, name.start),
                 format!("`@` and `{}` are one word", self.word(name)),
                 "remove the text between them",
             );
@@ -520,23 +524,23 @@ impl<'t> Splitter<'t, '_> {
             let message = format!("there is no block `@{word}`");
             self.builder
                 .error_with_help(&BLOCK_NAME, span, message, help);
-            // It is read as the block that was meant, unless there is one already.
+            // It is parsed as the intended block, unless there is one already.
             let is_known = |kind: &BlockKind| definition.blocks.iter().any(|b| b.kind == *kind);
             kind = similar.and_then(kind_of).filter(|kind| !is_known(kind));
         }
         match kind {
             Some(kind) => definition.blocks.push(BlockHead { kind, span }),
-            // whichever was meant is missing
+            // the intended block is missing
             None => leave_unread(definition),
         }
         let Some(open) = self
             .peek()
             .filter(|t| t.kind == TokenKind::Open(Bracket::Curly))
         else {
-            let place = self.peek().map_or(span, |t| self.span(t));
+            let location = self.peek().map_or(span, |t| self.span(t));
             if kind.is_some() {
                 let message = format!("expected `{{` after `@{word}`");
-                self.builder.error(&BRACKET, place, message);
+                self.builder.error(&BRACKET, location, message);
             }
             return;
         };
@@ -549,7 +553,7 @@ impl<'t> Splitter<'t, '_> {
                 self.skipped += words.filter(|t| t.kind == TokenKind::Word).count();
             }
             if let (Some(kind), false) = (kind, statement.tokens.is_empty()) {
-                // A block with braces of another language ends with them, too.
+                // A block in braces of another language ends with them, too.
                 if statement.end == End::Brace
                     && let Some(last) = statement.tokens.last()
                     && !statement.tokens.first().is_some_and(|t| self.is_control(t))
@@ -580,8 +584,8 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Whether the last statement may declare a name that is not among its words, judged by the position where parsing it
-    /// ended.
+    /// Whether the last statement may declare a name that is not among its words, judged by the position at which
+    /// parsing failed.
     fn has_lost_name(&self, kind: BlockKind, statement: &Statement) -> bool {
         // Extents of inputs and lengths of attributes declare names as well; values follow `=`.
         let names_extents = matches!(kind, BlockKind::Attrib | BlockKind::Input);
@@ -598,7 +602,7 @@ impl<'t> Splitter<'t, '_> {
             // The values after `return` are meant for the outputs.
             BlockKind::Compose => wants_name || self.word(first) == "return",
             BlockKind::Using => wants_name,
-            // A name that a sign was lost from has what stood behind it at its end.
+            // If a sign is missing after a name, the following text ends it.
             BlockKind::Output | BlockKind::Variable | BlockKind::Constant => !before.contains(':'),
             _ => false,
         };
@@ -721,7 +725,7 @@ impl<'t> Splitter<'t, '_> {
 /// Words that begin only a definition or an import.
 pub(super) const DEFINITION_WORDS: [&str; 4] = ["operator", "graph", "public", "import"];
 
-/// How many tokens `from module import name, …;` has at the beginning of these: other languages import like that.
+/// The number of tokens in `from module import name, …;`, the import syntax of other languages.
 pub(super) fn from_import(text: &str, tokens: &[Token]) -> Option<usize> {
     const LONGEST: usize = 100;
     let word = |t: &Token| text.get(t.start..t.end).unwrap_or_default();

@@ -18,7 +18,7 @@ pub(super) struct StatementText<'t> {
     pub(super) splices: Vec<Splice>,
 }
 
-/// What came of a text.
+/// The result of parsing a text.
 enum Attempt<T> {
     Built(Option<T>),
     /// Not in the grammar; not reported yet.
@@ -80,7 +80,7 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Reads a statement, or several if only their semicolons are missing.
+    /// Parses a statement, or several if only their semicolons are missing.
     fn read_all<T: Send>(
         &mut self,
         entry: Rule,
@@ -101,7 +101,7 @@ impl<'t> Splitter<'t, '_> {
                 Attempt::Refused => return,
                 Attempt::Failed(failure) => failure,
             };
-            // Two statements if what stands before the line break is one.
+            // Two statements, if the text before the line break is one.
             let split = self.next_line(tokens, failure.at).filter(|at| {
                 tokens.split_at_checked(*at).is_some_and(|(head, rest)| {
                     self.is_statement(entry, head) && self.begins_statement(entry, rest)
@@ -128,7 +128,7 @@ impl<'t> Splitter<'t, '_> {
         text.is_some_and(|text| read(entry, &text.written).is_ok())
     }
 
-    /// Whether some tokens begin as a statement does, whatever is wrong with the rest of it.
+    /// Whether some tokens have the beginning of a statement, whatever follows.
     fn begins_statement(&self, entry: Rule, tokens: &[Token]) -> bool {
         let Some(text) = self.statement_text(tokens) else {
             return false;
@@ -142,7 +142,7 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Reads one statement and reports what is wrong with it.
+    /// Parses one statement and reports its errors.
     pub(super) fn read_statement<T: Send>(
         &mut self,
         entry: Rule,
@@ -162,7 +162,7 @@ impl<'t> Splitter<'t, '_> {
         }
     }
 
-    /// Reads a text, on a stack of its own if it nests deep.
+    /// Parses a text, on a separate stack if it nests deep.
     fn attempt<T: Send>(
         &mut self,
         entry: Rule,
@@ -208,7 +208,7 @@ impl<'t> Splitter<'t, '_> {
         })
     }
 
-    /// Keeps in mind where a statement stands that edits are part of.
+    /// Records the position of a statement that contains edits.
     fn note_repair(&mut self, tokens: &[Token]) {
         let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else {
             return;
@@ -222,15 +222,15 @@ impl<'t> Splitter<'t, '_> {
         let is_part =
             |e: &Edit| e.is_among(tokens) || e.leaves_out() && e.at >= begin && e.at < end;
         if self.edits.iter().any(is_part) {
-            self.repaired.push(self.place(first.start, last.end));
+            self.repaired.push(self.location(first.start, last.end));
         }
     }
 
-    /// Reports what is wrong in the blocks of a composition's statement, one statement of theirs at a time; `false` if
-    /// nothing is. Recursion is as deep as blocks nest.
+    /// Reports the errors in the blocks of a composition's statement, one nested statement at a time; returns `false`
+    /// if there are none. Recursion is as deep as blocks nest.
     fn report_inner(&mut self, tokens: &'t [Token]) -> bool {
         let errors = self.builder.sink.error_count();
-        // Where blocks that are open begin, and where their present statement does, as indices of tokens.
+        // The beginnings of open blocks, and of their current statements, as indices of tokens.
         let mut depth = 0_usize;
         let mut inside = None;
         let mut first = 0;
@@ -288,7 +288,7 @@ impl<'t> Splitter<'t, '_> {
         failure.report(&mut self.builder, entry, &text.written, terminator);
     }
 
-    /// What stands from the first of some tokens to the last, with the edits among them.
+    /// The text from the first of some tokens to the last, with their edits.
     pub(super) fn statement_text(&self, tokens: &[Token]) -> Option<StatementText<'t>> {
         let (mut start, end) = (tokens.first()?.start, tokens.last()?.end);
         let mut edits = self.edits.iter().filter(|e| e.is_among(tokens)).peekable();
@@ -313,7 +313,7 @@ impl<'t> Splitter<'t, '_> {
         Some(StatementText { written, splices })
     }
 
-    /// The index of the token `at` bytes behind the first, if it is a name that begins a line.
+    /// The index of the token at offset `at`, if it is a name that begins a line.
     fn next_line(&self, tokens: &[Token], at: usize) -> Option<usize> {
         let at = tokens.first()?.start + at;
         let index = tokens.partition_point(|t| t.start < at);

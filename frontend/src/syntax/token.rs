@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A light scanner: just enough of the lexical grammar to cut a file into statements and to bound its nesting.
 
-/// What the splitter must tell apart.
+/// The kinds of tokens that the splitter must distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// Letters, digits and `_`, numbers included.
     Word,
     String,
-    /// A quote that is not closed on its line; reaches to the end of the line.
+    /// A quote that is not closed on its line; it extends to the end of the line.
     OpenString,
     Open(Bracket),
     Close(Bracket),
     Semicolon,
     Comma,
     At,
-    /// One operator; deepens a syntax tree by at most one.
+    /// One operator; adds at most one level to a syntax tree.
     Operator,
     /// `.`, `:`, `|`, `~`, `=`, and everything that is not part of the language.
     Other,
@@ -53,7 +53,7 @@ pub(crate) struct Token {
     pub(crate) end: usize,
 }
 
-/// All tokens of `text`, white space and comments left out. Linear; never fails.
+/// All tokens of `text` without whitespace and comments. Linear; never fails.
 pub(crate) fn scan(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
@@ -90,7 +90,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Operators of two characters that never are two prefixes side by side.
+/// Operators of two characters that are never two consecutive prefixes.
 const PAIRS: [(char, char); 15] = [
     ('*', '*'),
     ('=', '>'),

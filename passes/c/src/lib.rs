@@ -9,8 +9,8 @@
 
 use mlir_sys::MlirPass;
 
-/// Registers all passes and named pipelines with MLIR: by their flags for pass managers and command lines. Further calls do
-/// nothing.
+/// Registers all passes and named pipelines with MLIR: for pass managers and command lines. Further calls have no
+/// effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn skriptRegisterPasses() {
     skript_stablehlo::register();

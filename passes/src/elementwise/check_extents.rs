@@ -37,7 +37,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// An extent, as two ops see that it is one.
+/// The definition of an extent, by which equal extents are recognized.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Extent {
     Fixed(i64),
@@ -58,7 +58,7 @@ impl Extent {
     }
 }
 
-/// Which extents are asserted to agree, and where.
+/// The extents that are asserted to be equal, with the assertions.
 struct Asserted<'c, 'a>(HashMap<[Extent; 2], Vec<OperationRef<'c, 'a>>>);
 
 impl<'c: 'a, 'a> Asserted<'c, 'a> {
@@ -90,7 +90,7 @@ impl<'c: 'a, 'a> Asserted<'c, 'a> {
     }
 }
 
-/// The extents that an assertion demands to be equal.
+/// The extents that an assertion compares.
 fn compared(assert: OperationRef) -> Option<[Extent; 2]> {
     let compare = CompareIntegers::of(ir::operand(assert).ok()?)?;
     let [x, y] = ir::both_operands(compare.op()).ok()?;
@@ -100,7 +100,7 @@ fn compared(assert: OperationRef) -> Option<[Extent; 2]> {
 /// `eq` of `arith.cmpi`.
 const EQUAL: i64 = 0;
 
-/// Inserts assertions before an op, for extents that neither types nor earlier assertions prove equal.
+/// Inserts assertions before an operation, for extents that neither types nor earlier assertions prove equal.
 fn check<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,
     asserted: &mut Asserted<'c, 'a>,

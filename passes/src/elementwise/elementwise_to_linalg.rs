@@ -136,7 +136,7 @@ fn empty_like<'c: 'a, 'a>(
     Ok(at.value(ops::tensor::EMPTY, &extents, &[], r#type)?)
 }
 
-/// The dynamic extents of `type`, read off `model`, which has the same shape.
+/// The dynamic extents of `type`, queried from `model`, which has the same shape.
 pub(super) fn dynamic_extents<'c: 'a, 'a>(
     model: Value<'c, 'a>,
     r#type: Type<'c>,

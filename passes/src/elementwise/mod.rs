@@ -20,7 +20,8 @@ use skript_dialect::{PassError, Rewriter, op};
 /// `replace` returns the new values, or `None` for an op that the conversion does not support.
 ///
 /// # Errors
-/// At each op that has regions (a payload cannot hold them), or that is not supported, with the reason `otherwise`.
+/// Fails at each operation that has regions (a payload cannot hold them), or that is not supported, with the reason
+/// `otherwise`.
 fn replace_all<'c, 'a>(
     root: &OperationRef<'c, 'a>,
     rewriter: &Rewriter<'c>,
@@ -44,8 +45,8 @@ where
     })
 }
 
-/// `arith.select` with a scalar condition between tensors of dynamic extents. It has the trait, but the tensors may
-/// differ in their extents, as results of branches do; it selects a tensor and computes no elements.
+/// `arith.select` with a scalar condition and tensors of dynamic extents. It has the trait, but the tensors may differ
+/// in their extents, as results of branches do; it selects a tensor and computes no elements.
 fn selects_tensors<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let open = |v: Value<'c, 'a>| {
         types::extents(v.r#type()).is_some_and(|extents| extents.contains(&types::DYNAMIC))

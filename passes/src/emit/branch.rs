@@ -39,7 +39,7 @@ fn emit_arms<'c: 'a, 'a>(
     let condition = condition(scope, &arm.condition, at)?;
     let results = scope.types(outputs)?;
     let (then_region, then, _) = at.region(&[]);
-    // What a branch learns about extents is not known outside of it.
+    // Facts about extents in a branch are not known outside of it.
     let known = scope.symbols.clone();
     block::emit(scope, &arm.consequent, &then)?;
     let values = cast_all(&scope.all(&arm.consequent.results)?, &results, &then)?;
@@ -60,7 +60,7 @@ fn emit_arms<'c: 'a, 'a>(
     Ok(op.results().map(Into::into).collect())
 }
 
-/// Values under types that may know less of their extents.
+/// Casts values to types with fewer static extents.
 pub(super) fn cast_all<'c: 'a, 'a>(
     values: &[Value<'c, 'a>],
     types: &[Type<'c>],
@@ -75,7 +75,7 @@ pub(super) fn cast_all<'c: 'a, 'a>(
     casts.collect()
 }
 
-/// The one bool that a condition block yields.
+/// The bool that a condition block yields.
 pub(super) fn condition<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     condition: &Block,
@@ -96,10 +96,10 @@ pub(super) fn element<'c: 'a, 'a>(
 ) -> Result<Value<'c, 'a>, EmitError> {
     let r#type = tensor.r#type();
     let rank = types::extents(r#type)
-        .ok_or(EmitError::Malformed("a condition is no tensor"))?
+        .ok_or(EmitError::Malformed("a condition is not a tensor"))?
         .len();
     let element =
-        types::element_of(r#type).ok_or(EmitError::Malformed("a condition is no tensor"))?;
+        types::element_of(r#type).ok_or(EmitError::Malformed("a condition is not a tensor"))?;
     let mut operands = vec![tensor];
     if rank > 0 {
         operands.resize(rank + 1, at.index(0)?);

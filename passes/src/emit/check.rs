@@ -15,10 +15,10 @@ use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
 const _: () = assert!(MOST_VALUES == skript_intrinsics::compiled::VALUES);
 
-/// The code of an access that leaves its tensor.
+/// The code of an access out of bounds.
 const ACCESS: &str = "SK9205";
 
-/// Tests all, in order.
+/// Emits all checks in order.
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     checks: &[Check],
@@ -37,7 +37,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Tests that a formula has found no step in which an access leaves its tensor.
+/// Checks that a formula has found no access out of bounds.
 pub(super) fn found_nothing<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     formula: &Formula,
@@ -81,7 +81,7 @@ fn step<'c: 'a, 'a>(
     Ok(indices)
 }
 
-/// A message with its values, those of the indices of a step among them.
+/// A message with its values, including the indices of a step.
 fn worded<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     parts: &[MessagePart],
@@ -95,7 +95,7 @@ fn worded<'c: 'a, 'a>(
     Ok((message, values.collect::<Result<_, _>>()?))
 }
 
-/// Writes the text of a message, and lists the values that it prints.
+/// Writes the text of a message, and lists its values.
 fn write<'m>(
     parts: &'m [MessagePart],
     printed: &mut Vec<&'m Expr>,
@@ -128,7 +128,7 @@ fn write<'m>(
     Ok(())
 }
 
-/// The position of a value among those that a message prints.
+/// The position of a value in the list of a message.
 fn position<'m>(expr: &'m Expr, printed: &mut Vec<&'m Expr>) -> Result<usize, EmitError> {
     match printed.iter().position(|known| *known == expr) {
         Some(known) => Ok(known),
@@ -142,7 +142,7 @@ fn position<'m>(expr: &'m Expr, printed: &mut Vec<&'m Expr>) -> Result<usize, Em
     }
 }
 
-/// A check of a condition that is there already.
+/// A check of an existing condition.
 pub(super) fn report<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     condition: Value<'c, 'a>,
@@ -179,7 +179,7 @@ fn scalar_type(context: &melior::Context, kind: ScalarKind) -> Type<'_> {
     }
 }
 
-/// A scalar over run-time extents, and the indices of a step.
+/// A scalar over dynamic extents, and the indices of a step.
 fn scalar<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     expr: &Expr,

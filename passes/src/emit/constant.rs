@@ -37,13 +37,13 @@ pub(super) fn emit<'c: 'a, 'a>(
     }
     let r#type = scope.r#type(id)?;
     let elements = attributes::elements(scope.emitter.context, data, r#type)
-        .ok_or(EmitError::Malformed("a constant is no tensor"))?;
+        .ok_or(EmitError::Malformed("a constant is not a tensor"))?;
     let value = at.dense(elements, r#type)?;
     scope.set(id, value);
     Ok(())
 }
 
-/// A tensor that holds one value everywhere, whatever its extents.
+/// A tensor filled with one value, with any extents.
 pub(super) fn splat<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     id: ValueId,

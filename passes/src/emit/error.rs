@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can keep a model from the dialect.
+//! Errors of the emission of a model in the dialect.
 
 use skript_frontend::source::Span;
 
@@ -14,7 +14,7 @@ pub enum EmitError {
     Intrinsic { name: String, span: Span },
     #[error("{what}, which compiled code does not take yet; run with --engine=reference")]
     Unsupported { what: &'static str, span: Span },
-    /// The model contradicts itself.
+    /// The model is inconsistent.
     #[error("malformed model: {0}")]
     Malformed(&'static str),
     #[error("the emitted module does not verify")]
@@ -24,7 +24,7 @@ pub enum EmitError {
 }
 
 impl EmitError {
-    /// Where in the text, if one place is to blame.
+    /// The source span, if the error has one.
     pub fn span(&self) -> Option<Span> {
         match self {
             EmitError::Intrinsic { span, .. } | EmitError::Unsupported { span, .. } => Some(*span),

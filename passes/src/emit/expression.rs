@@ -11,20 +11,20 @@ use skript_frontend::model::{ConstantData, Expr, Formula, Node, ValueId};
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use std::collections::HashMap;
 
-/// A table this small is a chain of selects; larger ones are constant tensors.
+/// The maximum size of a table that becomes a chain of selects; larger ones become constant tensors.
 const SELECTED_ITEMS: usize = 4;
 
-/// One region of a formula while it is emitted.
+/// One region of a formula during emission.
 pub(super) struct Point<'s, 'e, 'c, 'a, 'm> {
     scope: &'s Scope<'e, 'c, 'a, 'm>,
     formula: &'s Formula,
     destinations: &'s [ValueId],
     /// Index variables, then destinations.
     arguments: Vec<Value<'c, 'a>>,
-    /// In front of the formula.
+    /// The position before the formula.
     outside: Builder<'c, 'a>,
     pub at: Builder<'c, 'a>,
-    /// Locals evaluated so far, innermost branch last: a local is only visible where it was evaluated.
+    /// The locals evaluated so far, innermost branch last: a local is visible only where it was evaluated.
     locals: Vec<HashMap<usize, Value<'c, 'a>>>,
 }
 
@@ -109,7 +109,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         types::scalar(emitter.context, kind, emitter.model.numbers)
     }
 
-    /// The value as an element of this type of a tensor of its kind.
+    /// The value as an element of a tensor with this element type.
     pub(crate) fn to_element(
         &self,
         value: Value<'c, 'a>,
@@ -157,7 +157,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         Ok(value)
     }
 
-    /// What a tensor holds at this step: destinations are arguments of the region.
+    /// The current value of a tensor: destinations are arguments of the region.
     fn tensor(&self, id: ValueId) -> Result<Value<'c, 'a>, EmitError> {
         match self.destinations.iter().position(|d| *d == id) {
             Some(position) => self.argument(self.formula.indices.len() + position),
@@ -201,7 +201,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         Ok(chosen)
     }
 
-    /// Whether evaluating the expression may read a tensor; locals count unless they are evaluated already.
+    /// Whether evaluating the expression may read a tensor; locals count unless they are already evaluated.
     fn reads(&self, expression: &Expr) -> bool {
         match &expression.node {
             Node::Access { .. } => true,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Dynamic extents: shape code, i64 values computed beside the tensors.
 //!
-//! A tensor of the function that is bound to a value defines the symbols of its extents; every other extent is an expression
-//! over symbols. Each is kept between zero and its bound, so that buffers have a largest size and no later access leaves
-//! them; where a value could be beyond its bound, a check comes before.
+//! A tensor that is bound to a value defines the symbols of its extents; every other extent is an expression over
+//! symbols. Each is clamped to zero and its upper bound, so that buffers have a maximum size and later accesses stay in
+//! bounds; if a value may exceed its bound, a check precedes the clamp.
 
 use super::EmitError;
 use super::check::report;
@@ -16,7 +16,8 @@ use skript_frontend::source::Span;
 use skript_semantics::{Scalar, ScalarOp};
 
 impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
-    /// The part of a tensor as large as its bounds that the run filled: the first places of each dimension.
+    /// The slice of a tensor with upper-bound extents that is within the dynamic extents, at the beginning of each
+    /// dimension.
     pub(super) fn filled(
         &self,
         id: ValueId,
@@ -24,10 +25,11 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, EmitError> {
         let result = self.r#type(id)?;
-        let sizes = types::extents(result).ok_or(EmitError::Malformed("a value is no tensor"))?;
+        let sizes =
+            types::extents(result).ok_or(EmitError::Malformed("a value is not a tensor"))?;
         let open = self.open_extents(id, at)?;
         if types::extents(whole.r#type()).is_some_and(|bounds| bounds.contains(&0)) {
-            // No slice begins at the first place where there is none.
+            // No slice begins at the first element if there is none.
             return Ok(at.value(ops::tensor::EMPTY, &open, &[], result)?);
         }
         let segment = i32::try_from(open.len()).map_err(|_| EmitError::Malformed("a huge rank"))?;
@@ -46,7 +48,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, result)?)
     }
 
-    /// The first elements along a dimension; an integer gives their number, which is the extent of the result.
+    /// The first elements along a dimension; an integer determines their number, which is the extent of the result.
     pub(super) fn cut(
         &mut self,
         whole: ValueId,
@@ -86,7 +88,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         Ok(())
     }
 
-    /// Tests that a tensor from outside has the extents that its type says.
+    /// Checks that an argument has the extents that its type states.
     pub(crate) fn test_extents(&self, id: ValueId, at: &Builder<'c, 'a>) -> Result<(), EmitError> {
         let value = self.value(id)?;
         let name = value.name.clone().unwrap_or_default();
@@ -113,7 +115,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         Ok(())
     }
 
-    /// An extent as an index, between zero and its bound.
+    /// An extent as an index, clamped to zero and its upper bound.
     pub(crate) fn extent_value(
         &self,
         extent: &Extent,
@@ -128,7 +130,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         }
     }
 
-    /// An extent as its expression says, be it beyond its bound.
+    /// An extent as its expression, without a clamp.
     pub(crate) fn known_extent(
         &self,
         extent: &Extent,
@@ -140,7 +142,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         }
     }
 
-    /// The extents of a tensor about to be made that its type leaves open; beyond their bounds is a failed check.
+    /// The dynamic extents of a new tensor, with checks against their upper bounds.
     pub(crate) fn open_extents(
         &self,
         id: ValueId,
@@ -186,7 +188,7 @@ impl<'c: 'a, 'a> Scope<'_, 'c, 'a, '_> {
         report(self, holds, "SK9201", &message, &[found], span, at)
     }
 
-    /// What the expression says, whatever the bound: an index, or f64 for reals.
+    /// The value of the expression without a clamp: an index, or f64 for reals.
     pub(super) fn shape_value(
         &self,
         expr: &ShapeExpr,
@@ -244,7 +246,7 @@ fn apply<'c: 'a, 'a>(
     }
 }
 
-/// The value kept between zero and a bound.
+/// The value clamped to zero and a bound.
 pub(super) fn within<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     bound: u64,

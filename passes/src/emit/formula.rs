@@ -164,7 +164,7 @@ fn emit<'c: 'a, 'a>(
     check::found_nothing(scope, formula, at)
 }
 
-/// Gives an output that nothing has written yet the default value of its kind.
+/// Fills an output that nothing has written yet with the default value of its kind.
 pub(super) fn ensure_written<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     id: ValueId,
@@ -188,7 +188,7 @@ fn fill<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The tensors an expression reads, locals apart.
+/// The tensors that an expression reads, without those of locals.
 fn tensors(expression: &Expr) -> Vec<ValueId> {
     let mut found = Vec::new();
     let mut stack = vec![expression];

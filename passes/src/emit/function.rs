@@ -49,7 +49,7 @@ pub(super) fn emit<'c>(
         scope.symbols.insert(name.clone(), *value);
     }
     if is_entry {
-        // What the model computes agrees by construction; what comes from outside may not.
+        // Extents that the model computes agree by construction; those of arguments may not.
         for id in &inputs {
             scope.test_extents(*id, &body)?;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operators without a body: one `skript.intrinsic`, its destinations, and the extents that its kernel finds out.
+//! Operators without a body: one `skript.intrinsic`, its destinations, and the extents that its kernel determines.
 
 use super::scope::{Scope, dictionary};
 use super::{EmitError, extent};
@@ -28,7 +28,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     let mut outs = Vec::new();
     let mut dynamic_outputs = Vec::new();
     for (position, id) in outputs.iter().enumerate() {
-        if destination_is_told(scope, *id)? {
+        if has_undefined_extent(scope, *id)? {
             dynamic_outputs.push((position, *id));
         }
         outs.push(destination(scope, *id, at)?);
@@ -51,8 +51,8 @@ pub(super) fn emit<'c: 'a, 'a>(
     let small = |n: usize| i32::try_from(n).map_err(|_| EmitError::Malformed("too many operands"));
     let segments = [small(operands.len())?, small(outs.len())?];
     operands.extend(outs);
-    let told_before = function.attributes.iter().filter(|(_, v)| !v.is_run_time());
-    let values: Vec<_> = told_before
+    let static_attributes = function.attributes.iter().filter(|(_, v)| !v.is_run_time());
+    let values: Vec<_> = static_attributes
         .map(|(name, value)| (name.as_str(), attributes::attribute(context, value)))
         .collect();
     let positions = dynamic_outputs.iter().map(|(position, _)| count(*position));
@@ -93,7 +93,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The tensor that passes the kernel an attribute with a value, or an item, that is known only at run time.
+/// The tensor that passes the kernel an attribute, or an item of one, that is known only at run time.
 fn given<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     value: &AttributeValue,
@@ -150,7 +150,7 @@ fn scalar<'c: 'a, 'a>(
 }
 
 /// Whether some extent is an expression over symbols that nothing before the kernel defines.
-fn destination_is_told(scope: &Scope<'_, '_, '_, '_>, id: ValueId) -> Result<bool, EmitError> {
+fn has_undefined_extent(scope: &Scope<'_, '_, '_, '_>, id: ValueId) -> Result<bool, EmitError> {
     Ok(scope.tensor(id)?.shape.iter().any(|e| !known(scope, e)))
 }
 
@@ -168,7 +168,7 @@ fn known(scope: &Scope<'_, '_, '_, '_>, extent: &Extent) -> bool {
     }
 }
 
-/// An array for an output; what the kernel finds out stands at its bound.
+/// An array for an output; extents that the kernel determines have their upper bounds.
 fn destination<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     id: ValueId,
@@ -188,7 +188,7 @@ fn destination<'c: 'a, 'a>(
             }
         });
     }
-    if !destination_is_told(scope, id)? {
+    if !has_undefined_extent(scope, id)? {
         // With the checks that all other tensors have.
         open = scope.open_extents(id, at)?;
     }
@@ -196,7 +196,7 @@ fn destination<'c: 'a, 'a>(
     Ok((at.value(ops::tensor::EMPTY, &open, &[], r#type)?, r#type))
 }
 
-/// The symbols of an output's extents get the values that the kernel found.
+/// Defines the symbols of an output's extents by the values of the kernel.
 fn learn<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     id: ValueId,
@@ -217,8 +217,8 @@ fn learn<'c: 'a, 'a>(
                 span: scope.function.span,
             });
         };
-        let place = at.index(dimension)?;
-        let found = at.value(ops::tensor::EXTRACT, &[extents, place], &[], word)?;
+        let address = at.index(dimension)?;
+        let found = at.value(ops::tensor::EXTRACT, &[extents, address], &[], word)?;
         let found = at.value(
             ops::arith::INDEX_CAST,
             &[found],

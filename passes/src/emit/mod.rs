@@ -30,7 +30,7 @@ use std::collections::HashSet;
 /// Builds and verifies the module of a composed model.
 ///
 /// # Errors
-/// What the dialect cannot carry yet (operators without a body), or IR that does not verify.
+/// Fails for constructs that the dialect does not have (operators without a body), and if the IR does not verify.
 pub fn emit<'c>(
     model: &Model,
     sources: &SourceMap,
@@ -44,7 +44,7 @@ pub fn emit<'c>(
     };
     let entry = model
         .function(model.entry)
-        .ok_or(EmitError::Malformed("the entry is no function"))?;
+        .ok_or(EmitError::Malformed("the entry is not a function"))?;
     let module = Module::new(emitter.location(&entry.name, entry.span));
     let body = module.body();
     for id in emitter.reachable() {
@@ -56,7 +56,7 @@ pub fn emit<'c>(
     Ok(module)
 }
 
-/// What all functions share.
+/// The state that all functions share.
 struct Emitter<'c, 'm> {
     context: &'c Context,
     model: &'m Model,
@@ -66,16 +66,16 @@ struct Emitter<'c, 'm> {
 }
 
 impl<'c> Emitter<'c, '_> {
-    /// A place in the text, under an operator's name.
+    /// A location, with an operator's name.
     fn location(&self, name: &str, span: Span) -> Location<'c> {
-        let place = match self.sources.get(span.file) {
+        let position = match self.sources.get(span.file) {
             Some(file) => {
                 let (start, end) = (file.line_column(span.start), file.line_column(span.end));
                 location::location(self.context, &file.path.to_string_lossy(), start, end)
             }
             None => Location::unknown(self.context),
         };
-        Location::name(self.context, name, place)
+        Location::name(self.context, name, position)
     }
 
     /// The type of the elements of a function's tensor.
@@ -90,7 +90,7 @@ impl<'c> Emitter<'c, '_> {
         self.symbols.get(id.0 as usize).map_or("", String::as_str)
     }
 
-    /// The entry and what it invokes, callees first, each once.
+    /// The entry and the functions that it invokes, callees first, each once.
     fn reachable(&self) -> Vec<FunctionId> {
         let mut order = Vec::new();
         let mut seen = HashSet::new();
@@ -109,7 +109,7 @@ impl<'c> Emitter<'c, '_> {
     }
 }
 
-/// `AlexNet` for the entry; the operator's own name and the function's number for instances.
+/// The symbol: `AlexNet` for the entry; the operator's own name and the function's number for instances.
 fn symbols(model: &Model) -> Vec<String> {
     let own = |name: &str| name.rsplit('.').next().unwrap_or(name).to_string();
     let entry = model

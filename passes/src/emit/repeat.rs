@@ -11,8 +11,8 @@ use melior::ir::{Type, Value, ValueLike};
 use skript_frontend::model::{Extent, Loop, ShapeExpr, ValueId};
 use skript_semantics::{IntType, Scalar, ScalarKind, ScalarOp};
 
-/// One `scf.while` whose state is the iteration's number, whether to go on, the carried tensors and the packs that scan
-/// outputs fill.
+/// One `scf.while` whose state is the number of the iteration, whether to continue, the loop-carried tensors, and the
+/// packs of scan outputs.
 pub(super) fn emit<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     l: &Loop,
@@ -86,7 +86,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     for _ in &determined {
         state.push(at.index(0)?);
     }
-    // What an iteration learns about extents is not known outside of it.
+    // Facts about extents in an iteration are not known outside of it.
     let known = scope.symbols.clone();
     let state_types: Vec<_> = state.iter().map(|v| v.r#type()).collect();
 
@@ -220,8 +220,8 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The dynamic extents of collected results that the loop's body determines. They are loop-carried values, zero before the
-/// first iteration: an empty pack has items without elements.
+/// The dynamic extents of collected results that the loop's body determines. They are loop-carried values, initially
+/// zero: an empty pack has items without elements.
 fn determined_extents(scope: &Scope<'_, '_, '_, '_>, l: &Loop) -> Result<Vec<String>, EmitError> {
     let mut names: Vec<String> = Vec::new();
     for pack in &l.scan_outputs {
@@ -243,7 +243,8 @@ fn determined_extents(scope: &Scope<'_, '_, '_, '_>, l: &Loop) -> Result<Vec<Str
     Ok(names)
 }
 
-/// Tests that all items of a pack have the extents of the first, for they are one tensor, and gives these extents.
+/// Checks that all items of a pack have the extents of the first, because they become one tensor, and returns these
+/// extents.
 fn determined_by_body<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     l: &Loop,
@@ -267,14 +268,14 @@ fn determined_by_body<'c: 'a, 'a>(
     Ok(extents)
 }
 
-/// Whether each collected result is one tensor with a dimension for the iterations that take place; else it is as many
-/// tensors as there are iterations.
+/// Whether each collected result is one tensor with a dimension for the executed iterations; otherwise there are as
+/// many tensors as iterations.
 fn is_one_tensor(l: &Loop) -> bool {
     let counted = l.before.is_none() && l.after.is_none() && l.dynamic_count.is_none();
     !(counted && l.stack_scans.is_empty())
 }
 
-/// One tensor with a leading dimension for the iterations or items.
+/// One tensor with an additional first dimension for the iterations or items.
 struct Stacked<'c, 'a> {
     r#type: Type<'c>,
     kind: ScalarKind,
@@ -282,12 +283,12 @@ struct Stacked<'c, 'a> {
     open: Vec<Value<'c, 'a>>,
     /// Whether the number of items is dynamic.
     is_open: bool,
-    /// Whether places are as large as the bounds of items, which fill their beginnings.
+    /// Whether slots have the upper bounds of the items' extents, of which items use the beginning.
     is_padded: bool,
 }
 
 impl<'c: 'a, 'a> Stacked<'c, 'a> {
-    /// For a scan output: a slot per iteration that there can be.
+    /// For a scan output: a slot for each possible iteration.
     fn of(
         scope: &Scope<'_, 'c, 'a, '_>,
         l: &Loop,
@@ -361,7 +362,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         Ok((stacked, whole))
     }
 
-    /// For items that are there.
+    /// For existing items.
     fn of_items(
         scope: &Scope<'_, 'c, 'a, '_>,
         pack: &[ValueId],
@@ -377,10 +378,10 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         })
     }
 
-    /// All items `T()`.
+    /// Fills all items with `T()`.
     fn empty(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, EmitError> {
         let element =
-            types::element_of(self.r#type).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+            types::element_of(self.r#type).ok_or(EmitError::Malformed("a pack is not a tensor"))?;
         let mut operands = vec![at.constant(self.kind.default_value(), element)?];
         operands.extend(&self.open);
         Ok(at.value(ops::tensor::SPLAT, &operands, &[], self.r#type)?)
@@ -395,7 +396,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
     ) -> Result<Value<'c, 'a>, EmitError> {
         let (mut slice, open) = if self.is_padded {
             if types::extents(self.r#type).is_some_and(|bounds| bounds.contains(&0)) {
-                // No slice begins at the first place where there is none.
+                // No slice begins at the first element if there is none.
                 return Ok(pack);
             }
             (item_slice(item.r#type(), at)?, at.dynamic_extents(item)?)
@@ -411,7 +412,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         Ok(at.value(ops::tensor::INSERT_SLICE, &operands, &slice, pack.r#type())?)
     }
 
-    /// The item of a number; `open` are the extents that its type leaves open.
+    /// The item with a number; `open` are its dynamic extents.
     fn extract(
         &self,
         pack: Value<'c, 'a>,
@@ -437,7 +438,7 @@ impl<'c: 'a, 'a> Stacked<'c, 'a> {
         Ok(at.value(ops::tensor::EXTRACT_SLICE, &operands, &slice, item)?)
     }
 
-    /// The symbol of the number of iterations gets its value.
+    /// Defines the symbol of the number of iterations.
     fn tell_length(
         &self,
         scope: &mut Scope<'_, 'c, 'a, '_>,
@@ -459,7 +460,7 @@ fn segment(open: &[Value]) -> Result<i32, EmitError> {
     i32::try_from(open.len()).map_err(|_| EmitError::Malformed("too many operands"))
 }
 
-/// How many items the packs of run-time length have that a loop scans; all packs that it scans have one length.
+/// The number of items of the packs of dynamic length that a loop scans; all scanned packs have one length.
 fn stack_lengths<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     l: &Loop,
@@ -495,7 +496,7 @@ fn stack_lengths<'c: 'a, 'a>(
     Ok(lengths)
 }
 
-/// Places for results where only their pack bounds the loop: one more than it holds, to see that it is too small.
+/// Slots for results if only their pack bounds the loop: one more than its length, to detect that it is too short.
 fn slots(l: &Loop) -> Result<Option<i64>, EmitError> {
     let slots = l
         .capacity
@@ -516,7 +517,7 @@ fn number_and_flag<'c, 'a>(
     }
 }
 
-/// Makes visible what the blocks of an iteration see.
+/// Binds the values that the blocks of an iteration see.
 fn enter<'c: 'a, 'a>(
     scope: &mut Scope<'_, 'c, 'a, '_>,
     l: &Loop,
@@ -532,7 +533,7 @@ fn enter<'c: 'a, 'a>(
     if let Some(id) = l.index {
         let element = scope.element(id)?;
         let int = scope.emitter.model.numbers.int;
-        // What bounds the steps otherwise fits, or was refused.
+        // Other bounds of the steps fit, or were rejected.
         let is_open = l.static_count.is_none() && l.dynamic_count.is_none();
         if is_open && int != IntType::I64 && !scope.value(id)?.wide {
             let last = at.index(int.largest())?;
@@ -560,7 +561,7 @@ fn first(pack: &[ValueId]) -> Result<ValueId, EmitError> {
         .ok_or(EmitError::Malformed("a scanned pack is empty"))
 }
 
-/// One tensor with a leading pack dimension.
+/// One tensor with an additional first dimension for the pack.
 fn pack_type<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     pack: &[ValueId],
@@ -580,7 +581,7 @@ fn pack_type<'c: 'a, 'a>(
     Ok(types::tensor(&extents, scope.element(item)?))
 }
 
-/// The items of a pack side by side.
+/// Concatenates the items of a pack.
 fn gather<'c: 'a, 'a>(
     scope: &Scope<'_, 'c, 'a, '_>,
     pack: &[ValueId],
@@ -596,25 +597,26 @@ fn gather<'c: 'a, 'a>(
     Ok((stack, packed))
 }
 
-/// One item of a pack: a dynamic offset in front, everything behind.
+/// One item of a pack: a dynamic offset in the first dimension, full slices of the others.
 fn slice_attributes<'c: 'a, 'a>(
     pack: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<(&'static str, melior::ir::Attribute<'c>)>, EmitError> {
-    let sizes = types::extents(pack.r#type()).ok_or(EmitError::Malformed("a pack is no tensor"))?;
+    let sizes =
+        types::extents(pack.r#type()).ok_or(EmitError::Malformed("a pack is not a tensor"))?;
     Ok(slice_of(sizes.get(1..).unwrap_or_default(), at))
 }
 
-/// The same where the item fills the beginning of its place.
+/// As above for an item at the beginning of its slot.
 fn item_slice<'c: 'a, 'a>(
     item: Type<'c>,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<(&'static str, melior::ir::Attribute<'c>)>, EmitError> {
-    let sizes = types::extents(item).ok_or(EmitError::Malformed("an item is no tensor"))?;
+    let sizes = types::extents(item).ok_or(EmitError::Malformed("an item is not a tensor"))?;
     Ok(slice_of(&sizes, at))
 }
 
-/// A dynamic offset in front, these sizes behind.
+/// A dynamic offset in the first dimension, and these sizes in the others.
 fn slice_of<'c: 'a, 'a>(
     item: &[i64],
     at: &Builder<'c, 'a>,

@@ -8,16 +8,16 @@ use melior::ir::{Type, Value};
 use skript_frontend::model::{Extent, Function, TensorType, ValueId};
 use std::collections::{HashMap, HashSet};
 
-/// One function's tensors: what each [`ValueId`] is in the IR at this point.
+/// The tensors of a function: the value of each [`ValueId`] in the IR at this point.
 pub(super) struct Scope<'e, 'c, 'a, 'm> {
     pub(crate) emitter: &'e Emitter<'c, 'm>,
     pub function: &'m Function,
     values: HashMap<ValueId, Value<'c, 'a>>,
-    /// Run-time extents by name, as indices.
+    /// Dynamic extents by name, as indices.
     pub(crate) symbols: HashMap<String, Value<'c, 'a>>,
     /// Outputs that formulas are still computing: their elements have the compute type.
     pub(crate) in_work: HashSet<ValueId>,
-    /// The tensors that the function gives.
+    /// The tensors that the function returns.
     pub outputs: HashSet<ValueId>,
 }
 
@@ -109,8 +109,8 @@ pub(super) fn dictionary<'c>(
     melior::ir::attribute::DictionaryAttribute::new(context, &entries).into()
 }
 
-/// `{skript.name = …, skript.role = …, bufferization.writable = false}`, and `skript.updated` where calls give a variable new
-/// values.
+/// `{skript.name = …, skript.role = …, bufferization.writable = false}`, and `skript.updated` for variables that calls
+/// update.
 pub(super) fn argument_attributes<'c>(
     context: &'c melior::Context,
     (name, role): &(String, &str),
@@ -128,7 +128,7 @@ pub(super) fn argument_attributes<'c>(
     dictionary(context, &entries)
 }
 
-/// `skript.name = …, skript.role = …`, and `skript.bounds = …` where an extent is known only at run time.
+/// `skript.name = …, skript.role = …`, and `skript.bounds = …` for dynamic extents.
 pub(super) fn port_attributes<'c>(
     context: &'c melior::Context,
     name: &str,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How large each tensor of a module can become.
+//! The upper bounds of each tensor's extents.
 //!
-//! Bounds flow forward until nothing grows: from `skript.bounds` of the entry's arguments and from clamps of extents
-//! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two meet the larger one counts.
+//! Bounds propagate forward to a fixed point: from `skript.bounds` of the entry's arguments and from clamps of extents
+//! (`arith.minsi %n, %c16`) through calls, branches, loops and formulas. Where two bounds meet, the larger one is used.
 
 use super::size;
 use crate::ir::argument_attributes;
@@ -20,18 +20,18 @@ use melior::ir::{BlockRef, OperationRef, Type, Value, ValueLike};
 use skript_dialect::op;
 use std::collections::HashMap;
 
-/// Rounds, beyond one for each function, after which bounds that still grow count as unbounded.
+/// The number of rounds, beyond one for each function, after which bounds that still grow count as unbounded.
 const ROUNDS: usize = 64;
 
-/// Why an operation has no form on tensors of fixed size.
+/// Why an operation has no form on tensors with static extents.
 const NO_FORM: &str = "has no form on tensors padded to their bounds";
 
-/// An operation that fixed sizes are not known for.
+/// An operation that padding does not support.
 #[derive(Clone, Debug)]
 pub struct Refusal<'c, 'a> {
     /// The operation that cannot be padded.
     pub op: OperationRef<'c, 'a>,
-    /// The problem, to be read after its name.
+    /// The problem, to be printed after its name.
     pub what: String,
 }
 
@@ -98,7 +98,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         extents
     }
 
-    /// The type as large as the bounds; other types as they are.
+    /// The tensor type with its upper bounds as extents; other types unchanged.
     pub fn padded(&self, value: Value<'c, 'a>) -> Type<'c> {
         match is_open(value) {
             true => types::of_extents(value.r#type(), &self.extents(value)),
@@ -106,7 +106,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         }
     }
 
-    /// The largest value of an extent.
+    /// The maximum of an extent.
     pub(crate) fn of_extent(&self, extent: Value<'c, 'a>) -> Option<i64> {
         let of_dimension = |tensor: Value<'c, 'a>, dimension: usize, _: usize| {
             let extent = self.extents(tensor).get(dimension).copied()?;
@@ -269,7 +269,7 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         !is_open(value) || self.known.contains_key(&ValueKey::of(value))
     }
 
-    /// The result of an operation whose operands are its dynamic extents.
+    /// The result of an operation whose operands are the result's dynamic extents.
     fn sized(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -322,7 +322,7 @@ impl Slice {
         })
     }
 
-    /// The operands that are offsets; `before` of them are none.
+    /// The operands that are offsets, after `before` others.
     pub(crate) fn dynamic_offsets<'v, V>(&self, operands: &'v [V], before: usize) -> &'v [V] {
         let count = self
             .offsets

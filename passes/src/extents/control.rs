@@ -82,7 +82,8 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         self.remake(op, &started, results, vec![test_region, body_region], to)
     }
 
-    /// The operation with other operands and regions; its results are padded, and followed by their dynamic extents.
+    /// The operation with other operands and regions; its results are padded tensors, followed by their dynamic
+    /// extents.
     fn remake(
         &mut self,
         op: OperationRef<'c, 'a>,

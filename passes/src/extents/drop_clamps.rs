@@ -78,10 +78,10 @@ pub fn drop_clamps<'c: 'a, 'a>(
     Ok(())
 }
 
-/// Choices that a formula looks at, the last ones: long models have many.
+/// The maximum number of selects that a formula considers, counted from the last one, because long models have many.
 const MOST_CHOICES: usize = 64;
 
-/// Whether the result of an operation may overflow i64 though its operands do not.
+/// Whether the result of an operation may overflow i64 if its operands do not.
 fn is_sum(name: &str) -> bool {
     matches!(
         name,
@@ -103,19 +103,19 @@ pub(super) struct Walk<'b, 'c, 'a> {
     pub(super) prover: Prover,
     pub(super) numbers: HashMap<ValueKey, Polynomial>,
     dimensions: HashMap<(ValueKey, i64), Polynomial>,
-    /// By argument that is a formula's destination: its possible elements.
+    /// For each argument that is a formula's destination: its possible elements.
     pub(super) positions: HashMap<ValueKey, Vec<Taken>>,
-    /// Elements that were read of these.
+    /// Elements that were read from these.
     pub(super) elements: HashMap<ValueKey, Polynomial>,
-    /// By result of a formula: the symbols of its points, without those from outside.
+    /// For each result of a formula: the symbols of its points, without captured ones.
     pub(super) taken_at: HashMap<ValueKey, Range<SymbolId>>,
     /// Flags that are true where they are used.
     holds: HashSet<ValueKey>,
-    /// Of each of these some alternative holds.
+    /// Disjunctions that hold: at least one alternative of each is true.
     choices: Vec<Vec<Condition>>,
     /// Whether it is in a formula.
     inside: bool,
-    /// Operations that nothing uses any more. Erased at the end: values are known by where they are.
+    /// Unused operations. They are erased at the end, because values are identified by address.
     idle: Vec<OperationRef<'c, 'a>>,
 }
 
@@ -169,7 +169,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                 extent => Polynomial::constant(extent),
             };
             let zero = Polynomial::constant(0);
-            // Points count only where no loop is empty.
+            // Points exist only if no loop is empty.
             self.prover.assume_at_most(&Polynomial::constant(1), &limit);
             self.prover.derive_positive(&limit);
             let index = match limit.as_constant() {
@@ -180,7 +180,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
         self.decide();
         let outside = std::mem::replace(&mut self.inside, true);
-        // The body first: the predicate may read what it writes.
+        // The body first: the predicate may read its results.
         for (number, block) in blocks(op).into_iter().rev().enumerate() {
             for (argument, index) in arguments(block).into_iter().zip(&indices) {
                 self.numbers.insert(ValueKey::of(argument), index.clone());
@@ -214,7 +214,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(moved)
     }
 
-    /// Branches, in each of which the condition is known.
+    /// Branches in which the value of the condition is known.
     fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), melior::Error> {
         let condition = self.condition(ir::operand(op)?);
         let mark = self.prover.mark();
@@ -242,7 +242,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// An operation on numbers or flags.
+    /// An operation on integers or flags.
     fn scalar(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Result<(), melior::Error> {
         let Some(result) = op.results().next().map(Value::from) else {
             return Ok(());
@@ -265,7 +265,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// A number that is an operand, or a constant.
+    /// An integer that is an operand, or a constant.
     fn replace(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -287,7 +287,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// A condition that holds, or a conjunction of which parts do.
+    /// Records a condition that holds, or the conjuncts of a conjunction.
     fn flag(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -339,7 +339,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// Learns the remaining alternative if all others are ruled out.
+    /// Records the remaining alternative if all others are excluded.
     fn decide(&mut self) {
         let before = self.choices.len().saturating_sub(MOST_CHOICES);
         for choice in self
@@ -359,7 +359,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// The conditions of a disjunction; `None` if the flag is not one.
+    /// The alternatives of a disjunction; `None` if the flag is not one.
     fn alternatives(&self, flag: Value<'c, 'a>) -> Option<Vec<Condition>> {
         let op = OperationResult::try_from(flag).ok()?.owner();
         if operation_name(op) != ops::skript::OR {
@@ -370,7 +370,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         each.map(|each| each.concat())
     }
 
-    /// The condition on integers that a flag is; empty if it is none.
+    /// The integer conditions that a flag consists of; empty if there are none.
     fn condition(&self, flag: Value<'c, 'a>) -> Condition {
         let Some(op) = OperationResult::try_from(flag).ok().map(|r| r.owner()) else {
             return Vec::new();
@@ -412,7 +412,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// `None`: nothing is known of it.
+    /// `None`: it is unknown.
     fn computed(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Option<Polynomial> {
         let operands: Vec<_> = op.operands().collect();
         match (name, operands.as_slice()) {

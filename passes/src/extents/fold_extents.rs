@@ -34,13 +34,14 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Nested loops whose tensors may keep their extents: a loop is read again where one does not.
+/// The maximum number of nested loops whose extents are analysed: a loop is read again if a loop-carried tensor does
+/// not keep its extents.
 const MOST_LOOPS: usize = 4;
 
-/// Operations between a number and the clamps that bound it, at most, for its bound to count.
+/// The maximum number of operations between a value and the clamps that bound it.
 const MOST_STEPS: usize = 8;
 
-/// Rewrites all that an operation holds.
+/// Rewrites all operations in the regions of an operation.
 fn fold_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
     let mut extents = Extents::default();
     for block in blocks(root) {
@@ -52,8 +53,8 @@ fn fold_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
         let name = result.and_then(|r| Some((r, *extents.names.get(&ValueKey::of(r))?)));
         if let Some((result, name)) = name {
             named.push((op, result, name));
-        } else if let Some(place) = extents.moves.get(&key(op)) {
-            move_before(op, *place);
+        } else if let Some(index) = extents.moves.get(&key(op)) {
+            move_before(op, *index);
         }
     }
     for (_, result, name) in &named {
@@ -64,12 +65,12 @@ fn fold_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
     }
 }
 
-/// The interval of an integer, with both ends included.
+/// The closed interval of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Interval {
     least: i64,
     most: i64,
-    /// Operations that the larger end is read off.
+    /// The number of operations from which the upper bound is derived.
     steps: usize,
 }
 
@@ -82,8 +83,8 @@ impl Interval {
         Interval { least, most, steps }
     }
 
-    /// The same, read off one operation more than either.
-    fn behind(self, one: Self, other: Self) -> Self {
+    /// The same, derived from one more operation than either.
+    fn after(self, one: Self, other: Self) -> Self {
         let steps = one.steps.max(other.steps) + 1;
         match steps > MOST_STEPS {
             true => Interval::of(self.least, i64::MAX),
@@ -91,7 +92,7 @@ impl Interval {
         }
     }
 
-    /// Each end computed from the same ends; anything where one of them overflows.
+    /// Computes each bound from the same bounds of the operands; unbounded on overflow.
     fn ends(self, other: Self, of: impl Fn(i64, i64) -> Option<i64>) -> Self {
         match (of(self.least, other.least), of(self.most, other.most)) {
             (Some(least), Some(most)) => Interval::of(least, most),
@@ -103,7 +104,7 @@ impl Interval {
 /// The values that hold the extents of a tensor.
 type Dimensions<'c, 'a> = Vec<Option<Value<'c, 'a>>>;
 
-/// Of a tensor of which anything is known.
+/// The extents of tensors for which some are known.
 type Known<'c, 'a> = Option<Dimensions<'c, 'a>>;
 
 /// The key of a computation: the operation and its attributes, and its operands.
@@ -115,11 +116,11 @@ enum Operand {
     Value(ValueKey),
 }
 
-/// A block that is read.
+/// A block during the traversal.
 struct Scope<'c, 'a> {
-    /// The operation of it that is read.
+    /// Its current operation.
     at: Option<OperationRef<'c, 'a>>,
-    /// Whether a branch or loop holds it: operations that do not depend on it can be hoisted.
+    /// Whether it belongs to a branch or loop, out of which independent operations can be hoisted.
     is_open: bool,
     computed: HashMap<Computed, Value<'c, 'a>>,
 }
@@ -130,11 +131,11 @@ struct Extents<'c, 'a> {
     /// The replacement of a repeated computation.
     names: HashMap<ValueKey, Value<'c, 'a>>,
     dimensions: HashMap<ValueKey, Dimensions<'c, 'a>>,
-    /// The operations that others are moved before.
+    /// The operations before which others are hoisted.
     moves: HashMap<usize, OperationRef<'c, 'a>>,
     /// The blocks around the current operation, outer ones first.
     scopes: Vec<Scope<'c, 'a>>,
-    /// By value the number of blocks around its own.
+    /// For each value, the number of blocks around its definition.
     levels: HashMap<ValueKey, usize>,
     /// Computations in order, so that those of a loop can be removed before it is read again.
     journal: Vec<(usize, Computed)>,
@@ -248,8 +249,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// Replaces a cheap computation that cannot fail by the first equal one, which is hoisted as far out as its
-    /// operands are.
+    /// Replaces a computation without side effects that is a single instruction by the first equal one, which is
+    /// hoisted as far out as its operands are.
     fn once(&mut self, op: OperationRef<'c, 'a>, name: String, operands: &[Value<'c, 'a>]) {
         let Some(result) = op.results().next().map(Value::from) else {
             return;
@@ -278,20 +279,20 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             return self.replace(op, first);
         }
         scope.computed.insert(computed.clone(), result);
-        if let Some(place) = scope.at.filter(|_| home < here) {
-            self.moves.insert(key(op), place);
+        if let Some(index) = scope.at.filter(|_| home < here) {
+            self.moves.insert(key(op), index);
         }
         self.levels.insert(ValueKey::of(result), home);
         self.journal.push((home, computed));
     }
 
-    /// How many blocks are around the one that defines a value.
+    /// The number of blocks around the definition of a value.
     fn level(&self, value: Value<'c, 'a>) -> usize {
         let known = self.levels.get(&ValueKey::of(value)).copied();
         known.unwrap_or(usize::MAX)
     }
 
-    /// Removes computations since a point.
+    /// Removes the computations since a mark.
     fn forget(&mut self, since: usize) {
         for (level, computed) in self.journal.split_off(since) {
             if let Some(scope) = self.scopes.get_mut(level - 1) {
@@ -300,7 +301,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// The largest or smallest of two numbers: one of them, where it is known which.
+    /// The minimum or maximum of two values, if it is known which of them it is.
     fn clamp(&mut self, op: OperationRef<'c, 'a>, name: &str, a: Value<'c, 'a>, b: Value<'c, 'a>) {
         if !is_index(a) {
             return;
@@ -310,14 +311,14 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             ops::arith::MAXSI => {
                 let least = left.least.max(right.least);
                 let largest = Interval::of(least, left.most.max(right.most));
-                let largest = largest.behind(left, right);
+                let largest = largest.after(left, right);
                 (left.least >= right.most, right.least >= left.most, largest)
             }
             _ => {
                 // The nearer of two bounds that are the same.
                 let least = left.least.min(right.least);
                 let bound = std::cmp::min_by_key(left, right, |side| (side.most, side.steps));
-                let smallest = Interval::of(least, bound.most).behind(bound, bound);
+                let smallest = Interval::of(least, bound.most).after(bound, bound);
                 (left.most <= right.least, right.most <= left.least, smallest)
             }
         };
@@ -384,7 +385,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
     }
 
-    /// Both arms give tensors of the same extents, which were there before.
+    /// Both branches yield tensors with the same existing extents.
     fn branch(&mut self, op: OperationRef<'c, 'a>) {
         let mut arms = Vec::new();
         for block in blocks(op) {
@@ -490,8 +491,8 @@ fn arithmetic(name: &str, a: Interval, b: Interval) -> Interval {
     let both_natural = a.least >= 0 && b.least >= 0;
     let from_below = |all: Interval| Interval::of(all.least, i64::MAX);
     match name {
-        ops::arith::ADDI => a.ends(b, i64::checked_add).behind(a, b),
-        ops::arith::MULI if both_natural => a.ends(b, i64::checked_mul).behind(a, b),
+        ops::arith::ADDI => a.ends(b, i64::checked_add).after(a, b),
+        ops::arith::MULI if both_natural => a.ends(b, i64::checked_mul).after(a, b),
         ops::skript::ADD => from_below(a.ends(b, i64::checked_add)),
         ops::skript::MUL if both_natural => from_below(a.ends(b, i64::checked_mul)),
         ops::arith::SUBI | ops::skript::SUB => {

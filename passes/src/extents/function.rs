@@ -18,7 +18,7 @@ use melior::ir::{Attribute, Identifier, OperationRef, Type, Value, ValueLike};
 /// The role of an argument or result that is an extent of another one.
 pub(super) const ROLE: &str = "extent";
 
-/// Puts the function on padded tensors in front of itself.
+/// Inserts the padded function before the original one.
 pub(super) fn rebuild<'c: 'a, 'a>(
     function: OperationRef<'c, 'a>,
     bounds: &Bounds<'c, 'a>,
@@ -93,7 +93,7 @@ fn cast_extents<'c: 'a, 'a>(
     Ok(converted)
 }
 
-/// The attributes of arguments or results: none has upper bounds any more, and an extent has the name `x[0]`. A port
+/// The attributes of arguments or results: none has upper bounds any more, and an extent is named `x[0]`. A port
 /// without a name is numbered.
 fn described<'c: 'a, 'a>(
     function: OperationRef<'c, 'a>,

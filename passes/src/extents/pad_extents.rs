@@ -33,7 +33,7 @@ pub const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Why a module was not padded.
+/// Why a module could not be padded.
 pub enum Failure<'c, 'a> {
     /// An operation has no padded form.
     Refused(Refusal<'c, 'a>),
@@ -47,10 +47,10 @@ impl From<Error> for Failure<'_, '_> {
     }
 }
 
-/// Pads a module's tensors; one whose extents are all fixed stays as it is.
+/// Pads a module's tensors; a module with static extents only is unchanged.
 ///
 /// # Errors
-/// An operation that fixed sizes are not known for; the module is unchanged then.
+/// An operation that padding does not support; the module is then unchanged.
 pub fn pad<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), Failure<'c, 'a>> {
     if !has_open_extents(module) {
         return Ok(());
@@ -68,7 +68,7 @@ pub fn pad<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), Failure<'c, '
     Ok(())
 }
 
-/// Whether a run decides an extent of some tensor below `root`.
+/// Whether some tensor below `root` has a dynamic extent.
 pub fn has_open_extents<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> bool {
     let mut below = nested(root);
     below.push(root);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The rebuilding of operations on padded tensors.
+//! Rebuilds operations on padded tensors.
 
 use super::bounds::{Bounds, constant, is_open, open_dimensions};
 use crate::ir;
@@ -15,11 +15,11 @@ use skript_dialect::{melior, op};
 use skript_semantics::ScalarKind;
 use std::collections::HashMap;
 
-/// Rebuilds what stands in one function.
+/// Rebuilds the operations of one function.
 pub(super) struct Padding<'b, 'c, 'a> {
     pub bounds: &'b Bounds<'c, 'a>,
     pub(crate) copier: Copier<'c, 'a>,
-    /// By tensor of the source: the extents that its type leaves open, in order.
+    /// For each tensor of the source, its dynamic extents in order.
     extents: HashMap<ValueKey, Vec<Value<'c, 'a>>>,
 }
 
@@ -40,7 +40,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         old.iter().map(|v| self.get(*v)).collect()
     }
 
-    /// The open extents of a tensor of the source.
+    /// The dynamic extents of a tensor of the source.
     pub(crate) fn extents_of(&self, old: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
         self.extents
             .get(&ValueKey::of(old))
@@ -60,7 +60,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         }
     }
 
-    /// Types of padded values, and behind them one index for each open extent.
+    /// The types of padded values, each followed by one index for each dynamic extent.
     pub(super) fn types(&self, old: &[Value<'c, 'a>], at: &Builder<'c, 'a>) -> Vec<Type<'c>> {
         let mut types: Vec<_> = old.iter().map(|v| self.bounds.padded(*v)).collect();
         let open = old.iter().map(|v| open_dimensions(v.r#type()).len()).sum();
@@ -68,7 +68,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         types
     }
 
-    /// Lets values of the source stand for new ones, which [`Self::types`] describes.
+    /// Maps values of the source to new ones, whose types [`Self::types`] describes.
     pub(crate) fn set_all(&mut self, old: &[Value<'c, 'a>], new: &[Value<'c, 'a>]) {
         let (tensors, extents) = new.split_at(old.len().min(new.len()));
         let mut next = extents.iter().copied();
@@ -79,13 +79,13 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         }
     }
 
-    /// Lets results of the source stand for those of a new operation.
+    /// Maps results of the source to those of a new operation.
     pub(crate) fn set_results(&mut self, old: &[Value<'c, 'a>], made: OperationRef<'c, 'a>) {
         let new: Vec<_> = made.results().map(Into::into).collect();
         self.set_all(old, &new);
     }
 
-    /// Values of the source as they are handed to `targets`, with their open extents behind them.
+    /// Values of the source as they are passed to `targets`, followed by their dynamic extents.
     pub(super) fn pass(
         &self,
         old: &[Value<'c, 'a>],
@@ -137,13 +137,18 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
             let zero = at.constant(zero.default_value(), element)?;
             let larger = types::of_extents(new.r#type(), extents);
             let filled = at.value(ops::tensor::SPLAT, &[zero], &[], larger)?;
-            let place = whole(&kept, 2, at);
-            value = at.value(ops::tensor::INSERT_SLICE, &[value, filled], &place, larger)?;
+            let address = whole(&kept, 2, at);
+            value = at.value(
+                ops::tensor::INSERT_SLICE,
+                &[value, filled],
+                &address,
+                larger,
+            )?;
         }
         Ok(value)
     }
 
-    /// The operations of a block but for its last one.
+    /// The operations of a block except its terminator.
     pub(super) fn body(
         &mut self,
         block: BlockRef<'c, 'a>,
@@ -210,7 +215,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         }
     }
 
-    /// An operation that no open extent concerns, or that reads single elements.
+    /// An operation without dynamic extents, or one that reads single elements.
     fn as_it_is(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -275,7 +280,7 @@ impl<'b, 'c: 'a, 'a> Padding<'b, 'c, 'a> {
         Ok(())
     }
 
-    /// One extent of a tensor of the source, be it open or not.
+    /// One extent of a tensor of the source, dynamic or static.
     fn extent(
         &self,
         tensor: Value<'c, 'a>,

@@ -21,8 +21,8 @@ use std::collections::HashMap;
 /// Maximum number of ops that the search follows: chains of views are short, and a cycle must end.
 pub(crate) const DEPTH: usize = 64;
 
-/// Bytes of the largest buffer that `memref`, a value of memref type, can be; `None` if some extent has no bound or the
-/// elements have no size.
+/// The maximum size in bytes of the buffer of `memref`, a value of memref type; `None` if some extent has no upper
+/// bound or the elements have no size.
 pub(crate) fn bytes(memref: Value) -> Option<u64> {
     let r#type = MemRefType::try_from(memref.r#type()).ok()?;
     let mut bytes = element_bytes(&r#type.element().to_string())?;
@@ -33,7 +33,7 @@ pub(crate) fn bytes(memref: Value) -> Option<u64> {
     Some(bytes)
 }
 
-/// Bytes of an element in memory; `None` for types that no pass makes buffers of.
+/// The size of an element in bytes; `None` for types that have no buffers.
 pub(crate) fn element_bytes(text: &str) -> Option<u64> {
     match text {
         "index" | "complex<f32>" => Some(8),
@@ -57,22 +57,22 @@ struct Search {
 
 struct Answer {
     largest: Option<u64>,
-    /// The depth that was left: with more there may be an answer.
+    /// The remaining depth: with a larger one there may be an answer.
     depth: usize,
 }
 
 impl Search {
-    /// The largest extent that a dimension can have.
+    /// The maximum extent of a dimension.
     fn extent(&self, memref: Value, dimension: usize, depth: usize) -> Option<u64> {
-        let place = (ValueKey::of(memref), dimension);
-        if let Some(answer) = self.known.borrow().get(&place)
+        let address = (ValueKey::of(memref), dimension);
+        if let Some(answer) = self.known.borrow().get(&address)
             && (answer.largest.is_some() || answer.depth >= depth)
         {
             return answer.largest;
         }
         let largest = self.found(memref, dimension, depth);
         let answer = Answer { largest, depth };
-        self.known.borrow_mut().insert(place, answer);
+        self.known.borrow_mut().insert(address, answer);
         largest
     }
 
@@ -144,7 +144,7 @@ impl Search {
         self.extent(scf::init(owner, number)?, dimension, depth)
     }
 
-    /// The largest value that an extent can have.
+    /// The maximum value of an extent.
     fn value(&self, extent_value: Value, depth: usize) -> Option<u64> {
         largest(extent_value, depth, &|memref, dimension, depth| {
             self.extent(memref, dimension, depth)
@@ -152,8 +152,8 @@ impl Search {
     }
 }
 
-/// The largest value that an extent can have; `of_dimension` returns it for a dimension of a memref or tensor, given
-/// the remaining depth.
+/// The maximum value of an extent; `of_dimension` returns it for a dimension of a memref or tensor, given the remaining
+/// depth.
 pub(crate) fn largest<'c: 'a, 'a>(
     extent: Value<'c, 'a>,
     depth: usize,

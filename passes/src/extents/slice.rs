@@ -14,7 +14,7 @@ use skript_dialect::melior;
 use skript_semantics::ScalarOp;
 
 impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
-    /// Open sizes begin at the beginning: the slice is as large as their bounds.
+    /// With dynamic sizes, the slice begins at offset 0 and has their upper bounds.
     pub(super) fn extract(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -51,7 +51,7 @@ impl<'c: 'a, 'a> Padding<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// With open sizes, a formula that writes what is filled of `item`.
+    /// With dynamic sizes, a formula writes the part of `item` within its dynamic extents.
     pub(super) fn insert(
         &mut self,
         op: OperationRef<'c, 'a>,

@@ -23,12 +23,12 @@ use skript_semantics::ScalarKind;
 use skript_symbolic::{Polynomial, SymbolId};
 use std::ops::Range;
 
-/// A polynomial for each of many points, and the symbols that differ between points.
+/// A polynomial for many points, and the symbols that differ between points.
 pub(super) type Taken = (Polynomial, Range<SymbolId>);
 
 impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
-    /// Learns what the destinations of a formula hold while it runs. Its body is known, and the symbols of it
-    /// alone begin at `first`; `indices` are the formula's own.
+    /// Records the possible values of a formula's destinations while it runs. Its body has been analysed, and the
+    /// symbols of it alone begin at `first`; `indices` are the formula's own.
     pub(super) fn learn_positions(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -61,7 +61,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// What an integer tensor holds, if its elements are numbers that are known.
+    /// The elements of an integer tensor, if they are known.
     fn held(&mut self, tensor: Value<'c, 'a>) -> Option<Vec<Taken>> {
         let result = OperationResult::try_from(tensor).ok()?;
         let op = result.owner();
@@ -90,7 +90,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// An element that is one of these, nobody knows of which point.
+    /// An element that is one of these, at an unknown point.
     fn element(&mut self, held: &[Taken]) -> Option<Polynomial> {
         let mut held = held.iter();
         let (first, points) = held.next()?;
@@ -102,7 +102,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Some(element)
     }
 
-    /// The number that an integer of any width is: it fits.
+    /// The value of an integer of any width, if it fits.
     pub(super) fn integer(&mut self, value: Value<'c, 'a>) -> Option<Polynomial> {
         if let Some(number) = self.numbers.get(&ValueKey::of(value)) {
             return Some(number.clone());
@@ -133,7 +133,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         }
     }
 
-    /// Whether an integer type holds a number.
+    /// Whether an integer type represents a value.
     fn fits(&self, number: &Polynomial, r#type: Type<'c>) -> bool {
         let width = match IntegerType::try_from(r#type) {
             Ok(integer) => integer.width(),

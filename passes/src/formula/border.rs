@@ -14,7 +14,7 @@ use skript_semantics::{Scalar, ScalarKind};
 /// The border of a tensor that is read beyond its extents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Border {
-    /// The access that the guard keeps in bounds; with its border, every point counts.
+    /// The access that the guard keeps in bounds; with the border, every point contributes.
     pub access: TermId,
     pub value: Scalar,
 }

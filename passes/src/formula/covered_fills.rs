@@ -54,8 +54,8 @@ fn sizes<'c: 'a, 'a>(splat: Value<'c, 'a>) -> Vec<Value<'c, 'a>> {
     made.map_or_else(|_| Vec::new(), |op| op.operands().skip(1).collect())
 }
 
-/// Whether each step of a formula writes another element, at its indices, and the loops run over the tensor's extents:
-/// for dynamic ones, over the values that it was created with.
+/// Whether each step of a formula writes a different element, at its indices, and the loops run over the tensor's
+/// extents: for dynamic ones, over the values that it was created with.
 fn runs_over<'c: 'a, 'a>(formula: OperationRef<'c, 'a>, sizes: &[Value<'c, 'a>]) -> bool {
     let Ok(reading) = Reading::of(formula) else {
         return false;
@@ -122,7 +122,7 @@ fn is_covered(first: OperationRef) -> bool {
     false
 }
 
-/// The formula that alone uses the result of this one, as its destination.
+/// The formula that is the only user of this one's result, as its destination.
 fn successor<'c: 'a, 'a>(formula: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
     let result = ir::result(formula).ok()?;
     let [user] = users(result)[..] else {

@@ -14,27 +14,27 @@ pub(crate) struct Domain {
     pub parallel: usize,
     /// Each index of the formula as a form of the loops.
     pub indices: Vec<Affine>,
-    /// Constraints that are left, over the loops.
+    /// The remaining constraints, over the loops.
     pub constraints: Vec<Affine>,
     /// Conjuncts of the predicate that the constraints do not imply.
     pub others: Vec<TermId>,
-    /// By target.
+    /// One entry for each target.
     pub placements: Vec<TargetBlock>,
-    /// The loop of one iteration for an index of one value, by index.
+    /// For each index with one value, its loop with one iteration.
     units: HashMap<usize, usize>,
 }
 
 /// The block of an output that the loops write.
 #[derive(Debug)]
 pub(crate) struct TargetBlock {
-    /// By dimension of the output.
+    /// One entry for each dimension of the output.
     pub slots: Vec<Slot>,
     /// Loops by dimension of the output, outermost first; each loop alone when split.
     pub loops: Vec<Vec<usize>>,
 }
 
 impl Domain {
-    /// `None` if no point is left.
+    /// `None` if no point remains.
     pub(crate) fn of(nest: &Nest) -> Result<Option<Domain>, Refusal> {
         if nest.kind == Accumulation::Replace || nest.reads_destination() {
             return Err(Refusal::Shape("runs in the order of its loops"));
@@ -44,7 +44,7 @@ impl Domain {
         if domain.extents.contains(&Extent::Static(0)) || constant_false(&guard) {
             return Ok(None);
         }
-        let (forms, slots) = place(nest, &domain.low, &domain.extents)?;
+        let (forms, slots) = position(nest, &domain.low, &domain.extents)?;
         let order = order(nest, &domain.extents, &slots)?;
         let overflow = Refusal::Shape("has subscripts beyond 64 bits");
         let indices = forms
@@ -91,8 +91,8 @@ fn constant_false(guard: &Guard) -> bool {
         .any(|c| c.as_constant().is_some_and(|v| v < 0))
 }
 
-/// Each index as `low ± index`, such that targets count upwards, and where they then write.
-fn place(
+/// Each index as `low ± index`, such that targets increase, and the written positions.
+fn position(
     nest: &Nest,
     low: &[i64],
     extents: &[Extent],
@@ -150,14 +150,14 @@ fn place(
             }
             Placement::Block(slots) => Ok(slots),
             Placement::Overlapping => Err(Refusal::Shape("writes elements that may coincide")),
-            Placement::Indirect => Err(Refusal::Shape("writes at subscripts that data decide")),
+            Placement::Indirect => Err(Refusal::Shape("writes at subscripts that depend on data")),
         })
         .collect::<Result<_, _>>()?;
     Ok((forms, slots))
 }
 
-/// Whether every position of a block is in an output of these extents. For a dynamic extent, every position that is
-/// written is.
+/// Whether every position of a block is in bounds of an output with these extents. For a dynamic extent, every written
+/// position is.
 fn inside(slots: &[Slot], extents: &[Extent], is_guarded: bool) -> bool {
     slots.iter().zip(extents).all(|(slot, extent)| {
         let is_before = |extent: i64| {
@@ -278,9 +278,9 @@ mod tests {
     fn a_reversed_target_counts_upwards() {
         let mut b = Builder::new(Accumulation::Assign, &[4]);
         let i = b.index(0);
-        let place = b.window(0, -1, 0, 0, 3);
+        let position = b.window(0, -1, 0, 0, 3);
         let x = b.access(&[4], &[i]);
-        let nest = b.target(&[4], &[place], x);
+        let nest = b.target(&[4], &[position], x);
         let domain = Domain::of(&nest).unwrap().unwrap();
         assert_eq!(domain.affine(&nest, i).unwrap().to_string(), "d0 * -1 + 3");
         assert!(domain.placements[0].slots[0].covers(4));
@@ -291,16 +291,16 @@ mod tests {
         // y[i] = x[|i - 2|], i < 8 over x of 4
         let mut b = Builder::new(Accumulation::Assign, &[8]);
         let i = b.index(0);
-        let place = b.window(0, 1, 0, 0, -2);
-        let within = b.within(place, 4);
+        let position = b.window(0, 1, 0, 0, -2);
+        let within = b.within(position, 4);
         b.nest.predicate = Some(within);
-        let x = b.access(&[4], &[place]);
+        let x = b.access(&[4], &[position]);
         let nest = b.target(&[8], &[i], x);
         let domain = Domain::of(&nest).unwrap().unwrap();
         assert!(domain.always_holds());
         assert_eq!(domain.extents, [4]);
         assert_eq!(domain.placements[0].slots[0].offset, 2);
-        assert_eq!(domain.affine(&nest, place), Some(Affine::index(0)));
+        assert_eq!(domain.affine(&nest, position), Some(Affine::index(0)));
     }
 
     #[test]
@@ -309,11 +309,11 @@ mod tests {
         let refused = |offset: i64| {
             let mut b = Builder::new(Accumulation::Sum, &[4, 2]);
             let i = b.index(0);
-            let place = b.window(0, 2, 1, 1, offset);
-            let within = b.within(place, 8);
+            let position = b.window(0, 2, 1, 1, offset);
+            let within = b.within(position, 8);
             b.nest.predicate = Some(within);
             let x = b.access(&[4], &[i]);
-            let nest = b.target(&[8], &[place], x);
+            let nest = b.target(&[8], &[position], x);
             matches!(Domain::of(&nest), Err(Refusal::Shape(_)))
         };
         assert_eq!([-1, 0, 1].map(refused), [true, false, true]);

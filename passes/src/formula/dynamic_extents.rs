@@ -17,7 +17,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use skript_semantics::ScalarOp;
 
-/// Sizes of a tensor or a part of one.
+/// Sizes of a tensor or of a part of it.
 #[derive(Clone, Default)]
 pub(crate) struct Sizes<'c, 'a> {
     /// [`types::DYNAMIC`] for an extent in the list of values.
@@ -58,12 +58,12 @@ impl<'c, 'a> FromIterator<Size<'c, 'a>> for Sizes<'c, 'a> {
     }
 }
 
-/// The run-time extents of a formula's loops.
+/// The dynamic extents of a formula's loops.
 pub(crate) struct Open<'s, 'c, 'a> {
-    /// By loop of the domain.
+    /// One entry for each loop of the domain.
     loops: Vec<Size<'c, 'a>>,
     same: &'s EqualExtents,
-    /// Whether points may be skipped, and whether their reads may be.
+    /// Whether points may be skipped, and whether their reads may be skipped.
     skips: bool,
     skips_reads: bool,
 }
@@ -73,7 +73,7 @@ pub(crate) struct Open<'s, 'c, 'a> {
 pub(crate) enum Fit {
     Whole,
     Part,
-    /// A part, unless points that are skipped lie outside.
+    /// A part of it, unless skipped points are outside.
     Unproven,
 }
 
@@ -109,15 +109,15 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         })
     }
 
-    /// How many steps a loop of the domain has.
+    /// The number of steps of a loop of the domain.
     pub(crate) fn size(&self, number: usize) -> Size<'c, 'a> {
         self.loops.get(number).copied().unwrap_or(Size::Fixed(1))
     }
 
-    /// How many steps loops have together, one inside of the other.
+    /// The number of steps of nested loops together.
     ///
     /// # Errors
-    /// An operation cannot be made.
+    /// An operation cannot be built.
     pub(crate) fn steps(
         &self,
         loops: &[usize],
@@ -139,7 +139,7 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         })
     }
 
-    /// Whether a dimension of a tensor is as long as so many steps.
+    /// Whether a dimension of a tensor has that many elements.
     pub(crate) fn fit(&self, tensor: Value<'c, 'a>, dimension: usize, size: Size<'c, 'a>) -> Fit {
         let extents = types::extents(tensor.r#type()).unwrap_or_default();
         match (extents.get(dimension), size) {
@@ -154,10 +154,10 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
     }
 
-    /// How loops, one inside of the other, go through a dimension that they write.
+    /// How nested loops cover a dimension that they write.
     ///
     /// # Errors
-    /// [`Refusal::Shape`]: points that are skipped may lie outside of it.
+    /// [`Refusal::Shape`]: skipped points may be outside of it.
     pub(crate) fn fit_written(
         &self,
         tensor: Value<'c, 'a>,
@@ -186,8 +186,8 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         }
     }
 
-    /// How the loops go through a dimension that they read: as far as a part reaches, if every point reads. `bare`: the loops that
-    /// are dimensions of the part, which has no element where one of them is empty; where another one is, no point reads.
+    /// How the loops cover a dimension that they read: a part of it, if every point reads. `bare`: the loops that are
+    /// dimensions of the part, which has no element if one of them is empty; if another loop is empty, no point reads.
     pub(crate) fn fit_read(
         &self,
         tensor: Value<'c, 'a>,
@@ -232,20 +232,20 @@ impl<'s, 'c: 'a, 'a> Open<'s, 'c, 'a> {
         else {
             return false;
         };
-        let (place, end) = match (op, operands.as_slice()) {
-            (ScalarOp::Lt, [place, end]) | (ScalarOp::Gt, [end, place]) => (*place, *end),
+        let (position, end) = match (op, operands.as_slice()) {
+            (ScalarOp::Lt, [position, end]) | (ScalarOp::Gt, [end, position]) => (*position, *end),
             _ => return false,
         };
         let Some(tensor) = reading.tensors.get(*tensor) else {
             return false;
         };
-        let place = domain.affine(nest, place);
+        let position = domain.affine(nest, position);
         let mut outside = reading.outside.iter().filter(|(_, term)| *term == end);
         outside.any(|(end, _)| {
             let mut subscripts = subscripts.iter().enumerate();
             subscripts.any(|(dimension, subscript)| {
-                place.is_some()
-                    && domain.affine(nest, *subscript) == place
+                position.is_some()
+                    && domain.affine(nest, *subscript) == position
                     && self.same.is_extent(*tensor, dimension, *end)
             })
         })

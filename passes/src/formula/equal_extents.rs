@@ -28,10 +28,10 @@ enum Number {
     Extent(ValueKey, usize),
 }
 
-/// The facts of checks so far: of those in functions, outside of branches and loops.
+/// The facts established by the checks so far: those in functions, outside of branches and loops.
 #[derive(Debug, Default)]
 pub(crate) struct EqualExtents {
-    /// Numbers that equal others.
+    /// Values that are equal to others.
     equal: HashMap<Number, Number>,
 }
 

@@ -22,7 +22,7 @@ use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
-/// Why linalg refused a formula that was left.
+/// Why linalg does not support a formula that was left.
 pub(crate) const NOT_LINALG: &str = "not_linalg";
 
 /// The pass `convert-skript-formula-to-linalg`.
@@ -107,7 +107,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// `None`: left for later.
+/// `None`: it is left for a later pass.
 fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
     maps_only: bool,

@@ -29,7 +29,7 @@ pub(crate) const ACCUMULATES: &str = "accumulates";
 /// Builds the formula's results before it. `finite`: see [`Border::of`]. `same`: known equalities of dynamic extents.
 ///
 /// # Errors
-/// [`Refusal`] for a formula that runs in order, or writes elements that form no block.
+/// [`Refusal`] for a formula that runs in order, or writes elements that are not a block.
 pub(crate) fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     finite: bool,
@@ -137,7 +137,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
     Ok(finished)
 }
 
-/// A copy that only renames elements once its indices are split into digits, `y[i,] = u[i / c,i % c]`.
+/// A copy that only moves elements once its indices are split into digits, `y[i,] = u[i / c,i % c]`.
 fn view_by_digits<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     same: &EqualExtents,
@@ -263,7 +263,7 @@ fn accesses<'c: 'a, 'a>(
 }
 
 fn element_type<'c>(tensor: Value<'c, '_>) -> Result<Type<'c>, Refusal> {
-    types::element_of(tensor.r#type()).ok_or(Refusal::Shape("has operands that are no tensors"))
+    types::element_of(tensor.r#type()).ok_or(Refusal::Shape("has operands that are not tensors"))
 }
 
 /// An operand that is never read. It defines the extents of loops that no other operand defines.

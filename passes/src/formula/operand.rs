@@ -22,7 +22,7 @@ pub(crate) struct Operand<'c, 'a> {
     pub forms: Vec<Affine>,
 }
 
-/// The operands of a formula and which access reads which.
+/// The operands of a formula, and the operand that each access reads.
 pub(crate) struct Operands<'c, 'a> {
     pub list: Vec<Operand<'c, 'a>>,
     /// Accesses that are operands.
@@ -44,12 +44,12 @@ struct Access<'c, 'a> {
 /// A dimension of a copy with a border.
 #[derive(Clone, Copy)]
 struct Span<'c, 'a> {
-    /// The first subscript, which may be before the tensor.
+    /// The first subscript, which may be out of bounds.
     low: i64,
     size: Size<'c, 'a>,
-    /// The number of positions that are in the tensor, from the first common one on.
+    /// The number of positions in bounds, from the first common one on.
     count: Size<'c, 'a>,
-    /// Whether the end of the tensor in it is dynamic.
+    /// Whether its end is dynamic.
     is_open: bool,
 }
 
@@ -394,7 +394,7 @@ fn common<'c: 'a, 'a>(
     Ok(Size::Open(most))
 }
 
-/// The part of the tensor that is read, inside a border of a value, of zeros if none is given.
+/// The part of the tensor that is read, with a border of a value; of zeros if none is given.
 fn pad<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     spans: &[Span<'c, 'a>],
@@ -409,7 +409,7 @@ fn pad<'c: 'a, 'a>(
     let around = at.constant(around, element)?;
     let r#type = types::of_extents(tensor.r#type(), &all.fixed);
     let border = at.fill_sized(around, r#type, &all.values)?;
-    // Nothing is read of the tensor where a window lies in the border alone.
+    // Nothing of the tensor is read where a window is in the border only.
     let counts: Sizes = spans.iter().map(|span| span.count).collect();
     if counts.fixed.contains(&0) {
         return Ok(border);

@@ -50,7 +50,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
     }
 
-    /// Whether everything below a block may be computed where a point or a branch skips it.
+    /// Whether everything below a block may be speculated at points that a predicate or a branch skips.
     ///
     /// # Errors
     /// [`Refusal::Build`]: an operation lacks an operand.
@@ -89,7 +89,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         values.iter().map(|value| self.value(*value)).collect()
     }
 
-    /// The values at points that count, and others at skipped points: selected, or computed only there.
+    /// The values at points that contribute, and others at skipped points: selected, or computed only there.
     ///
     /// # Errors
     /// As [`Payload::value`].
@@ -236,7 +236,7 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         }
     }
 
-    /// A branch that is one here too: of several results, the one with this number.
+    /// A branch that stays a branch: of several results, the one with this number.
     fn stay(
         &mut self,
         op: OperationRef<'c, 'a>,
@@ -283,15 +283,15 @@ impl<'r, 'c: 'a, 'a> Payload<'r, 'c, 'a> {
         let index = Type::index(self.at.context);
         let mut operands = vec![tensor];
         for (subscript, extent) in access.subscripts().into_iter().zip(&extents) {
-            let place = self.value(subscript)?;
+            let address = self.value(subscript)?;
             if *extent == types::DYNAMIC {
-                operands.push(place);
+                operands.push(address);
                 continue;
             }
             let last = self.at.index(extent - 1)?;
             let zero = self.at.index(0)?;
-            let place = self.at.scalar(ScalarOp::Max, &[place, zero], index)?;
-            operands.push(self.at.scalar(ScalarOp::Min, &[place, last], index)?);
+            let address = self.at.scalar(ScalarOp::Max, &[address, zero], index)?;
+            operands.push(self.at.scalar(ScalarOp::Min, &[address, last], index)?);
         }
         let element = ir::result(op)?.r#type();
         Ok(self

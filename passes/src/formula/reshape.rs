@@ -40,7 +40,7 @@ impl<'s> Shaped<'s> {
     }
 }
 
-/// The row-major position in dimensions, and how many there are.
+/// The row-major position over dimensions, and their number.
 fn position(dimensions: &[(&Affine, i64)]) -> Option<(Affine, i64)> {
     let mut stride = 1i64;
     let mut sum = Affine::default();
@@ -51,8 +51,8 @@ fn position(dimensions: &[(&Affine, i64)]) -> Option<(Affine, i64)> {
     Some((sum, stride))
 }
 
-/// Whether one reshape or two make a tensor of these extents one of the others, which hold as many elements: where neither refines
-/// the other, they go through one dimension, of as many as is known.
+/// Whether one or two reshapes convert a tensor to these extents, which have as many elements: if neither list refines
+/// the other, they go through one dimension, whose extent is static if it is known.
 pub(crate) fn are_reshaped(from: &[i64], to: &[i64]) -> bool {
     from == to || !from.contains(&types::DYNAMIC) || pieces(from, to) || pieces(to, from)
 }
@@ -95,7 +95,8 @@ pub(crate) fn reshape<'c: 'a, 'a>(
     block::expand(flat, &all(to.len()), &sizes, r#type, at)
 }
 
-/// The dimensions of `fine` that make up each of `coarse`, if they do. A dynamic dimension is a group on its own.
+/// The dimensions of `fine` that each dimension of `coarse` merges, if they do. A dynamic dimension is a separate
+/// group.
 fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
     if coarse.len() >= fine.len() {
         return None;
@@ -118,7 +119,7 @@ fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
             group.push(next);
             next += 1;
         }
-        // Extents of one go to the group in front of them while enough stay for the others, and none is one.
+        // Extents of 1 join the group before them while enough remain for the other groups, and none of these is 1.
         let is_next = coarse.get(number + 1) == Some(&1);
         while fine.get(next) == Some(&1) && fine.len() - next > left && !is_next {
             group.push(next);
@@ -132,7 +133,7 @@ fn groups(fine: &[i64], coarse: &[i64]) -> Option<Vec<Vec<usize>>> {
     (next == fine.len()).then_some(groups)
 }
 
-/// Whether a product needs further dimensions.
+/// Whether a product needs more dimensions.
 fn unfinished(product: i64, extent: i64) -> bool {
     match extent {
         types::DYNAMIC => product == 1,
@@ -156,7 +157,7 @@ mod tests {
             Some(vec![vec![0], vec![1, 2, 3]])
         );
         assert_eq!(groups(&[1, 1], &[]), Some(vec![]));
-        // No dimension is left for the last one.
+        // No dimension is left for the last group.
         assert_eq!(groups(&[1, 1, 6, 3], &[6, 3, 1]), None);
         assert_eq!(groups(&[5, 1, 1], &[5, 1]), Some(vec![vec![0], vec![1, 2]]));
         assert_eq!(
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_the_same_along_what_only_a_run_knows_and_between() {
+    fn positions_are_equal_along_dynamic_dimensions_and_between() {
         const N: i64 = types::DYNAMIC;
         let [b, i, j, sum] = [
             Affine::index(0),

@@ -172,7 +172,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(self.at.value(name, operands, &[], result)?)
     }
 
-    /// Within a longer recipe every step rounds, as the table has it: a contracted `x - y * floor(x / y)` would leave `[0, y)`.
+    /// In a longer recipe every step rounds, as in the table: a contracted `x - y * floor(x / y)` could leave `[0, y)`.
     fn fastmath(&self, name: &str) -> Option<&'static str> {
         if !matches!(name, ops::arith::ADDF | ops::arith::SUBF | ops::arith::MULF) {
             return None;
@@ -208,7 +208,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
     }
 
-    /// A scalar among vectors, as a vector.
+    /// A scalar operand of a vector operation, as a vector.
     fn spread(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let r#type = value.r#type();
         if !self.result.is_vector() || r#type.is_vector() {

@@ -53,7 +53,7 @@ struct Part {
     guarded: bool,
 }
 
-/// Borders, then the interior. `None` if the formula stays.
+/// Borders, then the interior. `None` if the formula is unchanged.
 fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
     let windows = matches!(
         Structure::of(nest),
@@ -78,7 +78,7 @@ fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
             }
         }
     }
-    // The part that the interior has of each loop: the product may be too large for an integer.
+    // The fraction of each loop in the interior: the product may be too large for an integer.
     let mut share = 100.0;
     for ((low, high), extent) in low.iter().zip(&high).zip(&extents) {
         share *= high.saturating_sub(*low).max(0) as f64 / *extent as f64;
@@ -89,7 +89,7 @@ fn parts(nest: &Nest, percent: i64) -> Option<Vec<Part>> {
     Some(peeled(&extents, &low, &high))
 }
 
-/// The two ends of each loop, over what the previous loops leave; then the interior.
+/// The two ends of each loop, over what the previous splits leave; then the interior.
 fn peeled(extents: &[i64], low: &[i64], high: &[i64]) -> Vec<Part> {
     let (mut from, mut to) = (vec![0; extents.len()], extents.to_vec());
     let part = |from: &[i64], to: &[i64], guarded| Part {
@@ -115,13 +115,13 @@ fn peeled(extents: &[i64], low: &[i64], high: &[i64]) -> Vec<Part> {
     parts
 }
 
-/// Where an index must lie for a constraint to hold whatever the others are.
+/// The range of an index in which a constraint holds whatever the other indices are.
 enum Bound {
     AtLeast(i64),
     Below(i64),
 }
 
-/// `None` where the constraint speaks of no loop that the outputs are cut along, or of several.
+/// `None` if the constraint involves no loop along which the outputs are split, or several.
 fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
     let terms = constraint.as_linear()?;
     let mut along = terms.iter().filter(|(index, _)| cuts(nest, *index));
@@ -139,7 +139,7 @@ fn bound(nest: &Nest, constraint: &Affine) -> Option<(usize, Bound)> {
     Some((*index, bound))
 }
 
-/// Whether every output has a dimension whose subscript is the index alone, and reaches as far as the index does.
+/// Whether every output has a dimension whose subscript is the index alone, and covers it.
 fn cuts(nest: &Nest, index: usize) -> bool {
     let last = nest.extents.get(index).and_then(|own| own.as_static());
     nest.targets.iter().all(|target| {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interior_holds_for_every_place_in_the_window() {
+    fn the_interior_holds_for_every_position_in_the_window() {
         let found = parts(&window(1, -1, 8), 50).unwrap();
         let spans: Vec<_> = found
             .iter()

@@ -18,7 +18,7 @@ pub(crate) fn result_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Type<'
     Ok(ir::result(op)?.r#type())
 }
 
-/// Elements that are read outside of formulas become `tensor.extract`; those within are the formula's to lower.
+/// Element reads outside of formulas become `tensor.extract`; the formula's lowering handles those within.
 pub(crate) fn extract_elements<'c: 'a, 'a>(
     root: &OperationRef<'c, 'a>,
     rewriter: &Rewriter<'c>,

@@ -39,7 +39,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// A sum or a product, and where its destinations begin among its operands and among the arguments of its regions.
+/// A sum or a product, and the positions of its destinations among its operands and among the arguments of its regions.
 struct Accumulation<'c, 'a> {
     formula: OperationRef<'c, 'a>,
     body: BlockRef<'c, 'a>,
@@ -64,7 +64,8 @@ impl<'c: 'a, 'a> Accumulation<'c, 'a> {
         })
     }
 
-    /// Whether a destination of narrow reals gets several values for one element, and no step reads a destination.
+    /// Whether a destination with narrow reals combines several values for one element, and no step reads a
+    /// destination.
     fn rounds_often(&self) -> bool {
         let reads = self.regions().into_iter().any(|region| {
             let arguments = region
@@ -196,7 +197,7 @@ fn init<'c: 'a, 'a>(
     Ok(at.value(ops::tensor::SPLAT, &operands, &[], r#type)?)
 }
 
-/// A scalar in the wide type: a product is made there, and not rounded before.
+/// A scalar in the wide type: a product is computed in it, and not rounded before.
 fn wide_value<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     wide: Type<'c>,

@@ -15,7 +15,7 @@ use skript_dialect::melior::ir::{Attribute, OperationRef, TypeLike, Value, Value
 /// Attribute of an argument: whether bufferization may write into it.
 const WRITABLE: &str = "bufferization.writable";
 
-/// Marks the tensor arguments of a function as never written; nothing is known of a function that is defined elsewhere.
+/// Marks the tensor arguments of a function as never written; functions that are defined elsewhere are unknown.
 ///
 /// # Errors
 /// It is not a function.

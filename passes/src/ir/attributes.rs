@@ -152,13 +152,13 @@ pub fn attribute<'c>(context: &'c Context, value: &AttributeValue) -> Attribute<
     }
 }
 
-/// Whether an attribute's elements stand in the file's resources.
+/// Whether an attribute's elements are in the file's resources.
 pub fn is_resource(attribute: Attribute) -> bool {
     // SAFETY: the attribute is valid.
     unsafe { mlir_sys::mlirAttributeIsADenseResourceElements(attribute.to_raw()) }
 }
 
-/// Whether an attribute is a tensor of which some elements are given, and the others are zero.
+/// Whether an attribute is a sparse tensor, whose other elements are zero.
 pub fn is_sparse(attribute: Attribute) -> bool {
     // SAFETY: the attribute is valid.
     unsafe { mlir_sys::mlirAttributeIsASparseElements(attribute.to_raw()) }

@@ -37,7 +37,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         }
     }
 
-    /// In front of `op`, with its location.
+    /// Inserts before `op`, with its location.
     ///
     /// # Errors
     /// `op` is in no block.
@@ -80,7 +80,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         Ok(self.insert(operation))
     }
 
-    /// An operation that was made elsewhere.
+    /// Inserts a detached operation.
     pub fn insert(&self, operation: Operation<'c>) -> OperationRef<'c, 'a> {
         match self.before {
             Some(next) => self.block.insert_operation_before(next, operation),

@@ -7,9 +7,9 @@ use mlir_sys::MlirContext;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The context as the reference that types and attributes are made from.
+/// The context as a reference for creating types and attributes.
 ///
-/// The reference lives as long as `holder`, so a pass keeps one in its own frame.
+/// The reference lives as long as `holder`, so a pass stores one in its own frame.
 pub fn borrow<'c>(holder: &'c ContextRef<'_>) -> &'c Context {
     // SAFETY: `Context` and `ContextRef` are one raw pointer each, and the result borrows `holder`.
     unsafe { std::mem::transmute::<&ContextRef<'_>, &'c Context>(holder) }
@@ -17,8 +17,8 @@ pub fn borrow<'c>(holder: &'c ContextRef<'_>) -> &'c Context {
 
 /// The context of an operation, for as long as the context lives.
 ///
-/// melior reads a context through a reference to the pointer to it. One word for each address of a context is kept for the
-/// life of the process, so that the reference needs no holder in the caller's frame.
+/// melior reads a context through a reference to the pointer to it. For each address of a context one word is kept
+/// until the process ends, so that the reference needs no holder in the caller's frame.
 pub fn of<'c>(op: OperationRef<'c, '_>) -> &'c Context {
     static HOLDERS: LazyLock<Mutex<HashMap<usize, &'static Holder>>> =
         LazyLock::new(Mutex::default);

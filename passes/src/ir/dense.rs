@@ -11,7 +11,7 @@ use melior::ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value};
 /// dense, or too large for this machine.
 pub fn bytes(value: Attribute<'_>, element: usize, count: usize) -> Option<Vec<u8>> {
     let raw = value.to_raw();
-    // SAFETY: asked of dense attributes only; the bytes belong to the context and are copied. Callers know the type.
+    // SAFETY: called for dense attributes only; the bytes belong to the context and are copied. Callers know the type.
     unsafe {
         if !mlir_sys::mlirAttributeIsADenseElements(raw) {
             return None;
@@ -32,10 +32,10 @@ pub fn bytes(value: Attribute<'_>, element: usize, count: usize) -> Option<Vec<u
 /// The first `count` elements of a dense attribute of bools, a byte each: as many as it has at most.
 pub fn bools(value: Attribute<'_>, count: usize) -> Vec<u8> {
     let raw = value.to_raw();
-    // SAFETY: the length is asked for first; callers know the type.
+    // SAFETY: the length is queried first; callers know the type.
     let length = unsafe { mlir_sys::mlirElementsAttrGetNumElements(raw) };
     let length = isize::try_from(count).unwrap_or(0).min(length as isize);
-    // SAFETY: each place is one of the attribute.
+    // SAFETY: each position is below the length of the attribute.
     let bools = (0..length).map(|n| unsafe { mlir_sys::mlirDenseElementsAttrGetBoolValue(raw, n) });
     bools.map(u8::from).collect()
 }
@@ -55,7 +55,7 @@ pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
 /// Whether a dense attribute is a splat.
 pub fn is_splat(value: Attribute<'_>) -> bool {
     let raw = value.to_raw();
-    // SAFETY: what the second asks of, the first says.
+    // SAFETY: the first query establishes the precondition of the second.
     unsafe {
         mlir_sys::mlirAttributeIsADenseElements(raw) && mlir_sys::mlirDenseElementsAttrIsSplat(raw)
     }

@@ -10,11 +10,11 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{TypeLike, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
-/// What operations of a module write.
+/// The memory effects of a module's functions.
 #[derive(Default)]
 pub(crate) struct Effects<'c, 'a> {
     functions: HashMap<String, OperationRef<'c, 'a>>,
-    /// By function: the positions of the arguments that it writes.
+    /// For each function, the positions of the arguments that it writes.
     written: HashMap<String, HashSet<usize>>,
 }
 
@@ -27,8 +27,7 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         }
     }
 
-    /// The memrefs that an operation, or one below it, may write. An operation that is not known may write all of its
-    /// operands.
+    /// The memrefs that an operation, or one below it, may write. An unknown operation may write all of its operands.
     pub(crate) fn written(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let mut found = self.own(op);
         for inner in nested(op) {
@@ -37,7 +36,7 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         found
     }
 
-    /// As [`Effects::written`], without what is below the operation.
+    /// As [`Effects::written`], without nested operations.
     fn own(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let operands: Vec<Value> = op.operands().collect();
         let at = |position: usize| operands.get(position).copied().into_iter().collect();
@@ -62,7 +61,7 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
                 arrays(operands.into_iter().skip(inputs))
             }
             _ if is_view(op) => Vec::new(),
-            // Of an operation with regions, those inside write; they may write what a loop passes from step to step.
+            // For an operation with regions, nested operations write; they may write loop-carried values.
             _ => arrays(operands),
         }
     }
@@ -81,7 +80,7 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         arrays(operands.map(|(_, operand)| operand))
     }
 
-    /// The positions of the arguments that a function writes; all of them where it calls itself or has no body.
+    /// The positions of the arguments that a function writes; all of them if it is recursive or has no body.
     fn of_function(&mut self, symbol: &str, arguments: usize) -> HashSet<usize> {
         if let Some(known) = self.written.get(symbol) {
             return known.clone();

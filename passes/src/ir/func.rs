@@ -149,7 +149,7 @@ pub fn body<'c, 'a>(function: OperationRef<'c, 'a>) -> Result<BlockRef<'c, 'a>, 
     }
 }
 
-/// A dictionary for each argument of a function; none at all if no argument ever had one.
+/// A dictionary for each argument of a function; empty if no argument has attributes.
 pub(crate) fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Attribute<'c>> {
     typed::array(function, ARGUMENTS)
 }

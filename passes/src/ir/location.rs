@@ -34,7 +34,7 @@ pub(crate) fn location<'c>(
 pub(crate) fn trace(location: Location) -> Vec<String> {
     let mut found = Vec::new();
     let mut pending = vec![location.to_raw()];
-    // SAFETY: locations live as long as their context; each kind is asked for what it has.
+    // SAFETY: locations live as long as their context; each kind is queried for its own parts.
     unsafe {
         while let Some(location) = pending.pop() {
             if mlir_sys::mlirLocationIsACallSite(location) {
@@ -42,20 +42,20 @@ pub(crate) fn trace(location: Location) -> Vec<String> {
                 pending.push(mlir_sys::mlirLocationCallSiteGetCallee(location));
             } else if mlir_sys::mlirLocationIsAName(location) {
                 let name = mlir_sys::mlirIdentifierStr(mlir_sys::mlirLocationNameGetName(location));
-                let place = mlir_sys::mlirLocationNameGetChildLoc(location);
-                if !mlir_sys::mlirLocationIsAFileLineColRange(place) {
+                let source_position = mlir_sys::mlirLocationNameGetChildLoc(location);
+                if !mlir_sys::mlirLocationIsAFileLineColRange(source_position) {
                     continue;
                 }
                 let file = mlir_sys::mlirIdentifierStr(
-                    mlir_sys::mlirLocationFileLineColRangeGetFilename(place),
+                    mlir_sys::mlirLocationFileLineColRangeGetFilename(source_position),
                 );
                 let start = (
-                    mlir_sys::mlirLocationFileLineColRangeGetStartLine(place),
-                    mlir_sys::mlirLocationFileLineColRangeGetStartColumn(place),
+                    mlir_sys::mlirLocationFileLineColRangeGetStartLine(source_position),
+                    mlir_sys::mlirLocationFileLineColRangeGetStartColumn(source_position),
                 );
                 let end = (
-                    mlir_sys::mlirLocationFileLineColRangeGetEndLine(place),
-                    mlir_sys::mlirLocationFileLineColRangeGetEndColumn(place),
+                    mlir_sys::mlirLocationFileLineColRangeGetEndLine(source_position),
+                    mlir_sys::mlirLocationFileLineColRangeGetEndColumn(source_position),
                 );
                 let end = match end > start {
                     true => format!("-{}:{}", end.0, end.1),

@@ -39,7 +39,7 @@ pub(crate) fn indices(attribute: Attribute<'_>) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// The only result of a map as a form of loops: `arguments` are the loops that its dimensions, then its symbols, stand for.
+/// The only result of a map as a form of loops: `arguments` are the loops for its dimensions, then its symbols.
 pub(crate) fn applied(
     attribute: Attribute<'_>,
     arguments: &[usize],
@@ -67,11 +67,11 @@ fn map_in(attribute: Attribute<'_>) -> Option<AffineMap<'_>> {
     }
 }
 
-/// What the inputs of a map are.
+/// The inputs of a map.
 struct Reading<'r> {
     dimensions: &'r dyn Fn(usize) -> Option<Affine>,
     symbols: &'r dyn Fn(usize) -> Option<Affine>,
-    /// Of the indices in the forms.
+    /// Indices of the forms.
     extents: &'r [i64],
 }
 

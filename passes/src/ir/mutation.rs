@@ -45,7 +45,7 @@ pub(crate) fn erase_argument(block: BlockRef, number: usize) {
     unsafe { block.erase_argument(number) };
 }
 
-/// Gives a value another type, which its definition and its users must hold for as well.
+/// Changes the type of a value; its definition and its users must accept the type.
 pub fn retype(value: Value, r#type: Type) {
     // SAFETY: the value is alive.
     unsafe { mlir_sys::mlirValueSetType(value.to_raw(), r#type.to_raw()) }

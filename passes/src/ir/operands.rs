@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operands and results of operations that many families have in one place: casts, unary and binary operations, ends of
+//! Operands and results of operations that many families have in one position: casts, unary and binary operations, ends of
 //! regions with one value, operations with destinations.
 
 use melior::Error;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
 
-/// The operand of a unary operation, the source of a cast or a view, or what ends a region.
+/// The operand of a unary operation, the source of a cast or a view, or the operand of a terminator.
 ///
 /// # Errors
 /// The operation has no operand.

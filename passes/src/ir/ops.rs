@@ -342,7 +342,7 @@ operations! {
 mod tests {
     use super::*;
 
-    /// Names that no dialect has here: `sdy` is registered only where programs are read.
+    /// Names without a registered dialect: `sdy` is registered only where programs are parsed.
     const FOREIGN: [&str; 3] = ["ml_program.", "sdy.", "stablehlo.rng"];
 
     #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Moves operations into functions of their own.
+//! Outlines operations into functions.
 //!
 //! An outlined function rebuilds views, constants and pointers from the table; other values from outside are arguments.
 
@@ -19,7 +19,7 @@ use melior::ir::{
 use skript_dialect::{PassError, op};
 use std::collections::{HashMap, HashSet};
 
-/// Of an argument: no other pointer of the function leads to its elements.
+/// Attribute of an argument: no other pointer of the function accesses its elements.
 pub(crate) const NOALIAS: &str = "llvm.noalias";
 
 /// Attributes of the caller's arguments that outlined functions keep.
@@ -101,7 +101,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
         self.block.add_argument(r#type, self.location)
     }
 
-    /// Ends the function: it returns `results`, and its arguments have what is known of those of `caller`, the function
+    /// Ends the function: it returns `results`, and its arguments get the attributes of those of `caller`, the function
     /// that the operations come from.
     ///
     /// # Errors
@@ -206,7 +206,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     }
 }
 
-/// Constants, views, and pointers from the table: they are free, and nothing changes their values.
+/// Constants, views, and pointers from the table: they cost nothing, and their values do not change.
 pub(crate) fn is_rebuilt(op: OperationRef) -> bool {
     let of_arrays = || op.operand_count() == 0 || op.results().any(|r| !is_scalar(r.r#type()));
     let is_value = op.region_count() == 0 && op.result_count() > 0;

@@ -93,7 +93,7 @@ pub(crate) fn append_functions(
     text: &str,
 ) -> Result<(), CodegenError> {
     let owner = module.context();
-    // SAFETY: `owner` stands until the end of the function; what is parsed belongs to the context itself.
+    // SAFETY: `owner` lives until the end of the function; parsed objects belong to the context.
     let context: &Context = unsafe { owner.to_ref() };
     let (parsed, messages) = collecting(context, || Module::parse(context, text));
     let parsed = parsed.ok_or_else(|| {

@@ -9,7 +9,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, AttributeLike, OperationRef};
 use skript_intrinsics::Value;
 
-/// The attributes that a dictionary was made from, by name.
+/// The attributes that a dictionary was built from, by name.
 pub(crate) fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
     let dictionary = DictionaryAttribute::try_from(dictionary).ok()?;
     let entry = |n| {
@@ -20,7 +20,7 @@ pub(crate) fn entries(dictionary: Attribute) -> Option<Vec<(String, Value)>> {
     (0..dictionary.len()).map(entry).collect()
 }
 
-/// The value that an attribute of an operator was made from.
+/// The attribute value that an MLIR attribute was built from.
 fn value_of(attribute: Attribute) -> Option<Value> {
     if attribute.is_unit() {
         return Some(Value::Null);

@@ -6,7 +6,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Region, RegionLike, Value, ValueLike};
 use melior::{ContextRef, Error};
 
-/// The region of an operation, which is left with an empty one.
+/// Takes the region of an operation, which then has an empty one.
 ///
 /// # Errors
 /// The operation has fewer regions.
@@ -24,12 +24,12 @@ pub fn take<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Result<Regio
 /// One of the operations has fewer regions.
 pub fn replace(op: OperationRef, from: OperationRef, number: usize) -> Result<(), Error> {
     let (target, source) = (op.region(number)?, from.region(number)?);
-    // SAFETY: both regions are alive; no caller holds what stood in the first.
+    // SAFETY: both regions are alive; no caller holds the previous content of the first.
     unsafe { mlir_sys::mlirRegionTakeBody(target.to_raw(), source.to_raw()) };
     Ok(())
 }
 
-/// The first block; it lives as long as whatever operation the region ends in.
+/// The first block; it lives as long as the operation that the region ends up in.
 pub fn first_block<'c: 'a, 'a>(region: &Region<'c>) -> Option<BlockRef<'c, 'a>> {
     let block = region.first_block()?;
     // SAFETY: blocks stay where they are when their region moves.

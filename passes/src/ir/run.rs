@@ -7,22 +7,23 @@ use melior::diagnostic::DiagnosticSeverity;
 use melior::ir::Module;
 use std::sync::{Arc, Mutex};
 
-/// A context with `skript` and everything that code generation makes, loaded; one thread, so that messages keep order.
+/// A context with `skript` and all dialects of code generation loaded; single-threaded, so that messages keep their
+/// order.
 pub fn context() -> Context {
     let context = Context::new();
     load_all(&context);
     context
 }
 
-/// Makes of a context one as [`context`] returns.
+/// Registers and loads in a context what [`context`] does.
 pub fn load_all(context: &Context) {
     context.enable_multi_threading(false);
     skript_dialect::add_all(context);
     context.load_all_available_dialects();
 }
 
-/// So many errors are kept of one stage, and so many bytes of each: text that MLIR prints may be much larger than what was
-/// read.
+/// The maximum number of errors of one stage, and the maximum size of each in bytes: text that MLIR prints may be much
+/// larger than its input.
 const MESSAGES: usize = 100;
 
 const BYTES: usize = 4000;
@@ -47,7 +48,7 @@ pub fn collecting<T>(context: &Context, work: impl FnOnce() -> T) -> (T, Vec<Str
     (result, messages)
 }
 
-/// A message of at most `bytes`, and what stands for the rest.
+/// A message of at most `bytes`, followed by a note about the rest.
 pub fn bounded(mut message: String, bytes: usize) -> String {
     if message.len() > bytes {
         let end = (0..=bytes).rev().find(|at| message.is_char_boundary(*at));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several operations at once, written as text over values that are there.
+//! Inserts several operations, written as text over existing values.
 
 use crate::ir;
 use melior::ir::block::BlockLike;
@@ -8,7 +8,7 @@ use melior::ir::{Module, Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
 
-/// Text under construction; every line that gives a value gets a new name.
+/// Text under construction; every line with a result gets a new name.
 #[derive(Default)]
 pub struct Lines {
     text: String,
@@ -16,7 +16,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Appends `%vN = rhs` and gives `%vN`.
+    /// Appends `%vN = rhs` and returns `%vN`.
     pub fn value(&mut self, rhs: impl AsRef<str>) -> String {
         let name = format!("%v{}", self.next);
         self.next += 1;
@@ -24,7 +24,7 @@ impl Lines {
         name
     }
 
-    /// Appends `%vN:count = rhs` and gives the names of the results.
+    /// Appends `%vN:count = rhs` and returns the names of the results.
     pub fn values(&mut self, count: usize, rhs: impl AsRef<str>) -> Vec<String> {
         let name = format!("%v{}", self.next);
         self.next += 1;
@@ -36,7 +36,7 @@ impl Lines {
         (0..count).map(|n| format!("{name}#{n}")).collect()
     }
 
-    /// A new name, for a value that a line defines by itself.
+    /// A new name, for a value that a line defines itself.
     pub fn name(&mut self) -> String {
         self.next += 1;
         format!("%v{}", self.next - 1)
@@ -58,7 +58,7 @@ impl Lines {
 pub struct Spliced<'c, 'a> {
     /// The requested values.
     pub values: Vec<Value<'c, 'a>>,
-    /// The operations, in order; not those in their regions.
+    /// The operations, in order, without nested ones.
     pub operations: Vec<OperationRef<'c, 'a>>,
 }
 
@@ -66,7 +66,7 @@ pub struct Spliced<'c, 'a> {
 /// `results` name, each with its type.
 ///
 /// # Errors
-/// The text does not parse: a defect of the caller.
+/// The text does not parse: an internal error of the caller.
 pub fn splice<'c: 'a, 'a>(
     at: OperationRef<'c, 'a>,
     operands: &[Value<'c, 'a>],
@@ -92,7 +92,7 @@ pub fn splice<'c: 'a, 'a>(
     let context = unsafe { owner.to_ref() };
     let (parsed, messages) = ir::collecting(context, || Module::parse(context, &source));
     let parsed = parsed.ok_or_else(|| {
-        // Only the reasons: the generated text means nothing to users.
+        // Only the reasons: the generated text would not help users.
         let reasons = messages
             .iter()
             .map(|m| m.split_once("): ").map_or(m.as_str(), |m| m.1));
@@ -113,8 +113,8 @@ pub fn splice<'c: 'a, 'a>(
         .collect();
     let mut moved = Vec::new();
     for op in rest {
-        // SAFETY: the operation moves from the parsed module to the block, which owns it then; the terminator that stays
-        // behind only refers to it until the module goes, here.
+        // SAFETY: the operation moves from the parsed module to the block, which then owns it; the remaining terminator
+        // refers to it only until the module is dropped, here.
         unsafe {
             let raw = op.to_raw();
             mlir_sys::mlirOperationRemoveFromParent(raw);

@@ -47,7 +47,7 @@ pub fn flag(context: &Context) -> Type<'_> {
     IntegerType::new(context, 1).into()
 }
 
-/// `i64`, whatever ints of the language are.
+/// `i64`, independent of the storage type of ints.
 pub fn word(context: &Context) -> Type<'_> {
     IntegerType::new(context, 64).into()
 }
@@ -85,14 +85,14 @@ pub fn element_of(r#type: Type<'_>) -> Option<Type<'_>> {
     Some(RankedTensorType::try_from(r#type).ok()?.element())
 }
 
-/// The tensor type with elements of this type; other types as they are.
+/// The tensor type with elements of this type; other types unchanged.
 pub fn of_element<'c>(r#type: Type<'c>, element: Type<'c>) -> Type<'c> {
     extents(r#type).map_or(r#type, |extents| {
         RankedTensorType::new(&sizes(&extents), element, encoding_of(r#type)).into()
     })
 }
 
-/// The tensor type with other extents, as many as it has; other types as they are.
+/// The tensor type with other extents, as many as it has; other types unchanged.
 pub(crate) fn of_extents<'c>(r#type: Type<'c>, extents: &[i64]) -> Type<'c> {
     element_of(r#type).map_or(r#type, |element| {
         RankedTensorType::new(&sizes(extents), element, encoding_of(r#type)).into()
@@ -106,15 +106,15 @@ pub fn encoding_of(r#type: Type<'_>) -> Option<Attribute<'_>> {
 
 /// The type of both parts of a complex type; `None` for other types.
 pub fn complex_part(r#type: Type<'_>) -> Option<Type<'_>> {
-    // SAFETY: asked of a complex type only.
+    // SAFETY: called for complex types only.
     unsafe {
         mlir_sys::mlirTypeIsAComplex(r#type.to_raw())
             .then(|| Type::from_raw(mlir_sys::mlirComplexTypeGetElementType(r#type.to_raw())))
     }
 }
 
-/// The value of the type that is nearest: the greatest int of 64 bits becomes the greatest of a narrow type, where wrapping
-/// made it −1.
+/// The nearest value of the type: the maximum of 64-bit ints becomes the maximum of a narrow type, where wrapping would
+/// make it −1.
 pub fn nearest(value: Scalar, r#type: Type<'_>) -> Scalar {
     match (value, IntegerType::try_from(r#type)) {
         (Scalar::Int(value), Ok(integer)) => {
@@ -125,7 +125,7 @@ pub fn nearest(value: Scalar, r#type: Type<'_>) -> Scalar {
     }
 }
 
-/// The least int of a width, `-2^(width-1)`.
+/// The minimum int of a width, `-2^(width-1)`.
 pub fn least(width: u32) -> i64 {
     i64::MIN >> (64 - width.clamp(1, 64))
 }

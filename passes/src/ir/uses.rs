@@ -5,7 +5,7 @@ use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
 
-/// The op whose result a value is, and the number of the result; `None` for arguments of blocks.
+/// The operation that a value is a result of, and the number of the result; `None` for block arguments.
 pub fn definition<'c, 'a>(value: Value<'c, 'a>) -> Option<(OperationRef<'c, 'a>, usize)> {
     // SAFETY: the op of a live result lives as long as the result.
     unsafe {
@@ -40,7 +40,7 @@ pub fn replace_uses(old: Value, new: Value) {
     unsafe { mlir_sys::mlirValueReplaceAllUsesOfWith(old.to_raw(), new.to_raw()) }
 }
 
-/// Removes an op without uses from its block and frees it.
+/// Removes an unused operation from its block and frees it.
 pub fn erase(op: OperationRef) {
     // SAFETY: callers hold no other reference to the op; its results have no uses.
     unsafe { mlir_sys::mlirOperationDestroy(op.to_raw()) }
@@ -72,7 +72,7 @@ pub fn key(op: OperationRef) -> usize {
     op.to_raw().ptr as usize
 }
 
-/// The op of `block` that is `op` or holds it.
+/// The operation of `block` that is `op` or contains it.
 pub(crate) fn ancestor_in<'c, 'a>(
     block: BlockRef<'c, 'a>,
     op: OperationRef<'c, 'a>,

@@ -39,15 +39,16 @@ pub(crate) fn all_indices(extents: &[i64]) -> Vec<Vec<i64>> {
     extents
         .iter()
         .fold(vec![Vec::new()], |all_indices, extent| {
-            let longer = |place: &Vec<i64>| {
-                let place = place.clone();
-                (0..*extent).map(move |last| [place.as_slice(), &[last]].concat())
+            let longer = |position: &Vec<i64>| {
+                let position = position.clone();
+                (0..*extent).map(move |last| [position.as_slice(), &[last]].concat())
             };
             all_indices.iter().flat_map(longer).collect()
         })
 }
 
-/// A type of this element: a vector of the shape of `model` if that is one, of fixed length or scalable, else the element.
+/// A type with this element: a vector of the shape of `model` if that is one, fixed-length or scalable, else the
+/// element.
 pub(crate) fn shaped_like<'c>(model: Type<'c>, element: Type<'c>) -> Type<'c> {
     if !model.is_vector() {
         return element;
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_run_in_row_major_order() {
+    fn positions_run_in_row_major_order() {
         assert_eq!(all_indices(&[2, 2]), [[0, 0], [0, 1], [1, 0], [1, 1]]);
         assert_eq!(all_indices(&[]), [[0i64; 0]]);
         assert!(all_indices(&[2, 0]).is_empty());

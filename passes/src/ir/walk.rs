@@ -26,9 +26,9 @@ pub(crate) fn named<'c, 'a>(root: OperationRef<'c, 'a>, name: &str) -> Vec<Opera
     found
 }
 
-/// The op that holds an op.
+/// The parent operation.
 pub(crate) fn parent<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    // SAFETY: an op lives as long as what it holds.
+    // SAFETY: an operation lives as long as its nested operations.
     op.parent_operation()
         .map(|parent| unsafe { OperationRef::from_raw(parent.to_raw()) })
 }
@@ -46,7 +46,7 @@ pub fn blocks<'c, 'a>(op: OperationRef<'c, 'a>) -> Vec<BlockRef<'c, 'a>> {
     found
 }
 
-/// The block where a function begins.
+/// The entry block of a function.
 pub fn first_block<'c, 'a>(function: OperationRef<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
     function.region(0).ok()?.first_block()
 }

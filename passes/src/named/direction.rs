@@ -26,7 +26,7 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
             return None;
         }
         let written = |index: usize| self.output.forms.contains(&Affine::index(index));
-        // Loops of a dimension that other loops read backwards too: the whole dimension may have to be reversed.
+        // Loops of a dimension that other loops read backwards too: the full dimension may have to be reversed.
         let backwards = |index: usize| {
             let forms = self.inputs.iter().flat_map(|i| &i.forms);
             forms.filter_map(Affine::as_linear).any(|steps| {

@@ -2,7 +2,7 @@
 //! Factors of a product, each computed from the elements of one input.
 //!
 //! Signs move freely between factors, and integers, which wrap, multiply in any order. Reals round: `(2 * a) * b` has
-//! the factors `2 * a` and `b`, and `2 * (a * b)` is not split. An `index` is an integer of 64 bits.
+//! the factors `2 * a` and `b`, but `2 * (a * b)` is not split. An `index` is a 64-bit integer.
 
 use crate::extents::bounds;
 use crate::formula::scalar_to_arith::real_width;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-annotate-structure`: annotates each formula with what the recognizer sees, in its attribute `structure`.
+//! `skript-annotate-structure`: annotates each formula with its recognized structure, in its attribute `structure`.
 //!
-//! For people and tests; lowerings ask the recognizer themselves. The structure follows from the indexing maps. Dynamic
-//! extents have no influence, except that a subscript with a dynamic extent as a factor is not affine.
+//! For people and tests; lowerings query the recognizer directly. The structure follows from the indexing maps. Dynamic
+//! extents do not affect it, except that a subscript with a dynamic extent as a factor is not affine.
 
 use super::{Reading, Structure};
 use crate::ir::ops;

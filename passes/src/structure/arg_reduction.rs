@@ -26,7 +26,7 @@ pub struct ArgReduction {
     pub candidate: usize,
     /// The other conditions.
     pub guards: Vec<TermId>,
-    /// By target: the reduced index that decides the value of the target.
+    /// For each target, the reduced index that determines its value.
     pub positions: Vec<usize>,
     /// Whether the values are these indices themselves, not expressions of them.
     pub are_indices: bool,
@@ -165,12 +165,12 @@ fn as_index(nest: &Nest, term: TermId) -> Option<usize> {
 /// Compares an expression of a new element with the expression of the best element.
 struct Update<'n> {
     nest: &'n Nest,
-    /// By target: the index that decides its value.
+    /// For each target, the index that determines its value.
     positions: &'n [usize],
     guards: &'n [TermId],
     /// Conditions under which the current terms are computed.
     held: Vec<TermId>,
-    /// By target: whether the new element depends on its value.
+    /// For each target, whether the new element depends on its value.
     found: Vec<bool>,
 }
 
@@ -262,7 +262,7 @@ impl Update<'_> {
         }
     }
 
-    /// Whether a term depends on no index that decides a position.
+    /// Whether a term depends on no index that determines a position.
     fn is_free(&self, term: TermId) -> bool {
         let parts = self.nest.reachable(&[term]);
         !parts
@@ -344,8 +344,8 @@ fn alike(nest: &Nest, one: TermId, other: TermId) -> bool {
     nest.same(one, other) || form.is_some() && form == nest.affine(other)
 }
 
-/// The only index that decides a term, apart from kept indices and values from outside; `None` if data decide it, or no
-/// other index or several do.
+/// The only index that determines a term, apart from kept indices and captured values; `None` if the term depends on
+/// data, or on no other index or several.
 fn reduced_index(nest: &Nest, term: TermId, kept: impl Fn(&usize) -> bool) -> Option<usize> {
     let mut found = None;
     for part in nest.reachable(&[term]) {
@@ -438,11 +438,11 @@ mod tests {
         let mut b = Builder::new(Accumulation::Replace, &[3, 5]);
         let (i, r) = (b.index(0), b.index(1));
         let (last, shift) = (b.int(4), b.int(shift));
-        let place = b.ints(ScalarOp::Sub, last, r);
+        let address = b.ints(ScalarOp::Sub, last, r);
         let beside = b.ints(ScalarOp::Add, shift, i);
         let p = b.access(&[3], &[i]);
         b.nest.tensors[0].destination = Some(0);
-        let new = b.access(&[5], &[place]);
+        let new = b.access(&[5], &[address]);
         let mut read = |subscript: TermId| {
             b.term(Term::Access {
                 tensor: 1,
@@ -460,8 +460,8 @@ mod tests {
         };
         let (new, best) = (distance(new, own), distance(best, other));
         b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
-        let place = b.ints(ScalarOp::Sub, last, r);
-        ArgReduction::of(&b.target(&[3], &[i], place))
+        let address = b.ints(ScalarOp::Sub, last, r);
+        ArgReduction::of(&b.target(&[3], &[i], address))
     }
 
     #[test]
@@ -477,16 +477,16 @@ mod tests {
         let (i, r, step) = (b.index(0), b.index(1), b.int(step));
         let p = b.access(&[3], &[i]);
         b.nest.tensors[0].destination = Some(0);
-        let place = b.ints(ScalarOp::Add, i, r);
-        let new = b.access(&[7], &[place]);
+        let address = b.ints(ScalarOp::Add, i, r);
+        let new = b.access(&[7], &[address]);
         let best = b.term(Term::Access {
             tensor: 1,
             subscripts: vec![p],
         });
         b.nest.predicate = Some(b.reals(ScalarOp::Lt, new, best));
         let steps = b.ints(ScalarOp::Mul, step, r);
-        let place = b.ints(ScalarOp::Add, i, steps);
-        ArgReduction::of(&b.target(&[3], &[i], place))
+        let address = b.ints(ScalarOp::Add, i, steps);
+        ArgReduction::of(&b.target(&[3], &[i], address))
     }
 
     #[test]

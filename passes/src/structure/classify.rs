@@ -25,9 +25,9 @@ pub(crate) enum Structure {
     Reduce,
     /// Positions of the best elements: arg min, arg max.
     ArgReduce,
-    /// Some subscript of a read depends on data, or is not affine.
+    /// Some read subscript depends on data, or is not affine.
     Gather,
-    /// Some subscript of a write depends on data, or several points write one element.
+    /// Some write subscript depends on data, or several points write one element.
     Scatter,
     /// Runs in the order of its loops.
     Sequential,
@@ -261,15 +261,15 @@ mod tests {
     fn data_in_subscripts_gathers_and_scatters() {
         let mut b = Builder::new(Accumulation::Assign, &[4]);
         let i = b.index(0);
-        let place = b.access(&[4], &[i]);
-        let x = b.access(&[9], &[place]);
+        let address = b.access(&[4], &[i]);
+        let x = b.access(&[9], &[address]);
         let mut written = Builder {
             nest: b.nest.clone(),
         };
         let value = written.access(&[4], &[i]);
         assert_eq!(Structure::of(&b.target(&[4], &[i], x)), Structure::Gather);
         assert_eq!(
-            Structure::of(&written.target(&[9], &[place], value)),
+            Structure::of(&written.target(&[9], &[address], value)),
             Structure::Scatter
         );
     }

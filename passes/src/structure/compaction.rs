@@ -136,8 +136,8 @@ mod tests {
             tensor: 0,
             subscripts: vec![i],
         });
-        let place = subscript(&mut b, count);
-        let mut nest = b.target(&[9], &[place], if reads { own } else { x });
+        let address = subscript(&mut b, count);
+        let mut nest = b.target(&[9], &[address], if reads { own } else { x });
         nest.targets.push(NestTarget {
             extents: Vec::new(),
             subscripts: Vec::new(),

@@ -16,12 +16,12 @@ pub(super) fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
     let mut found: Option<(Nest, Vec<TermId>)> = None;
     for _ in 0..MOST {
         let present = found.as_ref().map_or(nest, |(nest, _)| nest);
-        let places = quotients(present, least);
-        if places.is_empty() {
+        let positions = quotients(present, least);
+        if positions.is_empty() {
             break;
         }
-        let digit = |place: &Affine| digit(place, &present.extents);
-        let (index, divisor) = places.iter().find_map(digit)?;
+        let digit = |position: &Affine| digit(position, &present.extents);
+        let (index, divisor) = positions.iter().find_map(digit)?;
         let low = present.extents.len();
         let mut extents = present.extents.clone();
         let extent = extents.get_mut(index)?;
@@ -49,9 +49,13 @@ pub(super) fn of(nest: &Nest, least: usize) -> Option<(Nest, Vec<TermId>)> {
 /// The subscripts with divisions, in lists of at least `least` dimensions.
 fn quotients(nest: &Nest, least: usize) -> Vec<Affine> {
     let accesses = nest.accesses(&nest.roots());
-    let read = accesses.iter().flat_map(|(_, _, places)| places.iter());
+    let read = accesses
+        .iter()
+        .flat_map(|(_, _, positions)| positions.iter());
     let written = nest.targets.iter().flat_map(|t| &t.subscripts);
-    let forms = read.chain(written).filter_map(|place| nest.affine(*place));
+    let forms = read
+        .chain(written)
+        .filter_map(|position| nest.affine(*position));
     forms
         .filter(|form| form.indices().len() >= least && form.as_linear().is_none())
         .collect()
@@ -98,8 +102,8 @@ mod tests {
         let (nest, _) = of(&sample(2), 2).unwrap();
         assert_eq!(nest.extents, [2, 3, 2]);
         let accesses = nest.accesses(&nest.roots());
-        let (_, _, places) = accesses[0];
-        let forms: Vec<_> = places.iter().map(|p| nest.affine(*p).unwrap()).collect();
+        let (_, _, positions) = accesses[0];
+        let forms: Vec<_> = positions.iter().map(|p| nest.affine(*p).unwrap()).collect();
         assert_eq!(forms[0].as_linear(), Some(vec![(0, 4), (2, 2)]));
         assert_eq!(forms[1], Affine::index(1));
     }

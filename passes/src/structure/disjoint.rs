@@ -81,14 +81,14 @@ mod tests {
     }
 
     #[test]
-    fn digits_of_a_place_are_apart_in_any_order() {
+    fn digits_of_a_position_are_disjoint_in_any_order() {
         // y[|2 · i + j|], the digits outermost first and last
         let written = |extents: &[i64], steps: (i64, i64)| {
             let mut b = Builder::new(Accumulation::Sum, extents);
-            let place = b.window(0, steps.0, 1, steps.1, 0);
+            let position = b.window(0, steps.0, 1, steps.1, 0);
             let i = b.index(0);
             let x = b.access(&[9], &[i]);
-            disjoint(&b.target(&[20], &[place], x))
+            disjoint(&b.target(&[20], &[position], x))
         };
         assert_eq!(written(&[4, 2], (2, 1)), [true, true]);
         assert_eq!(written(&[2, 4], (1, 2)), [true, true]);

@@ -18,17 +18,17 @@ pub struct Guard {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DomainBox {
     pub low: Vec<i64>,
-    /// Zero if no point is left.
+    /// Zero if no point remains.
     pub extents: Vec<Extent>,
 }
 
 impl Guard {
-    /// What holds where the predicate of a nest is true.
+    /// The facts where the predicate of a nest is true.
     pub fn of(nest: &Nest) -> Guard {
         Guard::all(nest, nest.predicate)
     }
 
-    /// What holds if all these terms are true.
+    /// The facts if all these terms are true.
     pub fn all(nest: &Nest, terms: impl IntoIterator<Item = TermId>) -> Guard {
         let mut guard = Guard::default();
         for term in terms {
@@ -46,7 +46,7 @@ impl Guard {
         self.constraints.is_empty() && self.others.is_empty()
     }
 
-    /// Adds what follows if `term` has the value `expected`.
+    /// Adds the facts that follow if `term` has the value `expected`.
     fn require(&mut self, nest: &Nest, term: TermId, expected: bool) {
         match nest.terms.get(term) {
             Some(Term::Bool(value)) => {

@@ -298,13 +298,13 @@ mod tests {
     }
 
     #[test]
-    fn a_clamped_place_has_three_pieces() {
+    fn a_clamped_position_has_three_pieces() {
         let mut b = Builder::new(Accumulation::Assign, &[10]);
         let (i, two, zero, last) = (b.index(0), b.int(2), b.int(0), b.int(5));
         let moved = b.ints(ScalarOp::Sub, i, two);
         let low = b.ints(ScalarOp::Max, moved, zero);
-        let place = b.ints(ScalarOp::Min, low, last);
-        let pieces = b.nest.pieces(&[place]).unwrap();
+        let position = b.ints(ScalarOp::Min, low, last);
+        let pieces = b.nest.pieces(&[position]).unwrap();
         assert_eq!(pieces.leaves(), 3);
         for i in 0..10 {
             assert_eq!(at(&pieces, &[i]), [(i - 2).clamp(0, 5)]);
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mirrored_place_divides_in_its_pieces() {
+    fn a_mirrored_position_divides_in_its_pieces() {
         let mut b = Builder::new(Accumulation::Assign, &[9, 4]);
         let (i, j, four, two) = (b.index(0), b.index(1), b.int(4), b.int(2));
         let moved = b.ints(ScalarOp::Sub, i, four);
@@ -335,12 +335,12 @@ mod tests {
         let (i, j, three) = (b.index(0), b.index(1), b.int(3));
         let (equal, less) = (b.ints(ScalarOp::Eq, i, j), b.ints(ScalarOp::Lt, j, three));
         let condition = b.both(equal, less);
-        let place = b.term(Term::Branch {
+        let position = b.term(Term::Branch {
             condition,
             then: i,
             otherwise: three,
         });
-        let pieces = b.nest.pieces(&[place]).unwrap();
+        let pieces = b.nest.pieces(&[position]).unwrap();
         for i in 0..7 {
             for j in 0..7 {
                 let expected = if i == j && j < 3 { i } else { 3 };
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_place_decides_the_next_does_not_ask() {
+    fn what_one_piece_decides_the_next_does_not_test() {
         let mut b = Builder::new(Accumulation::Assign, &[10]);
         let (i, five, six) = (b.index(0), b.int(5), b.int(6));
         let (first, second) = (

@@ -15,17 +15,17 @@ pub struct Positions {
     /// The loop index.
     pub index: usize,
     /// The value of the integer at each value of the index.
-    pub places: Vec<i64>,
+    pub positions: Vec<i64>,
 }
 
 impl Positions {
     /// `None` if the term depends on no index or on several, on data or on reals, or if the index is too long.
     pub fn of(nest: &Nest, term: TermId) -> Option<Self> {
-        let (index, places) = values(nest, term, |value| match value {
-            Scalar::Int(place) => Some(place),
+        let (index, positions) = values(nest, term, |value| match value {
+            Scalar::Int(position) => Some(position),
             _ => None,
         })?;
-        Some(Positions { index, places })
+        Some(Positions { index, positions })
     }
 
     /// The only index that a condition depends on, and its values for which the condition is true.
@@ -123,7 +123,7 @@ mod tests {
         let half = b.ints(ScalarOp::Div, i, two);
         let clamped = b.ints(ScalarOp::Min, half, last);
         let found = Positions::of(&b.nest, clamped).unwrap();
-        assert_eq!((found.index, found.places), (0, vec![0, 0, 1, 1, 1, 1]));
+        assert_eq!((found.index, found.positions), (0, vec![0, 0, 1, 1, 1, 1]));
     }
 
     #[test]

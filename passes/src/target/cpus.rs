@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Processors that code is compiled for by name, as data.
+//! Named processors that code can be compiled for, as data.
 
 /// A processor by LLVM's name. Sizes are typical ones where models of a processor differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Cpu {
     /// All features that code uses.
     pub(crate) fn features(&self) -> Vec<&'static str> {
         let mut features = match Cpu::named(self.base) {
-            // The table is in this order: a base stands before what is based on it.
+            // The table is ordered so that each processor follows the one that it is based on.
             Some(base) if base.name != self.name => base.features(),
             _ => Vec::new(),
         };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What code is generated for: the one description of a processor that every decision of the compiler reads.
+//! The target of code generation: the description of a processor that every decision of the compiler reads.
 //!
-//! It is of this processor, or of one by name. Nothing in it depends on the load, the affinity mask or the number of threads,
-//! so the same model, options and processor give the same code.
+//! It describes this processor, or a named one. It does not depend on the load, the affinity mask or the number of
+//! threads, so that the same model, options and processor give the same code.
 
 mod cpus;
 mod host;
@@ -23,7 +23,7 @@ const AVX2: &str = "+avx2";
 /// A processor for LLVM and for the loader, and its properties that decide how code is scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetDescription {
-    /// The processor as artifacts name it.
+    /// The processor as named in artifacts.
     pub code: Target,
     /// What it is made of.
     pub processor: Processor,
@@ -48,7 +48,7 @@ pub struct Processor {
     pub(crate) cores: u32,
 }
 
-/// Why there is no such target.
+/// Why a target is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum TargetError {
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// The features that clang knows of each processor; those that code generation never uses are not in the table.
+    /// The features that clang knows for each processor; features that code generation never uses are not in the table.
     #[test]
     fn features_are_those_of_clang() {
         for cpu in CPUS {

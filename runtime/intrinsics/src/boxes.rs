@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Boxes and regions: suppression of overlapping ones, pooling.
+//! Boxes and regions: non-maximum suppression and pooling.
 
 use crate::{Call, KernelError, at};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
-/// Corners of a box: the smaller and the larger end per dimension.
+/// The corners of a box: minimum and maximum of each dimension.
 type Corners = [(f64, f64); 2];
 
-/// Per batch item and class, boxes in the order of their scores (of equal ones the later first), leaving out those
-/// whose overlap with one already taken exceeds the threshold; rows (batch, class, box).
+/// For each batch item and class, selects boxes in the order of their scores (of equal scores, the later one first),
+/// except those whose overlap with a selected one exceeds the threshold; rows (batch, class, box).
 pub(super) fn suppress(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let (boxes, scores) = (call.reals(0)?, call.reals(1)?);
     let shape = call.shape(1)?;
@@ -81,7 +81,7 @@ fn overlap(a: &Corners, b: &Corners, step: impl Fn(f64) -> f64) -> f64 {
     }
 }
 
-/// The largest element of each bin; 0 where a bin holds none.
+/// The maximum of each bin; 0 for an empty bin.
 pub(super) fn region_maximum(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     pool(call, |elements| {
         elements
@@ -92,7 +92,7 @@ pub(super) fn region_maximum(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError
     })
 }
 
-/// The mean of each bin; 0 where a bin holds none.
+/// The mean of each bin; 0 for an empty bin.
 pub(super) fn region_mean(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     pool(call, |elements| {
         let sum: f64 = elements.iter().sum();
@@ -104,8 +104,8 @@ pub(super) fn region_mean(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     })
 }
 
-/// Region r covers `rois[r]` (the begins of the spatial dimensions, then their ends) of batch item `index[r]`. Bin p of P
-/// is made of the elements that `[begin + p·size/P, begin + (p+1)·size/P)` touches.
+/// Pools region r, `rois[r]` (minimum, then maximum of the spatial dimensions), of batch item `index[r]`. Bin p of P
+/// consists of the elements that `[begin + p·size/P, begin + (p+1)·size/P)` intersects.
 fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, KernelError> {
     let values = call.reals(0)?;
     let shape = call.shape(0)?;
@@ -123,10 +123,10 @@ fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, Kerne
     let bin_volume: usize = bin_shape.iter().product();
     let mut result = Vec::new();
     for (r, item) in items.enumerate() {
-        let place = usize::try_from(item).ok().filter(|i| i < batch);
+        let position = usize::try_from(item).ok().filter(|i| i < batch);
         let outside =
             || format!("`index` of region {r} is {item}, outside of the batch of {batch}");
-        let item = place.ok_or_else(|| call.wrong(outside()))?;
+        let item = position.ok_or_else(|| call.wrong(outside()))?;
         for c in 0..*channels {
             let plane = (item * channels + c) * volume;
             for bin in 0..bin_volume {
@@ -151,7 +151,7 @@ fn pool(call: &Call<'_>, reduce: fn(&[f64]) -> f64) -> Result<Vec<Tensor>, Kerne
     Ok(vec![call.result(0, &result_shape, result.into_iter())?])
 }
 
-/// The elements of a dimension that a bin touches; `None` if a border of it is no number.
+/// The elements of a dimension that a bin intersects; `None` if a border of it is a NaN.
 fn touched(
     begin: f64,
     end: f64,

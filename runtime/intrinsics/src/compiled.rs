@@ -9,19 +9,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Symbol of [`skript_intrinsic`].
 pub const SYMBOL: &str = "skript_intrinsic";
-/// Bytes of a message, its end (a zero byte) included.
+/// The size of the message buffer in bytes, including the terminating zero byte.
 pub const MESSAGE: usize = 256;
 
-/// Values that a failed check can tell.
+/// The number of values that a failed check can record.
 pub const VALUES: usize = 64;
 
-/// What an invocation works with and leaves behind beside tensors (C: `struct skript_context`).
+/// The context of a call: state that an invocation reads and updates, beside tensors (C: `struct skript_context`).
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// Of a failed check.
+    /// The values of a failed check.
     pub values: [i64; VALUES],
-    /// Start of the streams of random numbers.
+    /// The seed of the random number streams.
     pub seed: u64,
     /// Random operators executed so far in this call.
     pub draws: u64,
@@ -47,7 +47,7 @@ impl Context {
         stream(self.seed, self.draws)
     }
 
-    /// What the kernel that failed says; empty if none did.
+    /// The message of the kernel that failed; empty if none failed.
     pub fn message(&self) -> String {
         let text = self.message.split(|b| *b == 0).next().unwrap_or_default();
         String::from_utf8_lossy(text).into_owned()
@@ -56,22 +56,22 @@ impl Context {
     fn say(&mut self, text: &str) {
         self.message = [0; MESSAGE];
         let bytes = text.bytes().take(MESSAGE - 1);
-        for (place, byte) in self.message.iter_mut().zip(bytes) {
-            *place = byte;
+        for (index, byte) in self.message.iter_mut().zip(bytes) {
+            *index = byte;
         }
     }
 }
 
-/// The seed of the random operator that is the `draws`-th to be executed, from 1: the same in every engine.
+/// The seed of the random operator number `draws` in the order of execution, counted from 1; equal in all engines.
 pub fn stream(seed: u64, draws: u64) -> u64 {
     seed.wrapping_add(draws << 32)
 }
 
-/// Runs the kernel that `call` describes. 0, or 1 with the reason in the context; never unwinds.
+/// Runs the kernel that `call` describes. Returns 0, or 1 with the reason in the context; never unwinds.
 ///
 /// # Safety
 /// `call` points to `length` bytes, `arrays` to the words that they ask for (address, extents, strides of each operand),
-/// each address to elements as its extents and strides say; nobody else uses the outputs or `context`.
+/// each address to elements as its extents and strides state; nothing else uses the outputs or `context`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skript_intrinsic(
     call: *const u8,
@@ -96,12 +96,12 @@ pub unsafe extern "C" fn skript_intrinsic(
     1
 }
 
-/// One operand where it lies.
-struct Place<'w> {
+/// One operand in memory.
+struct Memory<'w> {
     array: Array,
     address: *mut u8,
     extents: &'w [i64],
-    /// In elements.
+    /// The strides in elements.
     strides: &'w [i64],
 }
 
@@ -117,25 +117,25 @@ unsafe fn run(
     // SAFETY: as the caller promises.
     let words = unsafe { std::slice::from_raw_parts(arrays, words) };
     let mut rest = words;
-    let mut places = Vec::new();
+    let mut indices = Vec::new();
     for array in operands {
         let malformed = || "the compiled call has too few words".to_owned();
-        let (address, behind) = rest.split_first().ok_or_else(malformed)?;
-        let (extents, behind) = behind.split_at_checked(array.rank).ok_or_else(malformed)?;
-        let (strides, behind) = behind.split_at_checked(array.rank).ok_or_else(malformed)?;
-        rest = behind;
-        places.push(Place {
+        let (address, after) = rest.split_first().ok_or_else(malformed)?;
+        let (extents, after) = after.split_at_checked(array.rank).ok_or_else(malformed)?;
+        let (strides, after) = after.split_at_checked(array.rank).ok_or_else(malformed)?;
+        rest = after;
+        indices.push(Memory {
             array: *array,
             address: std::ptr::with_exposed_provenance_mut(address.cast_unsigned() as usize),
             extents,
             strides,
         });
     }
-    let destinations = places.split_off(description.inputs.len());
+    let destinations = indices.split_off(description.inputs.len());
     let mut inputs = Vec::new();
-    for place in &places {
+    for index in &indices {
         // SAFETY: as the caller promises.
-        inputs.push(unsafe { place.read() }.map_err(|e| e.to_string())?);
+        inputs.push(unsafe { index.read() }.map_err(|e| e.to_string())?);
     }
     let mut attributes = description.attributes.clone();
     let given = inputs.split_off(inputs.len().saturating_sub(description.given.len()));
@@ -153,10 +153,10 @@ unsafe fn run(
             .any(|t| usize::try_from(*t) == Ok(n))
     };
     let outputs: Vec<Output> = (destinations.iter().take(plain).enumerate())
-        .map(|(n, place)| Output {
-            element: place.array.element,
-            shape: (!is_dynamic(n)).then(|| shape(place.extents)),
-            bound: shape(place.extents),
+        .map(|(n, index)| Output {
+            element: index.array.element,
+            shape: (!is_dynamic(n)).then(|| shape(index.extents)),
+            bound: shape(index.extents),
         })
         .collect();
     let found = kernel(&description.operator).ok_or("has no kernel in this program".to_owned())?;
@@ -178,12 +178,12 @@ unsafe fn run(
             results.len()
         ));
     }
-    for (n, (place, tensor)) in destinations.iter().zip(&results).enumerate() {
-        place.accept(n, tensor, is_dynamic(n))?;
+    for (n, (index, tensor)) in destinations.iter().zip(&results).enumerate() {
+        index.accept(n, tensor, is_dynamic(n))?;
         // SAFETY: the shape was compared with that of the destination.
-        unsafe { place.write(tensor) };
+        unsafe { index.write(tensor) };
     }
-    for (position, place) in description
+    for (position, index) in description
         .dynamic_outputs
         .iter()
         .zip(destinations.iter().skip(plain))
@@ -193,9 +193,9 @@ unsafe fn run(
         let extents: Vec<i64> = extents.iter().map(|e| e.cast_signed()).collect();
         let actual =
             Tensor::from_i64(&[extents.len() as u64], &extents).map_err(|e| e.to_string())?;
-        place.accept(plain, &actual, false)?;
+        index.accept(plain, &actual, false)?;
         // SAFETY: the shape was compared with that of the destination.
-        unsafe { place.write(&actual) };
+        unsafe { index.write(&actual) };
     }
     Ok(())
 }
@@ -221,29 +221,29 @@ fn shape(extents: &[i64]) -> Vec<u64> {
         .collect()
 }
 
-impl Place<'_> {
+impl Memory<'_> {
     /// # Safety
-    /// The place holds elements as its extents and strides say.
+    /// The operand holds elements as its extents and strides state.
     unsafe fn read(&self) -> Result<Tensor, skript_tensor::TensorError> {
         let mut tensor = Tensor::zeros(self.array.element, &shape(self.extents))?;
         let bytes = tensor.bytes_mut()?.as_mut_ptr();
-        // SAFETY: the tensor has the extents of the place.
+        // SAFETY: the tensor has the extents of the index.
         unsafe { self.copy(self.extents, bytes, true) };
         Ok(tensor)
     }
 
     /// # Safety
-    /// The tensor has the element type of the place and no extent larger than there.
+    /// The tensor has the element type of the operand, and its extents are at most those of the operand.
     unsafe fn write(&self, tensor: &Tensor) {
         let extents: Vec<i64> = tensor.shape().iter().map(|e| e.cast_signed()).collect();
         // SAFETY: as the caller promises; the tensor is only read.
         unsafe { self.copy(&extents, tensor.bytes().as_ptr().cast_mut(), false) };
     }
 
-    /// Copies a block of `extents` out of the place or into it, one run along the last dimension after the other.
+    /// Copies a block of `extents` out of the operand or into it, in runs along the last dimension.
     ///
     /// # Safety
-    /// `bytes` holds the block contiguously; no extent is larger than the place's.
+    /// `bytes` holds the block contiguously; its extents are at most those of the operand.
     unsafe fn copy(&self, extents: &[i64], bytes: *mut u8, out: bool) {
         if extents.iter().any(|e| *e <= 0) {
             return;
@@ -284,7 +284,7 @@ impl Place<'_> {
         }
     }
 
-    /// Whether a kernel's result fits.
+    /// Checks whether a kernel's result fits the output.
     fn accept(&self, number: usize, tensor: &Tensor, is_dynamic: bool) -> Result<(), String> {
         let wanted = shape(self.extents);
         let fits = tensor.shape().len() == wanted.len()
@@ -311,7 +311,7 @@ mod tests {
     fn call(description: &Description, arrays: &[i64]) -> (i32, Context) {
         let bytes = description.to_bytes();
         let mut context = Context::default();
-        // SAFETY: the tests pass the words that the description asks for.
+        // SAFETY: the tests pass the arguments that the description requires.
         let status = unsafe {
             skript_intrinsic(
                 bytes.as_ptr(),
@@ -345,9 +345,9 @@ mod tests {
 
     #[test]
     fn strides_are_followed_and_extents_returned() {
-        // A transposed 2×3 input: columns lie one after the other.
+        // A transposed 2×3 input: columns are contiguous.
         let mut x = [0f32, 0.0, 5.0, 0.0, 0.0, 7.0];
-        let mut places = [-1i64; 12];
+        let mut indices = [-1i64; 12];
         let mut extents = [0i64; 2];
         let words = [
             address(&mut x),
@@ -355,7 +355,7 @@ mod tests {
             3,
             1,
             2,
-            address(&mut places),
+            address(&mut indices),
             2,
             6,
             6,
@@ -367,7 +367,7 @@ mod tests {
         let (status, _) = call(&positions(), &words);
         assert_eq!((status, extents), (0, [2, 2]));
         assert_eq!(
-            (&places[..3], &places[6..9]),
+            (&indices[..3], &indices[6..9]),
             (&[0, 1, -1][..], &[1, 2, -1][..])
         );
     }
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_a_reason() {
         let mut x = [1f32; 6];
-        let mut places = [0i64; 4];
+        let mut indices = [0i64; 4];
         let mut extents = [0i64; 2];
         let words = [
             address(&mut x),
@@ -383,7 +383,7 @@ mod tests {
             3,
             3,
             1,
-            address(&mut places),
+            address(&mut indices),
             2,
             2,
             2,
@@ -442,7 +442,7 @@ mod tests {
             given: vec!["k".into()],
         };
         let (mut x, mut k) = ([1f32, 5.0, 3.0], [2i64]);
-        let (mut values, mut places) = ([0f32; 2], [0i64; 2]);
+        let (mut values, mut indices) = ([0f32; 2], [0i64; 2]);
         let words = [
             address(&mut x),
             3,
@@ -451,12 +451,12 @@ mod tests {
             address(&mut values),
             2,
             1,
-            address(&mut places),
+            address(&mut indices),
             2,
             1,
         ];
         let (status, context) = call(&description, &words);
         assert_eq!(status, 0, "{}", context.message());
-        assert_eq!((values, places), ([5.0, 3.0], [1, 2]));
+        assert_eq!((values, indices), ([5.0, 3.0], [1, 2]));
     }
 }

@@ -13,7 +13,7 @@ use crate::Value;
 use skript_tensor::ElementType;
 
 const VERSION: u8 = 2;
-/// Lists of lists deeper than this are no attributes.
+/// The maximum nesting of list attributes.
 const DEEPEST: usize = 16;
 
 /// Element type and rank of an operand.
@@ -25,7 +25,7 @@ pub struct Array {
     pub rank: usize,
 }
 
-/// All that is known of an invocation before it runs.
+/// The static description of an invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The operator's full name, `nn.resize`.
@@ -38,9 +38,9 @@ pub struct Description {
     pub inputs: Vec<Array>,
     /// Outputs, then the arrays that receive extents.
     pub outputs: Vec<Array>,
-    /// Outputs whose extents the kernel finds out, by position; their arrays stand in this order.
+    /// The positions of outputs whose extents the kernel determines, in the order of their extent arrays.
     pub dynamic_outputs: Vec<u32>,
-    /// Attributes whose values are the last of the inputs.
+    /// Attributes whose values are passed as the last inputs.
     pub given: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Description {
         bytes
     }
 
-    /// `None` for bytes that [`Description::to_bytes`] does not make.
+    /// Reads bytes; `None` if [`Description::to_bytes`] does not write such bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Description> {
         let mut reader = Reader(bytes);
         if reader.byte()? != VERSION {
@@ -103,7 +103,7 @@ impl Description {
     }
 }
 
-/// The element type of a name.
+/// The element type with this name.
 pub fn element(name: &str) -> Option<ElementType> {
     use ElementType::{BF16, Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let all = [
@@ -112,7 +112,7 @@ pub fn element(name: &str) -> Option<ElementType> {
     all.into_iter().find(|e| e.name() == name)
 }
 
-/// No description has 2³² of anything: what is too long reads back as malformed.
+/// A count; no description has 2³² of anything. A longer one reads back as malformed.
 fn count(length: usize, bytes: &mut Vec<u8>) {
     bytes.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
 }

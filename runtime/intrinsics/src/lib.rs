@@ -18,7 +18,7 @@ use skript_tensor::{ElementType, Tensor, TensorError};
 use std::sync::Arc;
 use user::UserKernel;
 
-/// What computes all outputs of one invocation.
+/// The implementation of an intrinsic: computes all outputs of one invocation.
 pub enum Kernel {
     /// A function of this crate.
     Own(Function),
@@ -32,7 +32,7 @@ impl Kernel {
     /// Computes all outputs.
     ///
     /// # Errors
-    /// [`KernelError`]: attributes or inputs that the operator does not take.
+    /// [`KernelError`]: attributes or inputs that the operator does not support.
     pub fn run(&self, call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         match self {
             Kernel::Own(function) => function(call),
@@ -41,7 +41,7 @@ impl Kernel {
     }
 }
 
-/// The operators of the standard library that are intrinsics: what other forms of them are chosen by.
+/// The intrinsics of the standard library, by which other implementations of them are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intrinsic {
     /// The largest elements along an axis, and their indices.
@@ -67,12 +67,12 @@ pub enum Intrinsic {
 }
 
 impl Intrinsic {
-    /// The intrinsic of a qualified name.
+    /// The intrinsic with a qualified name.
     pub fn named(name: &str) -> Option<Self> {
         find(name).map(|row| row.intrinsic)
     }
 
-    /// Whether it draws from the stream of random numbers.
+    /// Whether it draws random numbers.
     fn is_random(self) -> bool {
         matches!(self, Self::Uniform | Self::Normal | Self::Bernoulli)
     }
@@ -127,8 +127,8 @@ pub fn kernel(name: &str) -> Option<Kernel> {
     own.or_else(|| user::find(name).map(Kernel::User))
 }
 
-/// The largest position that an intrinsic may give out, where its inputs have these extents at most; `None` if it gives none.
-/// `axis` is its attribute of that name.
+/// The largest position that an intrinsic may return if its inputs have at most these extents; `None` if it returns no
+/// positions. `axis` is its attribute of that name.
 pub fn largest_position(name: &str, axis: Option<i64>, shapes: &[Vec<u64>]) -> Option<u64> {
     let shape = |input: usize| shapes.get(input).map_or(&[][..], Vec::as_slice);
     let extent = match Intrinsic::named(name)? {
@@ -144,7 +144,7 @@ pub fn largest_position(name: &str, axis: Option<i64>, shapes: &[Vec<u64>]) -> O
     extent?.checked_sub(1)
 }
 
-/// Whether an operator is an intrinsic that draws random numbers: then no invocation may be left out, or stand for another.
+/// Whether an operator is an intrinsic that draws random numbers: its invocations must not be removed or merged.
 pub fn is_random(name: &str) -> bool {
     Intrinsic::named(name).is_some_and(Intrinsic::is_random)
 }
@@ -168,25 +168,25 @@ pub enum Value {
     Str(String),
     /// A pack; packs of packs nest.
     List(Vec<Value>),
-    /// Depends on dynamic extents; no run-time value is passed to the kernel.
+    /// A value that depends on dynamic extents, where no run-time value is passed to the kernel.
     Unknown,
 }
 
-/// What the type of an output states.
+/// The type of an output, as far as it is known before the kernel runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// The storage type that the kernel writes.
     pub element: ElementType,
-    /// `None` if the kernel is to find it out.
+    /// The shape; `None` if the kernel determines it.
     pub shape: Option<Vec<u64>>,
-    /// The shape, or the largest that it can be.
+    /// The shape, or its upper bound.
     pub bound: Vec<u64>,
 }
 
-/// Why a kernel has no result.
+/// Why a kernel failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    /// Attributes or inputs that the operator does not take.
+    /// Attributes or inputs that the operator does not support.
     #[error("{0}")]
     Invocation(String),
     /// An output whose shape the type must state, by position.
@@ -202,11 +202,11 @@ pub enum KernelError {
 pub struct Call<'a> {
     /// Names and values, in the order of the declaration.
     pub attributes: &'a [(String, Value)],
-    /// Packs flattened.
+    /// The inputs; packs are flattened.
     pub inputs: &'a [&'a Tensor],
     /// The element types and extents of the results.
     pub outputs: &'a [Output],
-    /// Of the stream of random numbers.
+    /// The stream of random numbers.
     pub seed: u64,
 }
 
@@ -229,7 +229,7 @@ impl Call<'_> {
         }
     }
 
-    /// Why a value of an attribute is none of `kind`.
+    /// The error of an attribute whose value is not of this kind.
     fn misfit(&self, name: &str, value: &Value, kind: &str) -> KernelError {
         let is_unknown = match value {
             Value::List(items) => items.contains(&Value::Unknown),
@@ -318,7 +318,8 @@ impl Call<'_> {
         Ok(input.scalars().map(Scalar::to_real).collect())
     }
 
-    /// The result of one step in the type in which formulas compute these inputs: f64 where one of them is, else f32.
+    /// The result of one step, rounded to the type in which formulas compute on these inputs: f64 if one of them is,
+    /// else f32.
     fn step(&self) -> impl Fn(f64) -> f64 + Copy + use<> {
         let is_double = self.is_double();
         move |x| if is_double { x } else { real::narrow(x) }
@@ -331,7 +332,7 @@ impl Call<'_> {
         elements.any(|e| e == ElementType::F64)
     }
 
-    /// An output: reals round to its element type, ints wrap.
+    /// An output: reals are rounded to its element type, ints wrap.
     fn result(
         &self,
         position: usize,
@@ -384,7 +385,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// A dimension counted from the end if negative.
+/// A dimension; negative ones count from the end.
 pub fn axis(value: i64, rank: usize) -> Option<usize> {
     let shifted = if value < 0 {
         value.checked_add(i64::try_from(rank).ok()?)?
@@ -394,7 +395,7 @@ pub fn axis(value: i64, rank: usize) -> Option<usize> {
     usize::try_from(shifted).ok().filter(|&a| a < rank)
 }
 
-/// A slice element, 0 outside.
+/// An element of a slice; 0 out of bounds.
 fn at(values: &[f64], position: usize) -> f64 {
     values.get(position).copied().unwrap_or(0.0)
 }

@@ -13,7 +13,7 @@ fn count(shape: &[u64]) -> usize {
         .unwrap_or(0)
 }
 
-/// `min` (included) to `max` (excluded), also where the nearest number of the elements' type would be `max`.
+/// A uniform real from `min` (inclusive) to `max` (exclusive), also if rounding to the element type would give `max`.
 pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let mut stream = SplitMix64::new(call.seed);
@@ -36,10 +36,10 @@ pub(super) fn uniform(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     Ok(vec![call.result(0, &shape, values)?])
 }
 
-/// The least of uniform ints and how many follow from there: `min` alone where the bounds are the same.
+/// The minimum of uniform ints, and the number of further values; only `min` if the bounds are equal.
 ///
 /// # Errors
-/// A bound is no int, or some of these are none of the type of the elements.
+/// A bound is not an int, or the element type cannot represent some of these ints.
 pub fn int_range(call: &Call<'_>, element: ElementType) -> Result<(i64, u64), KernelError> {
     let (min, max) = (call.int("min")?, call.int("max")?);
     let number = max.wrapping_sub(min).cast_unsigned().max(1);
@@ -58,7 +58,7 @@ pub fn int_range(call: &Call<'_>, element: ElementType) -> Result<(i64, u64), Ke
 /// The bounds of uniform reals.
 ///
 /// # Errors
-/// A bound is no number, or would be infinite in the type of the elements.
+/// A bound is not a number, or would be infinite in the element type.
 pub fn real_range(call: &Call<'_>, element: ElementType) -> Result<(f64, f64), KernelError> {
     Ok((held(call, "min", element)?, held(call, "max", element)?))
 }
@@ -66,7 +66,7 @@ pub fn real_range(call: &Call<'_>, element: ElementType) -> Result<(f64, f64), K
 /// The mean of a normal distribution.
 ///
 /// # Errors
-/// It is no number, or would be infinite in the type of the elements.
+/// It is not a number, or would be infinite in the element type.
 pub fn mean(call: &Call<'_>, element: ElementType) -> Result<f64, KernelError> {
     held(call, "mean", element)
 }
@@ -80,7 +80,7 @@ fn held(call: &Call<'_>, name: &str, element: ElementType) -> Result<f64, Kernel
     Err(call.wrong(format!("'{name}' is {number}, {refusal}")))
 }
 
-/// Normal distribution by the method of Box and Muller (1958).
+/// A normally distributed number by the method of Box and Muller (1958).
 pub(super) fn normal(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.output(0)?;
     let (mean, deviation) = (mean(call, call.element(0)?)?, call.real("std")?);

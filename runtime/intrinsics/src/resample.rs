@@ -5,7 +5,7 @@ use crate::{Call, KernelError, at, axis};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 
-/// The cubic of parameter `a` at distance `x`.
+/// The cubic kernel of parameter `a` at distance `x`.
 fn kernel(x: f64, a: f64) -> f64 {
     let x = x.abs();
     if x >= 2.0 {
@@ -17,8 +17,8 @@ fn kernel(x: f64, a: f64) -> f64 {
     }
 }
 
-/// Cubic interpolation between the four nearest elements per axis; elements beyond the border repeat it. When scaling
-/// down with `antialias`, the cubic is widened by the ratio and its weights are normalised.
+/// Cubic interpolation between the four nearest elements along each axis; the border element is repeated outside. If
+/// `antialias` is set, downscaling widens the kernel by the ratio and normalizes its weights.
 pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let mut shape = call.shape(0)?;
     let mut values = call.reals(0)?;
@@ -35,7 +35,7 @@ pub(super) fn cubic(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     Ok(vec![call.result(0, &result_shape, values)?])
 }
 
-/// Dimensions that change, with their sizes, of a tensor of this rank.
+/// The dimensions that change, with their sizes, for a tensor of this rank.
 ///
 /// # Errors
 /// Attributes are missing or wrong.
@@ -49,7 +49,8 @@ fn resized(call: &Call<'_>, rank: usize) -> Result<Vec<(usize, usize)>, KernelEr
     pairs.collect()
 }
 
-/// For each element along a dimension resized from `extent` to `size`: the elements that it is made of, and their weights.
+/// For each element along a dimension resized from `extent` to `size`: the input elements that contribute to it, and
+/// their weights.
 ///
 /// # Errors
 /// Attributes are missing or wrong.
@@ -62,12 +63,12 @@ pub fn taps(
     Ok((0..size).map(|i| cubic.taps(i, extent, size)).collect())
 }
 
-/// How a tensor is resized. The element `i` of `m` lies at `(i + shift) · (n - cut) / (m - cut) - shift` of `n`, or at 0
-/// where `m` is `cut`.
+/// The parameters of a resize. Element `i` of `m` is at position `(i + shift) · (n - cut) / (m - cut) - shift` of `n`,
+/// or at 0 if `m` is `cut`.
 pub struct Cubic {
-    /// The parameter of the cubic.
+    /// The parameter of the cubic kernel.
     pub coefficient: f64,
-    /// Whether the kernel is widened where the result is smaller, as an antialiasing filter.
+    /// Whether the kernel is widened if the result is smaller, as an antialiasing filter.
     pub antialias: bool,
     /// `shift` of the formula, in elements.
     pub shift: f64,
@@ -92,20 +93,20 @@ impl Cubic {
         })
     }
 
-    /// How many elements one of the result is made of at most, of an extent up to `bound`.
+    /// The maximum number of input elements that contribute to an element of the result, for an extent up to `bound`.
     #[must_use]
     pub fn most_taps(&self, bound: usize, size: usize) -> usize {
-        // Both ends of what the cubic covers may be whole.
+        // Both ends of the kernel's support may be integers.
         (4.0 * self.width(bound, size)) as usize + 1
     }
 
-    /// By how much the cubic is widened.
+    /// The factor by which the kernel is widened.
     fn width(&self, extent: usize, size: usize) -> f64 {
         let ratio = extent as f64 / size.max(1) as f64;
         if self.antialias { ratio.max(1.0) } else { 1.0 }
     }
 
-    /// Where an element of the result lies in the input.
+    /// The position of an element of the result in the input.
     fn source(&self, position: usize, extent: usize, size: usize) -> f64 {
         let (i, n, m) = (position as f64, extent as f64, size as f64);
         if m <= self.cut {
@@ -120,7 +121,7 @@ impl Cubic {
     }
 }
 
-/// The elements at most two widths away, and their weights.
+/// The elements within two kernel widths, and their weights.
 fn weights(at: f64, extent: usize, width: f64, a: f64) -> Vec<(usize, f64)> {
     let (first, last) = ((at - 2.0 * width).ceil(), (at + 2.0 * width).floor());
     let mut weights = Vec::new();
@@ -162,14 +163,14 @@ fn along(
     result
 }
 
-/// Positions so far outside are as far as any: none of their four taps touches the input.
+/// The limit of positions: farther outside, none of the four taps is in bounds.
 pub const FAR: f64 = 4.0;
 
-/// The parameter of the cubic that grids are sampled with.
+/// The parameter of the cubic kernel for sampling at grids.
 pub const SAMPLE_COEFFICIENT: f64 = -0.75;
 
-/// Cubic interpolation (a = -0.75) at the positions of a grid: the last dimension of `grid` holds coordinates in
-/// [-1, 1] in reversed order of the spatial dimensions. What lies outside is zero, mirrored or the border's element.
+/// Cubic interpolation (a = -0.75) at the positions of a grid: the last dimension of `grid` holds coordinates in [-1,
+/// 1], in reversed order of the spatial dimensions. Outside, elements are zero, mirrored, or the border's element.
 pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let (values, grid) = (call.reals(0)?, call.reals(1)?);
     let shape = call.shape(0)?;
@@ -191,15 +192,16 @@ pub(super) fn cubic_at(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
                 let mut stride = 1usize;
                 for (d, &extent) in spatial.iter().enumerate().rev() {
                     let coordinate = at(&grid, ((b * points) + point) * rank + rank - 1 - d);
-                    let place = unnormalised(coordinate, extent, aligned);
-                    // Far and infinite positions alike; only a mirrored input has no border to stay at.
-                    let place = match padding {
-                        "REFLECT" => place,
-                        _ => place.clamp(-FAR, extent as f64 + FAR),
+                    let index = unnormalised(coordinate, extent, aligned);
+                    // Distant and infinite positions are handled alike; only a mirrored input has no border to clamp
+                    // to.
+                    let index = match padding {
+                        "REFLECT" => index,
+                        _ => index.clamp(-FAR, extent as f64 + FAR),
                     };
-                    let start = place.floor();
+                    let start = index.floor();
                     // Apart from the position, which may be so large that it has no fraction.
-                    let fraction = place - start;
+                    let fraction = index - start;
                     let mut next = Vec::new();
                     for tap in [-1.0, 0.0, 1.0, 2.0] {
                         let weight = kernel(tap - fraction, SAMPLE_COEFFICIENT);
@@ -227,8 +229,8 @@ fn unnormalised(coordinate: f64, extent: usize, aligned: bool) -> f64 {
     }
 }
 
-/// The element that stands for a position, by the padding; `None` where it counts as zero. A NaN has weights that are NaN, of
-/// any element.
+/// The element at a position, by the padding mode; `None` if it counts as zero. A NaN position selects an arbitrary
+/// element, because its weights are NaN.
 fn inside(position: f64, extent: usize, padding: &str, aligned: bool) -> Option<usize> {
     let last = extent.checked_sub(1)? as f64;
     if position.is_nan() {

@@ -6,8 +6,8 @@ use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 use std::cmp::Ordering;
 
-/// The `k` largest or smallest elements along an axis and their positions, in order of value; equal ones in order of
-/// position. A NaN counts as larger than all numbers.
+/// The `k` largest or smallest elements along an axis and their positions, in order of value; equal elements in order
+/// of position. A NaN counts as larger than all numbers.
 pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.shape(0)?;
     let axis = axis(call.int("axis")?, shape.len())
@@ -50,7 +50,7 @@ fn ascending(a: f64, b: f64) -> Ordering {
         .unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
 }
 
-/// The subscripts of all elements that are not zero (or false), one column each, in row-major order.
+/// The subscripts of all elements that are not zero (or false), one in each column, in row-major order.
 pub(super) fn positions(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let tensor = call.input(0)?;
     let shape = call.shape(0)?;

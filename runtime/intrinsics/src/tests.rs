@@ -8,7 +8,7 @@ use skript_tensor::{ElementType, Tensor};
 
 type Attributes<'a> = &'a [(&'a str, Value)];
 
-/// Calls an intrinsic whose outputs have these types; without any, the kernel finds the shapes out.
+/// Calls an intrinsic whose outputs have these types; without types, the kernel determines the shapes.
 fn run(
     name: &str,
     attributes: Attributes<'_>,
@@ -121,7 +121,7 @@ fn positions_come_in_columns() {
     assert_eq!(found.as_i64(), Some(&[0, 1, 1, 1, 0, 2][..]));
 }
 
-/// First and last row of ONNX's example of cubic Resize by 2.
+/// The first and the last row of ONNX's example of cubic Resize by 2.
 #[test]
 fn cubic_enlargement() {
     let values: Vec<f32> = (1..=16u8).map(f32::from).collect();
@@ -223,7 +223,7 @@ fn rounding_does_not_leave_the_range() {
             "{element} {min} {max}"
         );
     }
-    // Two numbers, 1e8 and the one above it, each drawn for its half.
+    // Two adjacent values, 1e8 and the next one, each drawn half of the time.
     let halves = drawn(ElementType::F32, 1e8, 1e8 + 16.0);
     let upper = halves.iter().filter(|x| **x == 1e8 + 8.0).count();
     assert!((9_500..15_500).contains(&upper), "{upper}");

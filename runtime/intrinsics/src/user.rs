@@ -31,7 +31,7 @@ pub enum BindError {
     Symbol { symbol: String, library: PathBuf },
 }
 
-/// What follows the name of a kernel in that of the one for reals as `double`.
+/// The suffix of the symbol of the kernel for reals as `double`.
 const WIDE: &str = "_f64";
 
 type Function = unsafe extern "C" fn(*const CCall) -> i32;
@@ -44,17 +44,18 @@ pub struct UserKernel {
     function: Function,
     /// The function named `<symbol>_f64`, which takes reals as `double`.
     wide: Option<Function>,
-    /// Keeps the function where it is, unless the program is linked with the library.
+    /// Keeps the library loaded, unless the program is linked with it.
     _loaded: Option<Library>,
 }
 
 static BOUND: RwLock<Vec<Arc<UserKernel>>> = RwLock::new(Vec::new());
 
-/// Binds an operator's qualified name to `symbol` of the shared library at `library`. Its initialisers run, and nothing can
-/// tell whether the symbol is a kernel by `skript_intrinsic.h`: only for what the user of the program names.
+/// Binds an operator's qualified name to `symbol` of the shared library at `library`. Loading runs the library's
+/// initializers, and the symbol is not verified to be a kernel by `skript_intrinsic.h`: bind only what the user of the
+/// program names.
 ///
 /// # Errors
-/// [`BindError`]: the name is taken, or there is no such library or symbol.
+/// [`BindError`]: the name is bound already, or there is no such library or symbol.
 pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
     if crate::names().any(|known| known == name) {
         return Err(BindError::Known(name.to_owned()));
@@ -77,12 +78,12 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
             reason: e.to_string(),
         })?;
     }
-    // SAFETY: the user asks for this library's code to run.
+    // SAFETY: the user requests that this library's code is executed.
     let loaded = unsafe { Library::new(library) }.map_err(|e| BindError::Library {
         library: library.to_owned(),
         reason: e.to_string(),
     })?;
-    // SAFETY: the user says that the symbol is a kernel.
+    // SAFETY: the user states that the symbol is a kernel.
     let function = unsafe { loaded.get::<Function>(symbol.as_bytes()) };
     let function = *function.map_err(|_| BindError::Symbol {
         symbol: symbol.to_owned(),
@@ -102,11 +103,11 @@ pub fn bind(name: &str, symbol: &str, library: &Path) -> Result<(), BindError> {
     Ok(())
 }
 
-/// Binds an operator to a function that a shared object of a model is linked with; `wide` may be null. Names that are taken
-/// stay as they are.
+/// Binds an operator to a function that a shared object of a model is linked with; `wide` may be null. A name that is
+/// bound already keeps its kernel.
 ///
 /// # Safety
-/// The texts end in zero bytes; the functions are kernels by `skript_intrinsic.h` and stay where they are.
+/// The texts end in zero bytes; the functions are kernels by `skript_intrinsic.h` and stay loaded.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn skript_bind_kernel(
     name: *const c_char,
@@ -129,6 +130,13 @@ unsafe extern "C" fn skript_bind_kernel(
     if !bound.iter().any(|k| k.name == kernel.name) {
         bound.push(Arc::new(kernel));
     }
+}
+
+/// The bound operators, in the order of binding, each with symbol and library.
+pub fn bound() -> Vec<(String, String, PathBuf)> {
+    let bound = BOUND.read().unwrap_or_else(PoisonError::into_inner);
+    let described = |k: &Arc<UserKernel>| (k.name.clone(), k.symbol.clone(), k.library.clone());
+    bound.iter().map(described).collect()
 }
 
 /// The kernel that a user bound to an operator.
@@ -175,7 +183,7 @@ struct CCall {
     message_size: usize,
 }
 
-/// What the C structs of one call point to.
+/// The data that the C structs of one call point to.
 #[derive(Default)]
 struct Kept {
     texts: Vec<CString>,
@@ -184,7 +192,7 @@ struct Kept {
 
 impl Kept {
     fn text(&mut self, text: &str) -> *const c_char {
-        // A zero byte inside ends the text for C.
+        // An embedded zero byte ends the text in C.
         let whole = text.split('\0').next().unwrap_or_default();
         let owned = CString::new(whole).unwrap_or_default();
         let pointer = owned.as_ptr();
@@ -202,7 +210,7 @@ impl Kept {
             count: 0,
         };
         match value {
-            // C has one word for what is not there.
+            // C has one value for absent attributes.
             Value::Null | Value::Unknown => {}
             Value::Bool(b) => (made.kind, made.integer) = (1, i64::from(*b)),
             Value::Int(i) => (made.kind, made.integer) = (2, *i),
@@ -230,7 +238,7 @@ impl UserKernel {
     /// Runs the function.
     ///
     /// # Errors
-    /// What the function says, or extents beyond the bounds of an output.
+    /// The message of the function, or extents beyond the upper bounds of an output.
     pub fn run(&self, call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         let numbers = Numbers {
             real: match call.is_double() {
@@ -301,7 +309,7 @@ impl UserKernel {
             message: message.as_mut_ptr().cast(),
             message_size: message.len() - 1,
         };
-        // SAFETY: a kernel by `skript_intrinsic.h`, as the user of `bind` said; everything it is given lives until it returns.
+        // SAFETY: a kernel by `skript_intrinsic.h`, as the user of `bind` stated; all arguments live until it returns.
         let status = unsafe { function(&raw const described) };
         drop((kept, input_extents, converted));
         if status != 0 {
@@ -316,7 +324,7 @@ impl UserKernel {
         let mut results = Vec::new();
         for ((output, mut slot), extents) in call.outputs.iter().zip(slots).zip(output_extents) {
             if output.element.kind() == ScalarKind::Bool {
-                // C takes any other byte for true as well.
+                // In C any other nonzero byte is true as well.
                 for byte in slot.bytes_mut()? {
                     *byte = u8::from(*byte != 0);
                 }
@@ -330,7 +338,7 @@ impl UserKernel {
         Ok(results)
     }
 
-    /// What the function wrote of an output whose extents it found out.
+    /// The part of an output that the function wrote, if it determined the extents.
     fn part(&self, call: &Call<'_>, slot: &Tensor, extents: &[i64]) -> Result<Tensor, KernelError> {
         let fits = |(n, m): (&i64, &u64)| u64::try_from(*n).is_ok_and(|n| n <= *m);
         if !extents.iter().zip(slot.shape()).all(fits) {

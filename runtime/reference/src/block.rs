@@ -11,7 +11,7 @@ use skript_semantics::Scalar;
 use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
 
-/// Chained invocations; models that the frontend makes stay far below.
+/// The maximum depth of invocations; models of the frontend stay far below.
 const MAX_DEPTH: usize = 4096;
 
 pub(crate) struct Evaluator<'m, 'o> {
@@ -68,7 +68,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         })
     }
 
-    /// The seed of an intrinsic about to run.
+    /// The seed of the next intrinsic.
     fn stream(&mut self, name: &str) -> u64 {
         if !skript_intrinsics::is_random(name) {
             return 0;
@@ -83,7 +83,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             .ok_or_else(|| internal(format!("there is no function {}", id.0)))
     }
 
-    /// Runs a function; its frame holds all its tensors.
+    /// Executes a function; its frame holds all its tensors.
     fn activate(
         &mut self,
         function: &'m Function,
@@ -97,16 +97,16 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             return Err(internal("operators invoke each other without end"));
         }
         let mut frame = Frame::new(function, path, self.settings, self.model.numbers);
-        let place = |e: EvalError| e.within(&function.name, function.span);
+        let location = |e: EvalError| e.within(&function.name, function.span);
         let closer = |e: EvalError| e.at(&function.name, function.span);
         bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(closer)?;
         bind_all(&mut frame, "captures", &function.captures, captures).map_err(closer)?;
-        frame.learn(extents).map_err(place)?;
+        frame.learn(extents).map_err(location)?;
         check::run(&frame, &function.checks)?;
         for (id, data) in &function.constants {
-            let tensor = frame.constant(*id, data).map_err(place)?;
+            let tensor = frame.constant(*id, data).map_err(location)?;
             self.show(&mut frame, *id, Arc::new(tensor))
-                .map_err(place)?;
+                .map_err(location)?;
         }
         match &function.body {
             Body::Block(block) => {
@@ -114,20 +114,22 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             }
             Body::Formulas(formulas) => {
                 for (id, tensor) in formula::run_all(&frame, formulas)? {
-                    self.show(&mut frame, id, Arc::new(tensor)).map_err(place)?;
+                    self.show(&mut frame, id, Arc::new(tensor))
+                        .map_err(location)?;
                 }
             }
             Body::Intrinsic => {
                 let seed = self.stream(&function.name);
-                let results = intrinsics::call(&frame, inputs, seed).map_err(place)?;
+                let results = intrinsics::call(&frame, inputs, seed).map_err(location)?;
                 let outputs = flattened(&function.outputs);
                 if results.len() != outputs.len() {
-                    return Err(place(internal(
+                    return Err(location(internal(
                         "an intrinsic has a different number of results",
                     )));
                 }
                 for (id, tensor) in outputs.into_iter().zip(results) {
-                    self.show(&mut frame, id, Arc::new(tensor)).map_err(place)?;
+                    self.show(&mut frame, id, Arc::new(tensor))
+                        .map_err(location)?;
                 }
             }
         }
@@ -136,7 +138,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         Ok(frame)
     }
 
-    /// Runs the operations; the block's results are in the frame afterwards.
+    /// Executes the operations; the frame holds the block's results afterwards.
     pub(crate) fn block(
         &mut self,
         frame: &mut Frame<'m>,
@@ -221,9 +223,11 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         Ok(())
     }
 
-    /// Casts tensors between an operator in compute types and its caller in storage types: rounded, or exact in wider types.
+    /// Casts tensors between an operator in compute types and its caller in storage types: to storage types with
+    /// rounding, to compute types exactly.
     ///
-    /// `wide`: whether each becomes wide; tensors without a counterpart are unchanged, because the count is tested later.
+    /// `wide` states which tensors become wider. Tensors without a counterpart stay unchanged; their number is checked
+    /// later.
     fn cast(
         &self,
         tensors: Vec<Arc<Tensor>>,
@@ -245,7 +249,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         tensors.into_iter().zip(wide).map(cast).collect()
     }
 
-    /// Binds a computed tensor and shows it to the observer if it has a name.
+    /// Binds a computed tensor, and reports it to the observer if it has a name.
     pub(crate) fn show(
         &mut self,
         frame: &mut Frame<'m>,
@@ -259,7 +263,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
     }
 }
 
-/// The tensors of ports in order.
+/// The tensors of ports, in order.
 pub(crate) fn flattened(ports: &[Port]) -> Vec<ValueId> {
     ports
         .iter()
@@ -267,7 +271,7 @@ pub(crate) fn flattened(ports: &[Port]) -> Vec<ValueId> {
         .collect()
 }
 
-/// The first elements along a dimension, as many as `count` says.
+/// The first `count` elements along a dimension.
 fn cut(
     frame: &Frame<'_>,
     whole: ValueId,
@@ -279,18 +283,18 @@ fn cut(
         return Err(internal("a count is not one int"));
     };
     let mut shape = whole.shape().to_vec();
-    let behind = shape.iter().skip(dimension + 1);
+    let after = shape.iter().skip(dimension + 1);
     let element = whole.element().size();
-    let places = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
-    let item = behind.fold(element, |bytes, extent| {
-        bytes.saturating_mul(places(*extent))
+    let locations = |extent: u64| usize::try_from(extent).unwrap_or(usize::MAX);
+    let item = after.fold(element, |bytes, extent| {
+        bytes.saturating_mul(locations(*extent))
     });
     let Some(extent) = shape.get_mut(dimension) else {
         return Err(internal("a tensor is cut along no dimension"));
     };
-    let present = item.saturating_mul(places(*extent));
+    let present = item.saturating_mul(locations(*extent));
     *extent = u64::try_from(count).unwrap_or(0).min(*extent);
-    let kept = item.saturating_mul(places(*extent));
+    let kept = item.saturating_mul(locations(*extent));
     let rows = whole.bytes().chunks(present.max(1));
     let bytes: Vec<u8> = rows
         .flat_map(|row| row.get(..kept).unwrap_or(row))

@@ -7,7 +7,7 @@ use skript_frontend::model::check::text;
 use skript_frontend::model::{Check, CheckKind, Expr, Finding, Formula, Node};
 use skript_semantics::Scalar;
 
-/// Tests all; the first that does not hold fails with its message, at the condition's place.
+/// Tests all checks; the first one that does not hold fails with its message, at the location of its condition.
 pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> {
     let name = &frame.function.name;
     for check in checks {
@@ -29,7 +29,7 @@ pub(crate) fn run(frame: &Frame<'_>, checks: &[Check]) -> Result<(), EvalError> 
     Ok(())
 }
 
-/// What a formula has found: a step in which an access leaves its tensor.
+/// Reports a step in which an access is out of bounds, if the formula found one.
 pub(crate) fn found(
     frame: &Frame<'_>,
     formula: &Formula,
@@ -51,7 +51,7 @@ pub(crate) fn found(
     EvalError::new(failure).within(&frame.function.name, finding.span)
 }
 
-/// A scalar over run-time extents and the indices of a step, computed in i64 and f64 (errata 19).
+/// The value of a scalar over dynamic extents and the indices of a step, computed in i64 and f64 (errata 19).
 fn scalar(frame: &Frame<'_>, expr: &Expr, indices: &[i64]) -> Option<Scalar> {
     match &expr.node {
         Node::Literal(value) => Some(*value),

@@ -35,7 +35,7 @@ impl<'m> Evaluator<'m, '_> {
         Ok(())
     }
 
-    /// Runs a block that yields one bool.
+    /// Executes a block that yields one bool.
     fn test(&mut self, frame: &mut Frame<'m>, block: &'m Block) -> Result<bool, EvalError> {
         self.block(frame, block)?;
         let &[result] = block.results.as_slice() else {
@@ -136,7 +136,7 @@ impl<'m> Evaluator<'m, '_> {
             }
             return Ok(());
         }
-        // Items of iterations that did not take place hold T().
+        // Items of iterations that were not executed hold T().
         let done = usize::try_from(iteration).unwrap_or(usize::MAX);
         for pack in &l.scan_outputs {
             for &id in pack.iter().skip(done) {
@@ -148,7 +148,7 @@ impl<'m> Evaluator<'m, '_> {
         Ok(())
     }
 
-    /// After an iteration: all results are read before any carried tensor changes.
+    /// Ends an iteration: reads all results before it changes a loop-carried tensor.
     fn take_results(
         &mut self,
         frame: &mut Frame<'m>,
@@ -165,7 +165,7 @@ impl<'m> Evaluator<'m, '_> {
     }
 }
 
-/// Items of a pack have the extents of the first.
+/// The extents of the items of a pack, which are those of the first.
 fn agrees(stack: &[Arc<Tensor>], item: &Tensor) -> Result<(), Failure> {
     let Some(first) = stack.first() else {
         return Ok(());
@@ -181,12 +181,12 @@ fn agrees(stack: &[Arc<Tensor>], item: &Tensor) -> Result<(), Failure> {
     }
 }
 
-/// The items in one tensor, along a first dimension of their own.
+/// Stacks the items along a new first dimension.
 fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tensor, EvalError> {
     let declared = &frame.declared(id)?.tensor;
     let shape = match items.first() {
         Some(first) => first.shape().to_vec(),
-        // An extent that only items tell is that of nothing where there is none.
+        // An extent that only the items determine is zero if there are none.
         None => {
             let known = |extent| match frame.known_extent(extent) {
                 Some(_) => frame.extent(extent),
@@ -199,7 +199,7 @@ fn stacked(frame: &Frame<'_>, id: ValueId, items: &[Arc<Tensor>]) -> Result<Tens
     Ok(Tensor::stacked(frame.element(id)?, &shape, items)?)
 }
 
-/// One item of a pack that is one tensor.
+/// One item of a pack that is stored as one tensor.
 fn slice(frame: &Frame<'_>, stack: ValueId, position: usize) -> Result<Tensor, EvalError> {
     let whole = frame.get(stack)?;
     let shape = whole.shape().get(1..).unwrap_or_default();
@@ -214,7 +214,7 @@ fn slice(frame: &Frame<'_>, stack: ValueId, position: usize) -> Result<Tensor, E
     Ok(item)
 }
 
-/// How often a loop runs unless a condition ends it; `None`: until then.
+/// The number of iterations of a loop unless a condition ends it; `None` without limit.
 fn iterations(frame: &Frame<'_>, l: &Loop) -> Result<Option<u64>, EvalError> {
     let mut lengths: Vec<usize> = l.scans.iter().map(|(_, pack)| pack.len()).collect();
     for (_, stack) in &l.stack_scans {

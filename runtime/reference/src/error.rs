@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why an evaluation has no result.
+//! Errors of an evaluation.
 
 use skript_frontend::source::Span;
 use skript_semantics::IntType;
@@ -7,7 +7,7 @@ use skript_tensor::TensorError;
 use std::fmt;
 use thiserror::Error;
 
-/// What went wrong; [`EvalError`] adds where.
+/// The kind of the error; [`EvalError`] adds the location.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum Failure {
@@ -19,7 +19,7 @@ pub enum Failure {
     },
     #[error(transparent)]
     Tensor(#[from] TensorError),
-    /// A dimension's run-time extent contradicts what its type says.
+    /// The extent of a dimension contradicts its type.
     #[error("dimension {dimension} of {name} has the extent {got}, but {expected} is expected")]
     Extent {
         name: String,
@@ -40,14 +40,14 @@ pub enum Failure {
         expected: usize,
         got: usize,
     },
-    /// An access outside of a tensor: a defect of the model, for composition guards all of them.
+    /// An access out of bounds. This is a defect of the model, because composition guards all accesses.
     #[error("subscript {value} of {tensor} is outside of its extent {extent}")]
     OutOfBounds {
         tensor: String,
         value: i64,
         extent: i64,
     },
-    /// A check of the model, with its message.
+    /// A run-time check of the model does not hold; its message.
     #[error("{message}")]
     Check {
         kind: skript_frontend::model::CheckKind,
@@ -90,17 +90,17 @@ pub enum Failure {
     UnknownIntrinsic(String),
     #[error("operator {operator}: {reason}")]
     Intrinsic { operator: String, reason: String },
-    /// The model contradicts itself.
+    /// The model is inconsistent.
     #[error("the model is malformed: {0}")]
     Internal(String),
 }
 
-/// A failure with the chain of operator calls that led there.
+/// An error with the chain of operator calls that led to it.
 #[derive(Debug)]
 pub struct EvalError {
-    /// What went wrong.
+    /// The kind of the error.
     pub failure: Box<Failure>,
-    /// Innermost first: where in the text, in which function.
+    /// The calls, innermost first: source span and function.
     pub calls: Vec<Call>,
 }
 
@@ -109,12 +109,12 @@ pub struct EvalError {
 pub struct Call {
     /// The function's name, `nn.conv`.
     pub function: String,
-    /// The source text that calls it or that failed in it.
+    /// The source text of the call, or of the failure in it.
     pub span: Span,
 }
 
 impl EvalError {
-    /// A failure without a call stack; callers add their steps.
+    /// An error without a call stack; callers add their steps.
     pub fn new(failure: Failure) -> Self {
         EvalError {
             failure: Box::new(failure),
@@ -122,7 +122,7 @@ impl EvalError {
         }
     }
 
-    /// Says where, unless that is known more closely.
+    /// Sets the location unless a more precise one is set.
     pub(crate) fn at(self, function: &str, span: Span) -> Self {
         match self.calls.is_empty() {
             true => self.within(function, span),
@@ -130,7 +130,7 @@ impl EvalError {
         }
     }
 
-    /// Adds the next outer place.
+    /// Adds the location of the next outer call.
     pub(crate) fn within(mut self, function: &str, span: Span) -> Self {
         self.calls.push(Call {
             function: function.to_string(),

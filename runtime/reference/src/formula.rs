@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas (2.12): loops in index order, where the predicate holds each target is combined with its value.
+//! Formulas (2.12): loops in index order; where the predicate holds, each target element is combined with its value.
 //!
-//! A formula is first put into a compact form ([`plan`]): subscripts that are affine in the indices become registers that
-//! the loops step along, conditions that depend on outer indices alone are tested in the outer loops.
+//! A formula is first converted to a compact form ([`plan`]): affine subscripts become registers that the loops
+//! increment, and conditions that depend on outer indices only are tested in the outer loops.
 
 mod affine;
 mod expr;
@@ -23,8 +23,8 @@ use skript_semantics::{Scalar, ScalarKind};
 use skript_tensor::Tensor;
 use std::collections::HashMap;
 
-/// Runs a function's formulas in order; returns its outputs, rounded to the storage types. An output that no formula writes
-/// holds `T()`.
+/// Executes a function's formulas in order; returns its outputs, rounded to the storage types. An output that no
+/// formula writes holds `T()`.
 pub(crate) fn run_all(
     frame: &Frame<'_>,
     formulas: &[Formula],
@@ -38,15 +38,15 @@ pub(crate) fn run_all(
         outputs.insert(id, (shape, elements));
     }
     for formula in formulas {
-        let place = |e: EvalError| e.at(&frame.function.name, formula.span);
+        let position = |e: EvalError| e.at(&frame.function.name, formula.span);
         for target in found(formula) {
             let none = Scalar::Int(Finding::NONE);
             let elements = Elements::filled(ScalarKind::Int, &[], none, frame.numbers)?;
             outputs.insert(target.output, (Vec::new(), elements));
         }
-        run(frame, formula, &mut outputs).map_err(place)?;
+        run(frame, formula, &mut outputs).map_err(position)?;
         for finding in &formula.findings {
-            test(frame, formula, finding, &outputs).map_err(place)?;
+            test(frame, formula, finding, &outputs).map_err(position)?;
         }
         for target in found(formula) {
             outputs.remove(&target.output);
@@ -58,14 +58,14 @@ pub(crate) fn run_all(
         .collect()
 }
 
-/// The targets of a formula that are numbers of steps.
+/// The targets of a formula that are step numbers.
 fn found(formula: &Formula) -> impl Iterator<Item = &Target> {
     let findings = formula.findings.iter();
     findings.filter_map(|finding| formula.targets.get(finding.target))
 }
 
 /// # Errors
-/// There is a step in which an access leaves its tensor.
+/// An access is out of bounds in some step.
 fn test(
     frame: &Frame<'_>,
     formula: &Formula,
@@ -97,7 +97,7 @@ fn run(
         }
     }
     let plan = Plan::new(frame, formula, outputs)?;
-    // Targets are taken out of the map while they are written; the others are read like inputs.
+    // Targets are removed from the map while they are written; the others are read like inputs.
     let mut written = Vec::new();
     for id in &plan.written {
         if let Some((shape, elements)) = outputs.remove(id) {

@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 pub(crate) struct Frame<'m> {
     pub function: &'m Function,
-    /// Scoped name of this activation: `main.G.label`.
+    /// The scoped name of this activation: `main.G.label`.
     pub path: String,
     pub(crate) settings: &'m Settings,
     pub numbers: Numbers,
     values: Vec<Option<Arc<Tensor>>>,
-    /// Run-time extents by name, with the tensor that defined each.
+    /// Dynamic extents by name, with the tensor that defined each.
     symbols: HashMap<String, (i64, Option<ValueId>)>,
 }
 
@@ -46,7 +46,7 @@ impl<'m> Frame<'m> {
             .ok_or_else(|| internal(format!("{} has no value {}", self.function.name, id.0)))
     }
 
-    /// Takes the run-time extents that no input has.
+    /// Sets the dynamic extents that no input defines.
     pub(crate) fn learn(&mut self, extents: &[i64]) -> Result<(), EvalError> {
         if extents.len() != self.function.extents.len() {
             return Err(internal(format!(
@@ -88,7 +88,7 @@ impl<'m> Frame<'m> {
         ids.iter().map(|&id| self.get(id).cloned()).collect()
     }
 
-    /// Gives a value its tensor; checks it against the declared type and learns run-time extents from it.
+    /// Binds a tensor to a value; checks it against the declared type and defines dynamic extents from it.
     pub(crate) fn bind(&mut self, id: ValueId, tensor: Arc<Tensor>) -> Result<(), EvalError> {
         let TensorType { kind, shape } = &self.declared(id)?.tensor;
         if tensor.element() != self.element(id)? {
@@ -136,7 +136,7 @@ impl<'m> Frame<'m> {
                     .into());
                 }
                 if let ShapeExpr::Symbol(name) = expr.as_ref() {
-                    // A tensor computed again, in the next iteration of a loop, may have another extent.
+                    // A tensor that is recomputed in the next iteration of a loop may have another extent.
                     let known = self
                         .symbols
                         .get(name)
@@ -161,12 +161,13 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// The value of a run-time extent; `None` while a symbol in it is unknown.
+    /// The value of a dynamic extent; `None` while a symbol in it is undefined.
     fn evaluate(&self, expr: &ShapeExpr) -> Option<i64> {
         self.scalar(expr).map(Scalar::to_int)
     }
 
-    /// What an expression over run-time extents says, conditions as 0 and 1; `None` while a symbol in it is unknown.
+    /// The value of an expression over dynamic extents, with conditions as 0 and 1; `None` while a symbol in it is
+    /// undefined.
     pub(crate) fn scalar(&self, expr: &ShapeExpr) -> Option<Scalar> {
         match expr {
             ShapeExpr::Constant(n) => Some(Scalar::Int(*n)),
@@ -185,7 +186,7 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// An extent as an int, if its symbols are known.
+    /// An extent as an int, if its symbols are defined.
     pub(crate) fn known_extent(&self, extent: &Extent) -> Option<i64> {
         match extent {
             Extent::Fixed(n) => i64::try_from(*n).ok(),
@@ -193,7 +194,7 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// An extent that must be known by now; negative ones count as 0.
+    /// An extent whose symbols must be defined; negative ones count as 0.
     pub(crate) fn extent(&self, extent: &Extent) -> Result<u64, EvalError> {
         match extent {
             Extent::Fixed(n) => Ok(*n),
@@ -219,7 +220,7 @@ impl<'m> Frame<'m> {
         }
     }
 
-    /// The extents of a value that is about to be computed.
+    /// The extents of a value before it is computed.
     pub(crate) fn shape(&self, id: ValueId) -> Result<Vec<u64>, EvalError> {
         let extents = &self.declared(id)?.tensor.shape;
         let shape: Vec<u64> = extents
@@ -265,7 +266,7 @@ impl<'m> Frame<'m> {
     }
 }
 
-/// A tensor with one value everywhere.
+/// A tensor filled with one value.
 pub(crate) fn splat(
     element: ElementType,
     shape: &[u64],

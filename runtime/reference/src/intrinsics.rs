@@ -45,7 +45,7 @@ pub(crate) fn call(
             operator: name.clone(),
             reason,
         }),
-        // The frame says why it does not know the shape.
+        // The frame's error states why the shape is unknown.
         KernelError::NoShape(position) => match ids.get(position).map(|id| frame.shape(*id)) {
             Some(Err(why)) => why,
             _ => internal("an output of an intrinsic has no shape"),

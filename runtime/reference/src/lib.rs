@@ -23,19 +23,20 @@ use skript_frontend::model::{Model, VariableId};
 use skript_tensor::Tensor;
 use std::sync::Arc;
 
-/// Sees every named tensor that a function computes: its scoped name (`main.G.label.x`) and value.
+/// Receives every named tensor that a function computes: its scoped name (`main.G.label.x`) and value.
 pub(crate) type Observer<'a> = dyn FnMut(&str, &Tensor) + Send + 'a;
 
-/// Bounds and seeds of an evaluation.
+/// Limits and seeds of an evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Iterations of one loop that ends by itself; more is [`Failure::TooManySteps`].
+    /// The maximum number of iterations of one loop that ends by itself; beyond it, [`Failure::TooManySteps`].
     pub(crate) max_iterations: u64,
-    /// Elements of one computed tensor; more is [`Failure::TooManyElements`].
+    /// The maximum number of elements of one computed tensor; beyond it, [`Failure::TooManyElements`].
     pub(crate) max_elements: u64,
-    /// Points of one formula's domain; more, which would take hours, is [`Failure::TooManyPoints`].
+    /// The maximum number of points of one formula's domain, which bounds the time; beyond it,
+    /// [`Failure::TooManyPoints`].
     pub(crate) max_points: u64,
-    /// Start of the random operators.
+    /// The seed of the random operators.
     pub seed: u64,
 }
 
@@ -50,7 +51,7 @@ impl Default for Settings {
     }
 }
 
-/// What a model computes.
+/// The results of a model.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The entry's outputs in order, packs flattened, in the model's storage types.
@@ -65,7 +66,7 @@ pub struct Outcome {
 /// [`Model::variables`]. Both in the model's storage types and of the declared kind and shape.
 ///
 /// # Errors
-/// What the model's checks find, and [`Failure::Tensor`] if a mapped file changed meanwhile.
+/// A run-time check that does not hold, and [`Failure::Tensor`] if a mapped file was changed meanwhile.
 pub fn evaluate(
     model: &Model,
     inputs: &[Arc<Tensor>],
@@ -80,7 +81,7 @@ pub fn evaluate(
     )
 }
 
-/// [`evaluate`], showing each named tensor to `observer` as it is computed.
+/// As [`evaluate`]; reports each named tensor to `observer` when it is computed.
 pub(crate) fn evaluate_with_observer(
     model: &Model,
     inputs: &[Arc<Tensor>],
@@ -88,8 +89,8 @@ pub(crate) fn evaluate_with_observer(
     settings: &Settings,
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, EvalError> {
-    // Unrolled folds are expressions as deep as they are long, and are walked recursively: hence a stack of its own,
-    // of which only the touched part takes memory.
+    // Unrolled folds are deeply nested expressions, which are processed recursively: hence a separate stack, of which
+    // only touched pages take memory.
     const STACK: usize = 1 << 30;
     let outcome = std::thread::scope(|scope| {
         std::thread::Builder::new()
@@ -106,7 +107,7 @@ pub(crate) fn evaluate_with_observer(
                 )))
             })
     });
-    // Whatever was found, it was found in elements that are not those of the file.
+    // Any result was computed from elements that are not those of the file.
     for tensor in inputs.iter().chain(variables) {
         let unchanged = tensor.unchanged();
         unchanged.map_err(|e| EvalError::new(Failure::Tensor(e)))?;

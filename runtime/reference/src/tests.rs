@@ -34,7 +34,7 @@ fn port(name: &str, id: u32) -> Port {
     }
 }
 
-/// Values come first inputs, then outputs, then others.
+/// Values are numbered: first inputs, then outputs, then others.
 fn function(name: &str, values: Vec<Value>, inputs: u32, outputs: u32, body: Body) -> Function {
     let name_of = |id: u32| values[id as usize].name.clone().unwrap();
     Function {
@@ -186,7 +186,7 @@ fn sum_of_products() {
 /// y[i] += x[|2i + j - 1|] * f[j], i < 3, j < 3
 #[test]
 fn a_guard_skips_what_lies_outside() {
-    let place = apply(
+    let address = apply(
         Int,
         ScalarOp::Add,
         vec![
@@ -220,14 +220,14 @@ fn a_guard_skips_what_lies_outside() {
     );
     body.locals.push(FormulaLocal {
         name: "p".to_string(),
-        value: place.clone(),
+        value: address.clone(),
     });
     body.predicate = Some(apply(
         Bool,
         ScalarOp::And,
         vec![
-            apply(Bool, ScalarOp::Ge, vec![place.clone(), Expr::int(0)]),
-            apply(Bool, ScalarOp::Lt, vec![place, Expr::int(5)]),
+            apply(Bool, ScalarOp::Ge, vec![address.clone(), Expr::int(0)]),
+            apply(Bool, ScalarOp::Lt, vec![address, Expr::int(5)]),
         ],
     ));
     let values = vec![
@@ -296,7 +296,7 @@ fn packed_targets_are_replaced_in_loop_order() {
     assert_eq!(outcome.outputs[1].as_i64(), Some(&[1][..]));
 }
 
-/// y[i] = i < 2 ? x[i] : t[i - 2], with the table t = 10, 20: the branch not taken is not read.
+/// y[i] = i < 2 ? x[i] : t[i - 2], with the table t = 10, 20: only the selected branch reads.
 #[test]
 fn branches_are_lazy_and_tables_are_indexed() {
     let table = Expr {
@@ -495,7 +495,7 @@ fn endless_loops_are_errors() {
     let error = fails(looped(None, Some(forever)));
     assert!(matches!(*error.failure, Failure::Endless(1000)));
     assert_eq!(error.calls[0].function, "main.G");
-    // One that ends takes too long here.
+    // A loop that ends would take too long here.
     let error = fails(looped(Some(11), None));
     assert!(matches!(*error.failure, Failure::TooManySteps(10)));
 }

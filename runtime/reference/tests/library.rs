@@ -62,7 +62,7 @@ fn reals(outputs: &str, statements: &str) -> Vec<f32> {
     outcome.outputs[0].as_f32().unwrap().to_vec()
 }
 
-/// `values` as a statement `name = …;` that makes a tensor of them.
+/// A statement `name = …;` that makes a tensor of `values`.
 fn tensor(name: &str, shape: &[u64], values: &[f32]) -> String {
     format!("{name} = layout.constant{{shape={shape:?}, value={values:?}}}();\n")
 }
@@ -291,7 +291,7 @@ fn attributes_out_of_range_are_named() {
     }
 }
 
-/// A single value stands for every element (2.6.1), whatever their number.
+/// A single value is repeated for every element (2.6.1), whatever their number.
 #[test]
 fn tensors_of_an_image_are_filled_with_one_value() {
     let filled = "y = layout.tensor{shape=[1, 64, 224, 224], value=1.0}();";

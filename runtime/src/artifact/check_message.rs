@@ -6,7 +6,7 @@ use skript_intrinsics::compiled::Context;
 use skript_semantics::Scalar;
 
 impl Check {
-    /// The message with the values that compiled code left in the context.
+    /// The message with the values that compiled code stored in the context.
     pub fn message(&self, context: &Context) -> String {
         let mut text = String::new();
         let mut rest = self.message.as_str();
@@ -27,8 +27,8 @@ impl Check {
             let (what, after) = after.split_once('}').unwrap_or((after, ""));
             rest = after;
             let value = |digits: &str| {
-                let place = digits.parse::<usize>().ok();
-                let value = place.and_then(|place| context.values.get(place));
+                let location = digits.parse::<usize>().ok();
+                let value = location.and_then(|location| context.values.get(location));
                 value.copied().unwrap_or_default()
             };
             match what.split_once(':') {
@@ -64,8 +64,8 @@ mod tests {
 
     fn formatted(template: &str, values: &[i64]) -> String {
         let mut context = Context::default();
-        for (place, value) in context.values.iter_mut().zip(values) {
-            *place = *value;
+        for (location, value) in context.values.iter_mut().zip(values) {
+            *location = *value;
         }
         let check = Check {
             code: String::new(),

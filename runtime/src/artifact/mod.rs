@@ -21,28 +21,29 @@ mod write;
 
 pub use read::ArtifactError;
 use skript_tensor::ElementType;
+pub use write::VERSION;
 
-/// Object code with everything needed to call it.
+/// Object code with the description that is needed to call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// What the code was compiled for.
+    /// The target that the code was compiled for.
     pub target: Target,
     /// Symbol of the entry, `int32_t (void *const *tensors, uint8_t *arena, struct skript_context *context)`.
     pub entry: String,
     /// The memory that the entry works in.
     pub arena: ArenaLayout,
-    /// Bytes of the array that `skript_prepare` fills, `void (void *const *tensors)`; 0 if nothing is prepared. Its pointer
-    /// is the last of the tensors.
+    /// The size in bytes of the array that `skript_prepare`, `void (void *const *tensors)`, fills; 0 if nothing is
+    /// prepared. Its pointer is the last of the tensors.
     pub prepared: u64,
-    /// In the order of the graph; packs flattened.
+    /// The inputs in the order of the graph; packs are flattened.
     pub inputs: Vec<Port>,
-    /// In the order of the graph; packs flattened.
+    /// The variables in the order of the graph; packs are flattened.
     pub variables: Vec<Port>,
     /// The graph's outputs, then the new values of updated variables.
     pub outputs: Vec<Port>,
-    /// (variable, output): the output holds the variable's new value.
+    /// Pairs (variable, output): the output holds the variable's new value.
     pub updates: Vec<(u32, u32)>,
-    /// Run-time checks; status n is check n − 1.
+    /// Run-time checks; status n refers to check n − 1.
     pub checks: Vec<Check>,
     /// A relocatable object file, ELF.
     pub object: Vec<u8>,
@@ -55,38 +56,38 @@ impl Artifact {
         ports.chain(&self.outputs)
     }
 
-    /// The number of pointers that the entry gets, without that of the prepared variables: one per tensor, and one to the
-    /// extents of each dynamic tensor.
+    /// The number of pointers that the entry receives, without that of the prepared variables: one per tensor, and one
+    /// to the extents of each dynamic tensor.
     pub(crate) fn pointer_count(&self) -> usize {
         let dynamic = self.ports().filter(|port| port.is_dynamic());
         self.ports().count() + dynamic.count()
     }
 }
 
-/// What the code was compiled for, in LLVM's words.
+/// The target of compiled code, in LLVM's terms.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Target {
     /// Architecture, vendor, system: `x86_64-unknown-linux-gnu`.
     pub triple: String,
     /// Name of the processor: `x86-64-v3`, `znver4`.
     pub cpu: String,
-    /// `+avx2,-sse4a,…`; those with `+` must be there to run.
+    /// The features: `+avx2,-sse4a,…`; those with `+` are required at run time.
     pub features: String,
 }
 
 /// The memory that a call works in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArenaLayout {
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Bytes, a power of two.
+    /// The alignment in bytes, a power of two.
     pub alignment: u64,
 }
 
 /// One tensor of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Name in the graph; of an item of a pack, with its position.
+    /// The name in the graph; for an item of a pack, with its position.
     pub name: String,
     /// Other names of the same tensor.
     pub aliases: Vec<String>,
@@ -94,20 +95,20 @@ pub struct Port {
     pub element: ElementType,
     /// One extent for each dimension.
     pub shape: Vec<PortExtent>,
-    /// Where it stands, if it is an item of a pack.
+    /// The pack and the position, if it is an item of a pack.
     pub pack: Option<PackPlace>,
 }
 
 /// The size of one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortExtent {
-    /// Known when the model was compiled.
+    /// Static: known when the model was compiled.
     Fixed(u64),
-    /// Known at run time, at most this.
+    /// Dynamic, with this upper bound.
     Dynamic(u64),
 }
 
-/// Where a tensor stands in a pack.
+/// The position of a tensor in a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackPlace {
     /// The pack's name in the graph.
@@ -118,20 +119,20 @@ pub struct PackPlace {
     pub length: u32,
 }
 
-/// What a failed run-time check says. `{0}`, `{1:real}`, `{2:bool}` … stand for the values it found, `{text}` for what a kernel
-/// says; of `{3?}yes{|}no{/}` value 3 chooses one part, and `{{` is a brace.
+/// The message of a failed run-time check. `{0}`, `{1:real}`, `{2:bool}`, … stand for recorded values, `{text}` for the
+/// message of a kernel; in `{3?}yes{|}no{/}`, value 3 selects one of two texts, and `{{` is a brace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// Code of the diagnostic: `SK9203`.
     pub code: String,
-    /// The text, with stands for values.
+    /// The text, with placeholders for values.
     pub message: String,
-    /// Place, then the operator calls that lead there, innermost first: `path:line:column-line:column: name`,
-    /// without the end where a place has none.
+    /// The source position, then the operator calls that lead there, innermost first: `path:line:column-line:column:
+    /// name`, without the end if a location has none.
     pub trace: Vec<String>,
 }
 
-/// Element types by their code in files and in the C interface.
+/// Codes of element types in files and in the C interface.
 pub(crate) const ELEMENTS: [ElementType; 13] = [
     ElementType::Bool,
     ElementType::I32,
@@ -148,11 +149,11 @@ pub(crate) const ELEMENTS: [ElementType; 13] = [
     ElementType::U64,
 ];
 
-/// No arena or tensor may be larger (bytes): 1 TiB.
+/// The maximum size of an arena or a tensor in bytes: 1 TiB.
 pub const LARGEST: u64 = 1 << 40;
 
 impl PortExtent {
-    /// The extent, or its bound.
+    /// The extent, or its upper bound.
     pub fn bound(self) -> u64 {
         match self {
             PortExtent::Fixed(n) | PortExtent::Dynamic(n) => n,
@@ -161,14 +162,14 @@ impl PortExtent {
 }
 
 impl Port {
-    /// Whether some extent is known only at run time.
+    /// Whether some extent is dynamic.
     pub fn is_dynamic(&self) -> bool {
         self.shape
             .iter()
             .any(|e| matches!(e, PortExtent::Dynamic(_)))
     }
 
-    /// Bytes of the largest tensor that fits the port; `None` above [`LARGEST`].
+    /// The size in bytes of the largest tensor that fits the port; `None` above [`LARGEST`].
     pub fn byte_bound(&self) -> Option<u64> {
         let mut bytes = self.element.size() as u64;
         let mut empty = false;

@@ -7,10 +7,10 @@ use super::{ArenaLayout, Artifact, Check, ELEMENTS, LARGEST, PackPlace, Port, Po
 /// Why bytes are not a compiled model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArtifactError {
-    /// The bytes begin in another way.
+    /// The bytes begin with another magic number.
     #[error("this is not a compiled model (its first bytes are not SKRIPTM)")]
     Magic,
-    /// A compiled model of another version of the file format.
+    /// A compiled model in another version of the file format.
     #[error(
         "compiled model of format {found}; this program reads format {VERSION}: compile the model again"
     )]
@@ -18,36 +18,36 @@ pub enum ArtifactError {
         /// The version of the bytes.
         found: u32,
     },
-    /// Some bytes are not those that were written.
+    /// The checksum does not match: the bytes were changed.
     #[error("compiled model is damaged: its checksum differs")]
     Checksum,
-    /// The bytes end too early.
+    /// The bytes are truncated.
     #[error("compiled model ends early: {what} at byte {at}")]
     Truncated {
         /// The part of the format.
         what: &'static str,
-        /// The position of the byte, from 0.
+        /// The offset of the byte.
         at: usize,
     },
-    /// The bytes contradict themselves.
+    /// The bytes are inconsistent.
     #[error("compiled model is invalid: {what} at byte {at}")]
     Invalid {
         /// The part of the format.
         what: &'static str,
-        /// The position of the byte, from 0.
+        /// The offset of the byte.
         at: usize,
     },
 }
 
 const SUM: usize = 32;
-/// Ranks beyond this are not computed with.
+/// The maximum rank.
 const MOST_DIMENSIONS: usize = 64;
 
 impl Artifact {
-    /// Reads what [`Artifact::to_bytes`] made.
+    /// Reads an artifact from the bytes of [`Artifact::to_bytes`].
     ///
     /// # Errors
-    /// [`ArtifactError`] if the bytes are anything else: wrong magic, version or checksum, cut, or inconsistent.
+    /// [`ArtifactError`] for other bytes: wrong magic, version or checksum, truncated, or inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Artifact, ArtifactError> {
         let mut file = Reader { bytes, at: 0 };
         if file.take(MAGIC.len(), "magic").ok() != Some(MAGIC.as_slice()) {
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         Ok(text.to_owned())
     }
 
-    /// A count and its items. Memory grows with the items really there, not with the count.
+    /// A count and its items. Memory grows with the items that are read, not with the stated count.
     fn list<T>(
         &mut self,
         what: &'static str,
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// A body with a right checksum around it.
+    /// A body with a correct checksum.
     fn sealed(mut file: Vec<u8>) -> Vec<u8> {
         file.truncate(file.len() - 32);
         let sum = blake3::hash(&file);

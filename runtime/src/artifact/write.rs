@@ -4,10 +4,11 @@
 use super::{Artifact, ELEMENTS, Port, PortExtent};
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
-pub(super) const VERSION: u32 = 5;
+/// The version of the file format.
+pub const VERSION: u32 = 5;
 
 impl Artifact {
-    /// The artifact as a file; the same artifact always makes the same bytes.
+    /// The artifact as the bytes of a file; equal artifacts have equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut body = Vec::with_capacity(self.object.len() + 4096);
         for text in [
@@ -50,7 +51,7 @@ impl Artifact {
     }
 }
 
-/// Lists are built in memory by the compiler; one of 2³² items is out of reach, and reading one back would fail.
+/// The compiler builds lists in memory; one of 2³² items is not possible, and reading it back would fail.
 fn count(body: &mut Vec<u8>, n: usize) {
     body.extend(u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
 }

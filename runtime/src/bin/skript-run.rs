@@ -7,6 +7,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
@@ -18,16 +19,16 @@ use skript_tensor::{
     MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_each, npy, summary,
 };
 
-/// Bytes of a compiled model, which holds code and no weights.
+/// The maximum size in bytes of a compiled model, which holds code and no weights.
 const ARTIFACT: u64 = 1 << 30;
-/// Bytes that a packed file of weights may unpack to.
+/// The maximum unpacked size in bytes of a packed file of weights.
 const UNPACKED: u64 = 2 << 30;
 
 const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only models that you compiled, or whose origin you trust. The checksum in the file detects damage, not intent.";
 
 /// Runs a compiled model
 #[derive(Debug, Parser)]
-#[command(name = "skript-run", version, args_override_self = true, after_help = TRUSTED)]
+#[command(name = "skript-run", version = version(), args_override_self = true, after_help = TRUSTED)]
 struct Arguments {
     /// Compiled model, as `skript compile -o MODEL.skm` writes it
     #[arg(value_name = "MODEL.skm")]
@@ -49,6 +50,20 @@ struct Arguments {
     intrinsics: Vec<(String, String, PathBuf)>,
 }
 
+/// The version, that of the files that it runs, and the processor that it runs them on.
+fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let host = skript_runtime::program::host();
+        format!(
+            "{}\ncompiled models: version {}\nCPU: {}",
+            env!("CARGO_PKG_VERSION"),
+            skript_runtime::artifact::VERSION,
+            host.cpu,
+        )
+    });
+    &TEXT
+}
+
 fn input_argument(text: &str) -> Result<(String, PathBuf), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
     let (name, file) = pair.ok_or("write NAME=FILE.npy")?;
@@ -63,7 +78,7 @@ fn intrinsic_argument(text: &str) -> Result<(String, String, PathBuf), String> {
     Ok((name.to_owned(), symbol.to_owned(), PathBuf::from(library)))
 }
 
-/// The arguments, or what clap answers in place of a run.
+/// The parsed arguments, or clap's message in place of a run.
 fn arguments() -> Result<Arguments, clap::Error> {
     let arguments = Arguments::try_parse()?;
     let inputs = &arguments.inputs;
@@ -117,8 +132,8 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
         })
         .collect();
     let beside = model.parent().map(Path::to_path_buf);
-    let place = arguments.weights.clone().or(beside).unwrap_or_default();
-    let weights = WeightStore::open(&place, UNPACKED).map_err(|e| one(e.to_string()))?;
+    let index = arguments.weights.clone().or(beside).unwrap_or_default();
+    let weights = WeightStore::open(&index, UNPACKED).map_err(|e| one(e.to_string()))?;
     let (mut variables, mut missing) = (Vec::new(), Vec::new());
     let each = load_each(&weights, &requests, MissingWeights::Error);
     for (request, loaded) in requests.iter().zip(each) {
@@ -161,7 +176,7 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     Ok(())
 }
 
-/// Writes to stdout; a reader that went away is no error.
+/// Writes to stdout; a closed pipe is not an error.
 fn print(text: &str) -> Result<(), String> {
     let mut stdout = std::io::stdout().lock();
     match stdout
@@ -206,7 +221,7 @@ fn main() -> ExitCode {
     let arguments = match arguments() {
         Ok(arguments) => arguments,
         Err(answer) => {
-            // A terminal that went away gets no answer.
+            // A closed terminal receives no output.
             let _ = answer.print();
             return ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(2));
         }

@@ -10,19 +10,19 @@ use std::time::{Duration, SystemTime};
 /// Hexadecimal digits of a key.
 const KEY_LENGTH: usize = 64;
 
-/// One file of a cache: a compiled model, or what it prepared of its variables.
+/// One file of a cache: a compiled model, or its prepared variables.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// When it was written; `None` if the system does not know.
+    /// The time of writing; `None` if the system does not report it.
     pub written: Option<SystemTime>,
 }
 
 impl Entry {
-    /// Whether it was written at least so long ago. A time in the future is not.
+    /// Whether it was written at least this long ago. A time in the future does not count.
     pub fn is_older_than(&self, age: Duration) -> bool {
         let own = self.written.and_then(|at| at.elapsed().ok());
         own.is_some_and(|own| own >= age)
@@ -35,11 +35,11 @@ impl Cache {
         &self.folder
     }
 
-    /// All entries, by path: regular files that are called after a key. Links and other files are not entries. None if
+    /// All entries by path: regular files that are named after a key. Links and other files are not entries. Empty if
     /// the folder does not exist.
     ///
     /// # Errors
-    /// The system's, if the folder cannot be read.
+    /// The system's error, if the folder cannot be read.
     pub fn entries(&self) -> std::io::Result<Vec<Entry>> {
         let listed = match std::fs::read_dir(&self.folder) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -48,7 +48,7 @@ impl Cache {
         let mut entries = Vec::new();
         for file in listed {
             let path = file?.path();
-            // A file that is removed meanwhile is no entry any more.
+            // A file that was removed meanwhile is not an entry any more.
             let metadata = std::fs::symlink_metadata(&path).ok();
             let metadata = metadata.filter(Metadata::is_file);
             if let (true, Some(metadata)) = (is_key(&path), metadata) {
@@ -63,10 +63,10 @@ impl Cache {
         Ok(entries)
     }
 
-    /// Removes the entries that `goes` selects, and nothing else; those that were removed.
+    /// Removes the entries that `goes` selects, and returns them.
     ///
     /// # Errors
-    /// The system's, from the first entry that cannot be removed.
+    /// The system's error, for the first entry that cannot be removed.
     pub fn remove(&self, goes: impl Fn(&Entry) -> bool) -> std::io::Result<Vec<Entry>> {
         let mut removed = Vec::new();
         for entry in self.entries()?.into_iter().filter(goes) {

@@ -14,16 +14,17 @@ const HEADER: usize = 4096;
 
 const MAGIC: &[u8; 8] = b"SKRIPTP\n";
 
-/// A file that was changed less long ago may change again without another time of change.
+/// The minimum age of a file's last change. A younger file may change again within the resolution of its time stamp.
 const SETTLED: Duration = Duration::from_secs(2);
 
 impl Cache {
-    /// What the program prepares of its variables: mapped from the cache, or prepared on `threads` threads and stored.
+    /// The prepared variables of a program: mapped from the cache, or prepared on `threads` threads and stored.
     ///
-    /// It is stored if all variables without updates lie in mapped files that were not changed within the last two seconds. A
-    /// file of the cache has a page with a magic number and the key, then the bytes, which are not verified when they are
-    /// mapped: to read them would take as long as to prepare them. The key holds the code, and path, inode, length and
-    /// times of change of each file, among them the one that nobody can set. A cache that cannot be written costs time only.
+    /// They are stored if all variables without updates are in mapped files that were not changed within the last two
+    /// seconds. A file of the cache has a page with a magic number and the key, then the bytes. These are not verified
+    /// when they are mapped, because reading them would take as long as preparing them. The key contains the code, and
+    /// for each file its path, inode, length and times of change, including `ctime`, which programs cannot set. Errors
+    /// of writing the cache are ignored.
     ///
     /// # Errors
     /// Those of [`Prepared::new`].
@@ -58,7 +59,7 @@ impl Cache {
     }
 }
 
-/// The key; `None` if a variable does not lie in a settled file.
+/// The key; `None` if a variable is not in a file that has settled.
 fn key(program: &Program, variables: &[&Tensor]) -> Option<String> {
     let artifact = program.artifact();
     let mut key = Key::new();

@@ -47,7 +47,7 @@ const fn low(scale: u32) -> Field {
     }
 }
 
-/// `ldr x16, .+8; br x16`, and the address behind it.
+/// `ldr x16, .+8; br x16`, followed by the address.
 pub(crate) fn stub(target: u64) -> [u8; STUB] {
     let [a, b, c, d, e, f, g, h] = target.to_le_bytes();
     [

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where everything of an object lies in its mapping.
+//! The layout of an object's sections in its mapping.
 //!
-//! The mapping has one range of pages for each protection: code and its stubs; constants and the table of addresses that
-//! code reads through (the GOT); variables.
+//! The mapping has one range of pages for each protection: code and its stubs; constants and the table of addresses
+//! that code reads through (the GOT); variables.
 
 use super::object::{Definition, Object, Symbol};
 use super::relocation::Value;
@@ -14,11 +14,11 @@ use object::read::elf::Rela;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Bytes of a stub: code that jumps to an address too far away for a direct call.
+/// The size of a stub in bytes: code that jumps to an address too far away for a direct call.
 pub(crate) const STUB: usize = 16;
-/// Bytes of an address.
+/// The size of an address in bytes.
 const ADDRESS: u64 = 8;
-/// Bytes of a mapping: 1 GiB, as for artifacts.
+/// The maximum size of a mapping in bytes: 1 GiB, as for artifacts.
 const LARGEST: u64 = 1 << 30;
 
 /// Pages with the same protection.
@@ -39,13 +39,13 @@ impl Region {
 /// Offsets in the mapping.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Of each loaded section.
+    /// The offset of each loaded section.
     sections: Vec<u64>,
-    /// Of the stub of each symbol that is called and not defined.
+    /// The offset of the stub of each symbol that is called and not defined.
     stubs: BTreeMap<usize, u64>,
-    /// Of the table entry of each symbol that is read through the table.
+    /// The offset of the table entry of each symbol that is read through the table.
     addresses: BTreeMap<usize, u64>,
-    /// Of each region, in the order of [`Region::ALL`].
+    /// The offset of each region, in the order of [`Region::ALL`].
     regions: [Range<u64>; 3],
 }
 
@@ -86,7 +86,7 @@ impl Layout {
         })
     }
 
-    /// Bytes of the mapping, a multiple of the page size.
+    /// The size of the mapping in bytes, a multiple of the page size.
     pub(crate) fn size(&self) -> u64 {
         let [.., last] = &self.regions;
         last.end
@@ -101,7 +101,7 @@ impl Layout {
         }
     }
 
-    /// Of the loaded section at a position.
+    /// The offset of the loaded section at a position.
     pub(crate) fn section(&self, position: usize) -> Option<u64> {
         self.sections.get(position).copied()
     }
@@ -110,7 +110,7 @@ impl Layout {
         self.stubs.get(&symbol.0).copied()
     }
 
-    /// Of the symbol's entry in the table of addresses.
+    /// The offset of the symbol's entry in the table of addresses.
     pub(crate) fn address(&self, symbol: SymbolIndex) -> Option<u64> {
         self.addresses.get(&symbol.0).copied()
     }
@@ -128,7 +128,7 @@ impl Layout {
     }
 }
 
-/// Symbols that need a stub, and those that need an entry in the table of addresses, both without offsets yet.
+/// Symbols that need a stub, and symbols that need an entry in the table of addresses; both without offsets yet.
 type Referenced = (BTreeMap<usize, u64>, BTreeMap<usize, u64>);
 
 fn referenced(object: &Object) -> Result<Referenced, LoadError> {
@@ -154,7 +154,7 @@ fn referenced(object: &Object) -> Result<Referenced, LoadError> {
     Ok((stubs, addresses))
 }
 
-/// The offset of `size` bytes after `end`, which moves behind them.
+/// Allocates `size` bytes after `end`: returns their offset and advances `end`.
 fn append(end: &mut u64, size: u64, alignment: u64) -> Result<u64, LoadError> {
     let start = end.checked_next_multiple_of(alignment.max(1));
     let next = start.and_then(|start| start.checked_add(size));

@@ -12,13 +12,13 @@ use object::read::SymbolIndex;
 use object::read::elf::Rela;
 use std::collections::{BTreeSet, HashMap};
 
-/// Finds the address of a symbol that the object does not define.
+/// Resolves the address of a symbol that the object does not define.
 pub(crate) type Resolve<'r> = dyn Fn(&str) -> Option<u64> + 'r;
 
-/// Pages as AArch64 addresses count them, whatever the size of the system's.
+/// The size of a page in the addressing of AArch64, independent of the system's page size.
 const PAGE: u64 = 4096;
 
-/// The offset of a function that others may call.
+/// The offset of an exported function.
 pub(crate) fn function(object: &Object, layout: &Layout, name: &str) -> Result<u64, LoadError> {
     let Some(symbol) = object.global(name)? else {
         return wrong(format!("it does not define the function `{name}`"));
@@ -37,7 +37,7 @@ pub(crate) fn function(object: &Object, layout: &Layout, name: &str) -> Result<u
 /// Fills `memory`, which will be at the address `base`.
 ///
 /// # Errors
-/// [`LoadError::Symbols`] for symbols that nobody defines, [`LoadError::Link`] for relocations that cannot be applied.
+/// [`LoadError::Symbols`] for unresolved symbols, [`LoadError::Link`] for relocations that cannot be applied.
 pub(crate) fn link(
     object: &Object,
     layout: &Layout,
@@ -183,7 +183,7 @@ impl<'o, 'd> Symbols<'o, 'd> {
     }
 }
 
-/// Applies a relocation to a section, whose bytes will be at `start`.
+/// Applies a relocation to a section that will be loaded at `start`.
 fn apply(
     symbols: &Symbols,
     section: &Section,
@@ -194,7 +194,7 @@ fn apply(
     let number = relocation.r_type(LittleEndian, false);
     let offset = relocation.r_offset(LittleEndian);
     let symbol = relocation.symbol(LittleEndian, false);
-    let place = || {
+    let location = || {
         let name = symbol
             .map(|symbol| symbols.name(symbol))
             .unwrap_or_default();
@@ -208,14 +208,14 @@ fn apply(
         return Ok(());
     }
     let Some(kind) = symbols.object.architecture.relocation(number) else {
-        return wrong(format!("{} is not supported", place()));
+        return wrong(format!("{} is not supported", location()));
     };
     let Some(symbol) = symbol else {
-        return wrong(format!("{} has no symbol", place()));
+        return wrong(format!("{} has no symbol", location()));
     };
     let position = usize::try_from(offset).ok();
     let Some(field) = position.and_then(|offset| bytes.get_mut(offset..)) else {
-        return wrong(format!("{} is outside of its section", place()));
+        return wrong(format!("{} is outside of its section", location()));
     };
     let addend = relocation.r_addend(LittleEndian);
     let from = start + offset;
@@ -233,12 +233,14 @@ fn apply(
     }
     match stored {
         Ok(()) => Ok(()),
-        Err(Unstored::Outside) => wrong(format!("{} reaches beyond its section", place())),
-        Err(Unstored::Overflow) => wrong(format!("{} refers to an address out of range", place())),
+        Err(Unstored::Outside) => wrong(format!("{} reaches beyond its section", location())),
+        Err(Unstored::Overflow) => {
+            wrong(format!("{} refers to an address out of range", location()))
+        }
     }
 }
 
-/// The address of a symbol's entry in the table of addresses, for relocations that refer to that.
+/// The address of a symbol's entry in the table of addresses, for relocations that refer to it.
 fn through_table(value: Value, symbols: &Symbols, symbol: SymbolIndex) -> Option<u64> {
     match value {
         Value::Entry | Value::EntryPage | Value::EntryLow => symbols

@@ -8,10 +8,10 @@ use std::io::Error;
 use std::ops::Range;
 use std::ptr::{NonNull, null_mut};
 
-/// Pages of this process alone.
+/// Private pages of this process.
 pub(crate) struct Memory {
     start: NonNull<u8>,
-    /// A multiple of the page size, not 0.
+    /// The size, a multiple of the page size, not 0.
     size: usize,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Memory {
 unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
-/// Bytes of a page of the system.
+/// The size of a page of the system in bytes.
 pub(crate) fn page_size() -> u64 {
     // SAFETY: reads a number.
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
@@ -27,13 +27,13 @@ pub(crate) fn page_size() -> u64 {
 }
 
 impl Memory {
-    /// Pages of zeros, writable.
+    /// Maps zeroed, writable pages.
     pub(crate) fn new(size: u64) -> Result<Memory, LoadError> {
         let refused = |error: Error| wrong(format!("no memory for {size} bytes of code: {error}"));
         let Ok(bytes) = usize::try_from(size) else {
             return refused(Error::from(std::io::ErrorKind::OutOfMemory));
         };
-        // SAFETY: a new mapping of its own.
+        // SAFETY: a new private mapping.
         let start = unsafe {
             libc::mmap(
                 null_mut(),
@@ -63,7 +63,7 @@ impl Memory {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size) }
     }
 
-    /// Gives pages their final protection.
+    /// Sets the final protection of pages.
     pub(crate) fn protect(&mut self, range: Range<u64>, region: Region) -> Result<(), LoadError> {
         let protection = match region {
             Region::Code => libc::PROT_READ | libc::PROT_EXEC,
@@ -97,14 +97,14 @@ impl Memory {
     /// The entry at an offset.
     pub(crate) fn entry(&self, offset: u64) -> Result<Entry, LoadError> {
         let address = self.function(offset)?;
-        // SAFETY: that a function of this type is there is the contract of the artifact, whose code is trusted.
+        // SAFETY: that this is a function of this type is the contract of the artifact, whose code is trusted.
         Ok(unsafe { std::mem::transmute::<*const u8, Entry>(address) })
     }
 
     /// The function at an offset that prepares variables.
     pub(crate) fn prepare(&self, offset: u64) -> Result<Prepare, LoadError> {
         let address = self.function(offset)?;
-        // SAFETY: as of the entry.
+        // SAFETY: as for the entry.
         Ok(unsafe { std::mem::transmute::<*const u8, Prepare>(address) })
     }
 
@@ -127,15 +127,15 @@ impl Drop for Memory {
     }
 }
 
-/// Makes written code visible to the instruction fetch, which x86-64 does by itself.
+/// Synchronizes the instruction cache with written code; x86-64 does so in hardware.
 ///
 /// # Safety
 /// The range is mapped and readable.
 #[cfg(not(target_arch = "aarch64"))]
 unsafe fn synchronize(_start: *const u8, _size: usize) {}
 
-/// Makes written code visible to the instruction fetch: cleans the data cache, then invalidates the instruction cache, by
-/// lines of the sizes that `ctr_el0` has.
+/// Synchronizes the instruction cache with written code: cleans the data cache, then invalidates the instruction cache,
+/// by lines of the sizes in `ctr_el0`.
 ///
 /// # Safety
 /// The range is mapped and readable.

@@ -47,7 +47,7 @@ enum Architecture {
 }
 
 impl Architecture {
-    /// The one that this program was compiled for.
+    /// The architecture that this program was compiled for.
     const HOST: Option<Architecture> = if cfg!(target_arch = "x86_64") {
         Some(Architecture::X86_64)
     } else if cfg!(target_arch = "aarch64") {
@@ -56,7 +56,7 @@ impl Architecture {
         None
     };
 
-    /// What a relocation of this number in the ELF specification does.
+    /// The effect of a relocation, by its number in the ELF specification.
     fn relocation(self, number: u32) -> Option<relocation::Relocation> {
         match self {
             Architecture::X86_64 => x86_64::relocation(number),
@@ -74,11 +74,11 @@ impl Architecture {
 }
 
 impl Linked {
-    /// Loads `object` and finds the function `entry` in it, and the function `prepare` if a name is given.
+    /// Loads `object`, and finds the function `entry` in it, and the function `prepare` if a name is given.
     ///
     /// # Errors
-    /// [`LoadError::Symbols`] if the table of symbols lacks a function that the code calls, [`LoadError::Link`] for
-    /// everything else: a file that is not such an object, relocations that are not supported, a system that refuses memory.
+    /// [`LoadError::Symbols`] if the table of symbols lacks a function that the code calls; [`LoadError::Link`] for
+    /// everything else: a file that is not such an object, unsupported relocations, a system that refuses memory.
     pub(crate) fn new(
         object: &[u8],
         entry: &str,
@@ -120,7 +120,7 @@ impl Linked {
     }
 }
 
-/// An error of the object itself.
+/// An error in the object itself.
 fn wrong<T>(message: impl Into<String>) -> Result<T, LoadError> {
     Err(LoadError::Link(message.into()))
 }

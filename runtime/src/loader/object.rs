@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the loader reads of an ELF relocatable object. Nothing in the file is trusted.
+//! Parses the parts of an ELF relocatable object that the loader needs. The file is not trusted.
 
 use super::layout::Region;
 use super::{Architecture, wrong};
@@ -12,41 +12,41 @@ use object::{LittleEndian, SectionIndex};
 type Header = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
 
-/// An object with its sections that are loaded.
+/// An object with its loaded sections.
 pub(crate) struct Object<'d> {
     pub architecture: Architecture,
     pub sections: Vec<Section<'d>>,
     symbols: SymbolTable<'d, Header>,
 }
 
-/// A section that is loaded.
+/// A loaded section.
 pub(crate) struct Section<'d> {
-    /// Its number in the file.
+    /// Its index in the file.
     pub index: SectionIndex,
     pub name: &'d str,
     pub region: Region,
     /// Its content; shorter than `size` if the rest is zero.
     pub data: &'d [u8],
     pub size: u64,
-    /// A power of two.
+    /// The alignment, a power of two.
     pub alignment: u64,
     pub relocations: &'d [Rela64<LittleEndian>],
 }
 
-/// What a relocation or an entry refers to.
+/// The target of a relocation or an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol<'d> {
-    /// Empty for a section's own symbol.
+    /// The name; empty for the symbol of a section.
     pub name: &'d str,
     pub definition: Definition,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Definition {
-    /// An offset in a section of this number.
+    /// An offset in the section with this index.
     Section(SectionIndex, u64),
     Absolute(u64),
-    /// Defined elsewhere.
+    /// Undefined: resolved elsewhere.
     Undefined {
         weak: bool,
     },
@@ -81,7 +81,7 @@ impl<'d> Object<'d> {
         })
     }
 
-    /// A section that is loaded, by its number in the file.
+    /// The loaded section with this index in the file.
     pub(crate) fn section(&self, index: SectionIndex) -> Option<(usize, &Section<'d>)> {
         // The list is in the order of the file.
         let position = self
@@ -97,7 +97,7 @@ impl<'d> Object<'d> {
         self.definition(index, symbol)
     }
 
-    /// The global symbol of a name, if the object defines it.
+    /// The global symbol with a name, if the object defines it.
     pub(crate) fn global(&self, name: &str) -> Result<Option<Symbol<'d>>, LoadError> {
         for (index, symbol) in self.symbols.enumerate() {
             let is_it = !symbol.is_local()
@@ -162,7 +162,7 @@ impl<'d> Section<'d> {
             std::str::from_utf8(name).or_else(|_| wrong("the name of a section is not UTF-8"))?;
         let flags = section.sh_flags(ENDIAN);
         let has = |flag: u32| flags & u64::from(flag) != 0;
-        // Tables for unwinding have a type of their own on x86-64 only.
+        // Only on x86-64, unwind tables have their own section type.
         if !has(elf::SHF_ALLOC) || name == ".eh_frame" {
             return Ok(None);
         }
@@ -247,7 +247,7 @@ fn attach_relocations<'d>(
     Ok(())
 }
 
-/// Describes what cannot be read.
+/// Describes what cannot be parsed.
 fn unreadable<T>(what: &str) -> impl FnOnce(object::read::Error) -> Result<T, LoadError> {
     move |error| wrong(format!("{what} cannot be read: {error}"))
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Relocations as data: a value, and the field of the code or data that holds it.
 
-/// What a relocation of one type does.
+/// The effect of a relocation type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Relocation {
     pub value: Value,
@@ -34,7 +34,7 @@ pub(crate) enum Value {
 pub(crate) enum Field {
     /// 8 bytes.
     Word64,
-    /// 4 bytes, a signed number.
+    /// 4 bytes, a signed integer.
     Signed32,
     /// Bits of an AArch64 instruction: the value divided by 2^`scale`, in `bits` bits from bit `lowest`.
     Instruction {
@@ -50,14 +50,14 @@ pub(crate) enum Field {
 /// Why a value is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unstored {
-    /// The field lies outside of its section.
+    /// The field is outside of its section.
     Outside,
-    /// The value is too large for the field, or not a multiple of what the field counts.
+    /// The value is too large for the field, or not a multiple of the field's unit.
     Overflow,
 }
 
 impl Field {
-    /// Stores `value` at the start of `bytes`, which end where the section does.
+    /// Stores `value` at the start of `bytes`, which end at the end of the section.
     pub(crate) fn store(self, bytes: &mut [u8], value: i64) -> Result<(), Unstored> {
         match self {
             Field::Word64 => *first(bytes)? = value.to_le_bytes(),
@@ -92,7 +92,7 @@ fn mask(bits: u32) -> u32 {
     u32::MAX.checked_shr(32 - bits).unwrap_or(0)
 }
 
-/// The value in units of 2^`scale`, as `bits` bits.
+/// The value in units of 2^`scale`, as a field of `bits` bits.
 fn number(value: i64, scale: u32, bits: u32, signed: bool) -> Result<u32, Unstored> {
     let number = value >> scale;
     let range = match signed {
@@ -107,7 +107,7 @@ fn number(value: i64, scale: u32, bits: u32, signed: bool) -> Result<u32, Unstor
     number.map_err(|_| Unstored::Overflow)
 }
 
-/// Replaces the bits of an instruction that `mask` has.
+/// Replaces the bits of an instruction that are set in `mask`.
 fn replace(bytes: &mut [u8], mask: u32, value: u32) -> Result<(), Unstored> {
     let bytes: &mut [u8; 4] = first(bytes)?;
     let instruction = u32::from_le_bytes(*bytes) & !mask | value;

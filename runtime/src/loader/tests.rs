@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Objects of LLVM, loaded and called here, or laid out for a processor that is not here.
+//! Objects of LLVM that are loaded and called, or laid out for another processor.
 
 use super::*;
 use std::process::Command;
@@ -36,7 +36,8 @@ fn call(linked: &Linked, argument: i32) -> i32 {
     result
 }
 
-/// A jump table, a table of function pointers, constants, variables of both kinds, and functions of the C library near and
+/// An object with a jump table, a table of function pointers, constants, variables of both kinds, and calls of near and
+/// far functions of the C library.
 /// far.
 const ALL_SECTIONS: &str = "
 double cos(double);
@@ -64,7 +65,7 @@ fn every_kind_of_section_is_loaded() {
     let linked = Linked::new(&c(ALL_SECTIONS), "entry", None).unwrap();
     let results: Vec<i32> = (0..7).map(|n| call(&linked, n)).collect();
     assert_eq!(results, [5, 7, 22, 42, 44, 1_000_000_007, -1]);
-    // Each load has variables of its own.
+    // Each load has separate variables.
     let other = Linked::new(&c(ALL_SECTIONS), "entry", None).unwrap();
     assert_eq!(call(&other, 3), 42);
 }
@@ -166,7 +167,7 @@ fn no_page_is_writable_and_executable() {
     assert_eq!(found, Some(true));
 }
 
-/// Lays an object out at an address and returns its bytes, without running them.
+/// Lays out an object at an address and returns its bytes, without executing them.
 fn laid_out(file: &[u8], base: u64, resolve: &link::Resolve) -> Result<(Vec<u8>, u64), LoadError> {
     let object = Object::parse(file)?;
     let layout = Layout::of(&object, 4096)?;
@@ -180,7 +181,8 @@ fn laid_out(file: &[u8], base: u64, resolve: &link::Resolve) -> Result<(Vec<u8>,
     Ok((memory, entry))
 }
 
-/// Every byte of a file changed in several ways, and the file cut at every length: an error or a result, never a panic.
+/// Every byte of a file is changed in several ways, and the file is truncated at every length: an error or a result,
+/// never a panic.
 #[test]
 fn damaged_objects_never_panic() {
     let file = c(
@@ -203,7 +205,7 @@ fn damaged_objects_never_panic() {
     assert!(refused > file.len(), "{refused}");
 }
 
-/// Each relocation that LLVM writes for AArch64 stores what its assembler writes for a known distance.
+/// Each relocation that LLVM writes for AArch64 stores what LLVM's assembler writes for a known distance.
 #[test]
 fn relocations_of_aarch64_match_the_assembler() {
     const BASE: u64 = 0x50_0000;

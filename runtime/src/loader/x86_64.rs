@@ -19,7 +19,7 @@ pub(crate) fn relocation(number: u32) -> Option<Relocation> {
     Some(Relocation { value, field })
 }
 
-/// `jmp *0(%rip)`, and the address behind it.
+/// `jmp *0(%rip)`, followed by the address.
 pub(crate) fn stub(target: u64) -> [u8; STUB] {
     let [a, b, c, d, e, f, g, h] = target.to_le_bytes();
     const INT3: u8 = 0xcc;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The features of AArch64 processors, by LLVM's names.
 
-/// Expands to the names, and to what the system reports of each.
+/// Expands to the names, and to the system's test for each.
 macro_rules! features {
     ($($name:literal = $detected:tt)*) => {
         /// The features that the loader can check.

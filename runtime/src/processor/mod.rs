@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What this processor can do, by LLVM's names of features, found without LLVM.
+//! Detects the features of this processor, by LLVM's names, without LLVM.
 //!
-//! The table of x86-64 is also the source of `runtime/c/x86_features.h`, by which shared objects check the same.
+//! `runtime/c/x86_features.h`, by which shared objects check the same, is generated from the table of x86-64.
 
 pub mod aarch64;
 #[cfg(target_arch = "x86_64")]
@@ -22,7 +22,8 @@ pub fn features() -> &'static [&'static str] {
     FEATURES.get_or_init(features)
 }
 
-/// Bytes of the caches of levels 1 (data), 2 and 3 that a core uses; `None` where the processor does not report one.
+/// The sizes in bytes of the caches of levels 1 (data), 2 and 3 that a core uses; `None` if the processor does not
+/// report one.
 pub fn caches() -> [Option<u64>; 3] {
     #[cfg(target_arch = "x86_64")]
     return x86_64::caches();
@@ -30,7 +31,7 @@ pub fn caches() -> [Option<u64>; 3] {
     return [None; 3];
 }
 
-/// Processors that the system has online, whatever this process may use of them.
+/// The number of processors that are online, which may be more than this process may use.
 pub fn cores() -> u32 {
     // SAFETY: reads a number.
     let cores = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };

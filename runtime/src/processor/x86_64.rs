@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Asks an x86-64 processor by `cpuid`, and the system by `xgetbv`.
+//! Queries an x86-64 processor by `cpuid`, and the system by `xgetbv`.
 
 use super::x86_features::TABLE;
 use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
@@ -7,7 +7,7 @@ use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 /// `cpuid`, EAX of the first leaf: the largest leaf of a range.
 const BASIC: u32 = 0;
 const EXTENDED: u32 = 0x8000_0000;
-/// Leaf 1, ECX: the system saves registers with `xsave`, and `xgetbv` exists.
+/// Bit in leaf 1, ECX: the system saves registers with `xsave`, and `xgetbv` exists.
 const OSXSAVE: u32 = 1 << 27;
 
 /// EAX, EBX, ECX, EDX; zeros for a leaf that the processor lacks.
@@ -35,7 +35,7 @@ fn registers(leaf: u32, subleaf: u32) -> [u32; 4] {
     }
 }
 
-/// The parts of the processor's state that the system saves for each thread (XCR0).
+/// The processor state that the system saves for each thread (XCR0).
 fn saved() -> u32 {
     #[target_feature(enable = "xsave")]
     fn xcr0() -> u64 {
@@ -45,7 +45,7 @@ fn saved() -> u32 {
     let [_, _, features, _] = registers(1, 0);
     match features & OSXSAVE {
         0 => 0,
-        // SAFETY: the bit means that the system enabled the instruction. The lower half has all parts that are asked for.
+        // SAFETY: the bit means that the system enabled the instruction. The lower half has all required parts.
         _ => (unsafe { xcr0() }) as u32,
     }
 }
@@ -71,10 +71,10 @@ pub(crate) fn features() -> Vec<&'static str> {
     found
 }
 
-/// Leaf 0x8000_0001, ECX: an AMD processor describes its caches in leaf 0x8000_001d, as others do in leaf 4.
+/// Bit in leaf 0x8000_0001, ECX: an AMD processor describes its caches in leaf 0x8000_001d, as others do in leaf 4.
 const TOPOLOGY: u32 = 1 << 22;
 
-/// Bytes of the caches of levels 1 (data), 2 and 3.
+/// The sizes in bytes of the caches of levels 1 (data), 2 and 3.
 pub(crate) fn caches() -> [Option<u64>; 3] {
     let [_, _, extended, _] = registers(0x8000_0001, 0);
     let leaf = if extended & TOPOLOGY == 0 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The features of x86-64 processors: LLVM's names, and where `cpuid` has them.
 
-/// A feature, and the system's support that it needs.
+/// A feature, and the system support that it requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
     /// LLVM's name.
@@ -10,15 +10,15 @@ pub struct Feature {
     pub leaf: u32,
     /// The value of ECX for `cpuid`.
     pub subleaf: u32,
-    /// The register of the answer that has the bit.
+    /// The register of the result that has the bit.
     pub register: Register,
     /// The number of the bit, from the least significant.
     pub bit: u32,
-    /// The bits of XCR0 that must be set: parts of the processor's state that the system saves for each thread.
+    /// The bits of XCR0 that must be set: processor state that the system saves for each thread.
     pub state: u32,
 }
 
-/// What `cpuid` returns, in this order.
+/// The registers of the result of `cpuid`, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
     /// EAX.
@@ -62,7 +62,7 @@ const fn feature(
     }
 }
 
-/// Every feature that LLVM reports of a host, but for versions of AVX10, which need leaf 0x24.
+/// All features that LLVM reports for a host, except for versions of AVX10, which need leaf 0x24.
 #[rustfmt::skip]
 pub const TABLE: &[Feature] = &[
     feature("cx8", 1, 0, EDX, 8, NONE),

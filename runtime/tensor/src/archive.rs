@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models packed as `.tgz`: their files, unpacked into memory. Nothing is ever written to a folder.
+//! Models packed as `.tgz`: unpacks their files into memory, never to a folder.
 //!
-//! A gzip stream of a tar archive (ustar, with the long names of pax and GNU). Members that are no ordinary files, names
-//! that lead out of the archive, and more bytes than the caller allows are errors, whoever would ask for them.
+//! A gzip stream of a tar archive (ustar, with the long names of pax and GNU). Members that are not regular files,
+//! names that lead out of the archive, and more bytes than the caller allows are errors, even if nothing reads these
+//! members.
 
 use crate::error::TensorError;
 use crate::map::{MappedFile, open_ordinary};
@@ -13,11 +14,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 const BLOCK: usize = 512;
-/// Members; a model has a few hundred.
+/// The maximum number of members; a model has a few hundred.
 const MOST_MEMBERS: usize = 1 << 16;
-/// Bytes of a long name.
+/// The maximum length of a name in bytes.
 const LONGEST_NAME: usize = 4096;
-/// Bytes behind the end of an archive, which its writers pad to whole records.
+/// The maximum number of bytes after the end of an archive, which writers pad to full records.
 const LONGEST_REST: usize = 1 << 20;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const REMEDY: &str = "--limit unpacked_bytes=N changes the limit";
@@ -28,21 +29,22 @@ pub struct Archive {
     path: PathBuf,
     bytes: MappedFile,
     members: BTreeMap<String, Range<usize>>,
-    /// The folder of the archive that holds the main module: empty, or ends in `/`.
+    /// The folder of the archive that contains the main module: empty, or ending in `/`.
     root: String,
 }
 
-/// Whether a path is that of a packed model, by its ending.
+/// Whether a path is that of a packed model, by its extension.
 pub fn is_packed(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".tgz") || name.ends_with(".tar.gz")
 }
 
 impl Archive {
-    /// Unpacks at most `most` bytes, and finds the folder that holds `main.sknd`: the archive's own, or one in it.
+    /// Unpacks at most `most` bytes, and finds the folder that contains `main.sknd`: the root of the archive, or a
+    /// folder in it.
     ///
     /// # Errors
-    /// [`TensorError`] if the file cannot be read, is no such archive, or holds what is not accepted.
+    /// [`TensorError`] if the file cannot be read, is not such an archive, or contains members that are not accepted.
     pub fn open(path: &Path, most: u64) -> Result<Archive, TensorError> {
         let file = open_ordinary(path)?.into_file();
         let bytes = unpack(path, file, most)?;
@@ -70,7 +72,7 @@ impl Archive {
         })
     }
 
-    /// The archive as a folder: what messages call it, and what names of its files begin with.
+    /// The archive as a folder: its name in messages, and the beginning of its files' names.
     pub fn folder(&self) -> &Path {
         &self.path
     }
@@ -96,8 +98,8 @@ impl Archive {
     }
 }
 
-/// The bytes up to the archive's end. What it says of its members is looked at as it comes: what is no archive, or has
-/// more than is allowed, is not unpacked.
+/// The bytes up to the archive's end. Members are checked as they are read, so that invalid archives, and members
+/// beyond the limits, are not unpacked.
 fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, TensorError> {
     let wrong = |reason: String| TensorError::format(path, reason);
     let mut file = std::io::BufReader::new(file);
@@ -112,7 +114,7 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
     let mut decoder = MultiGzDecoder::new(file);
     let mut bytes = Vec::new();
     let mut chunk = vec![0u8; 1 << 16];
-    let (mut next, mut behind) = (Some(0), 0);
+    let (mut next, mut after) = (Some(0), 0);
     loop {
         let count = match decoder.read(&mut chunk) {
             Ok(0) => break,
@@ -122,9 +124,9 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
         };
         let read = chunk.get(..count).unwrap_or_default();
         if next.is_none() {
-            // Read on for the sum at the end of the stream.
-            behind += count;
-            if behind > LONGEST_REST {
+            // Read on to the checksum at the end of the stream.
+            after += count;
+            if after > LONGEST_REST {
                 return Err(wrong(format!(
                     "has more than {LONGEST_REST} bytes after the end of the archive"
                 )));
@@ -145,7 +147,7 @@ fn unpack(path: &Path, file: std::fs::File, most: u64) -> Result<Vec<u8>, Tensor
     Ok(bytes)
 }
 
-/// Where the header after this one lies, unless it ends the archive.
+/// The position of the header after this one, unless it is the end of the archive.
 fn following(header: &[u8], at: usize, most: u64) -> Result<Option<usize>, String> {
     if header.iter().all(|b| *b == 0) {
         return Ok(None);
@@ -178,7 +180,7 @@ fn cut(at: usize) -> String {
     format!("the member at byte {at} is cut off")
 }
 
-/// Ordinary files by their names.
+/// Regular files by name.
 fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
     let mut found = BTreeMap::new();
     let mut at = 0;
@@ -228,7 +230,7 @@ fn members(bytes: &[u8]) -> Result<BTreeMap<String, Range<usize>>, String> {
             _ => return Err(format!("its member {name:?} is not a regular file")),
         }
     }
-    // Without the two blocks of zeros some of it is missing.
+    // Without the two blocks of zeros the archive is truncated.
     Err("ends before the end of the archive".to_owned())
 }
 
@@ -240,7 +242,7 @@ fn until_zero(bytes: &[u8]) -> &[u8] {
     bytes.split(|b| *b == 0).next().unwrap_or(&[])
 }
 
-/// A number of a header: octal digits, or 63 bits in base 256 after a byte with the highest bit.
+/// A numeric field of a header: octal digits, or 63 bits in base 256 after a byte with the highest bit set.
 fn octal(field: &[u8]) -> Option<u64> {
     if let Some((0x80, rest)) = field.split_first() {
         let shift = |n: u64, b: &u8| n.checked_mul(256)?.checked_add(u64::from(*b));
@@ -254,7 +256,7 @@ fn octal(field: &[u8]) -> Option<u64> {
     u64::from_str_radix(digits, 8).ok()
 }
 
-/// The sum of a header's bytes, its own field as spaces.
+/// The checksum of a header, with its own field as spaces.
 fn checksum(header: &[u8]) -> Option<u64> {
     let byte = |(n, b): (usize, &u8)| u64::from(if (148..156).contains(&n) { b' ' } else { *b });
     Some(header.iter().enumerate().map(byte).sum())

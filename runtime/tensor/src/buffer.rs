@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Memory of tensors: owned, aligned to a cache line, never asked for without the chance to refuse.
+//! Memory of tensors: owned, aligned to a cache line, and allocated fallibly.
 
 use bytemuck::{Pod, Zeroable};
 
-/// Alignment of owned tensors in bytes.
+/// The alignment of owned tensors in bytes.
 pub(crate) const ALIGNMENT: usize = 64;
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct Line([u8; ALIGNMENT]);
 
-/// Zero-initialised bytes at a 64-byte boundary.
+/// Zero-initialized bytes at a 64-byte boundary.
 #[derive(Clone)]
 pub(crate) struct Buffer {
     lines: Vec<Line>,

@@ -8,7 +8,7 @@ use crate::element::ElementType;
 use crate::error::TensorError;
 use crate::npz::Npz;
 use crate::safetensors::SafeTensors;
-use crate::weights::{Place, VariableRequest, WeightStore};
+use crate::weights::{Source, VariableRequest, WeightStore};
 
 /// An array: name, shape and element type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,23 +29,23 @@ pub struct Contents {
 }
 
 impl WeightStore {
-    /// What the files and folders of the store hold, in the order in which they are searched; those without arrays are
-    /// left out. Arrays of a file are in its order, those of a folder by name.
+    /// The contents of the files and folders of the store, in the order in which they are searched, without empty ones.
+    /// Arrays of a file are in its order, those of a folder by name.
     pub fn contents(&self) -> Vec<Contents> {
-        let all = self.places().iter().map(contents);
+        let all = self.positions().iter().map(contents);
         all.filter(|c| !c.arrays.is_empty()).collect()
     }
 }
 
-fn contents(place: &Place) -> Contents {
-    let path = match place {
-        Place::Folder(folder) => folder.as_path(),
-        Place::Packed(archive) => archive.folder(),
-        Place::SafeTensors(arrays) => arrays.path(),
-        Place::Npz(arrays) => arrays.path(),
+fn contents(position: &Source) -> Contents {
+    let path = match position {
+        Source::Folder(folder) => folder.as_path(),
+        Source::Packed(archive) => archive.folder(),
+        Source::SafeTensors(arrays) => arrays.path(),
+        Source::Npz(arrays) => arrays.path(),
     };
-    let arrays = names(place).into_iter().map(|name| Listed {
-        header: header(place, &name),
+    let arrays = names(position).into_iter().map(|name| Listed {
+        header: header(position, &name),
         name,
     });
     Contents {
@@ -54,12 +54,12 @@ fn contents(place: &Place) -> Contents {
     }
 }
 
-fn names(place: &Place) -> Vec<String> {
-    match place {
-        Place::Folder(folder) => dat_files(folder_names(folder).iter().map(String::as_str)),
-        Place::Packed(archive) => dat_files(Archive::names(archive)),
-        Place::SafeTensors(arrays) => SafeTensors::names(arrays),
-        Place::Npz(arrays) => Npz::names(arrays).to_vec(),
+fn names(position: &Source) -> Vec<String> {
+    match position {
+        Source::Folder(folder) => dat_files(folder_names(folder).iter().map(String::as_str)),
+        Source::Packed(archive) => dat_files(Archive::names(archive)),
+        Source::SafeTensors(arrays) => SafeTensors::names(arrays),
+        Source::Npz(arrays) => Npz::names(arrays).to_vec(),
     }
 }
 
@@ -78,8 +78,8 @@ fn dat_files<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> {
     names
 }
 
-/// Reads the header of an array and refuses the rest.
-fn header(place: &Place, name: &str) -> Option<(Vec<u64>, ElementType)> {
+/// Reads the header of an array and declines its elements.
+fn header(position: &Source, name: &str) -> Option<(Vec<u64>, ElementType)> {
     let seen = std::cell::OnceCell::new();
     let admits = |element: ElementType, shape: &[u64]| {
         // An array has one header.
@@ -88,12 +88,12 @@ fn header(place: &Place, name: &str) -> Option<(Vec<u64>, ElementType)> {
             reason: String::new(),
         })
     };
-    // The error is the refusal, or the file cannot be read and nothing was seen.
-    let _ = place.get(name, &admits);
+    // The error is the decline, or the file cannot be read and no header was seen.
+    let _ = position.get(name, &admits);
     seen.into_inner()
 }
 
-/// Rows of a table in a message: more are printed by who is asked for them.
+/// The number of rows of a table in a message; `skript info --variables` prints all of them.
 const SHOWN: usize = 40;
 
 impl From<&VariableRequest<'_>> for Listed {
@@ -105,7 +105,7 @@ impl From<&VariableRequest<'_>> for Listed {
     }
 }
 
-/// The remarks of a message about variables without weights: a table of these variables, then one of the arrays of each
+/// The notes of a message about variables without weights: a table of these variables, then one of the arrays of each
 /// file and folder of the store.
 pub fn remarks(missing: &[Listed], store: &WeightStore) -> Vec<String> {
     let head = match missing.len() {
@@ -122,7 +122,7 @@ pub fn remarks(missing: &[Listed], store: &WeightStore) -> Vec<String> {
 }
 
 impl Contents {
-    /// The path, how many arrays there are, and a table of at most so many of them.
+    /// The path, the number of arrays, and a table of at most so many of them.
     pub fn text(&self, most: usize) -> String {
         let count = match self.arrays.len() {
             1 => "1 array".to_string(),
@@ -133,7 +133,7 @@ impl Contents {
     }
 }
 
-/// One line per array, in columns: name, shape, element type. At most so many lines, then how many are left out.
+/// One line per array, in columns: name, shape, element type. At most so many lines, then the number of omitted ones.
 pub fn table(arrays: &[Listed], most: usize) -> String {
     let shown = arrays.get(..most).unwrap_or(arrays);
     let rows: Vec<[String; 3]> = shown

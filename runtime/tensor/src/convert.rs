@@ -28,11 +28,11 @@ pub(crate) fn element_value(element: ElementType, bytes: &[u8]) -> Option<Scalar
     })
 }
 
-/// Writes an element of this type, little endian: the nearest one that there is.
+/// Writes an element of this type, little endian: the nearest value.
 fn write_element(value: Scalar, to: ElementType, target: &mut [u8]) {
     fn put<const N: usize>(bytes: [u8; N], target: &mut [u8]) {
-        for (place, byte) in target.iter_mut().zip(bytes) {
-            *place = byte;
+        for (index, byte) in target.iter_mut().zip(bytes) {
+            *index = byte;
         }
     }
     match (value, to) {
@@ -48,9 +48,10 @@ fn write_element(value: Scalar, to: ElementType, target: &mut [u8]) {
     }
 }
 
-/// An f64 as f32, so that rounding once more, to fewer digits, is as if there had been one rounding: what is inexact ends in
-/// an odd digit. Where the number nearest to it is even, its neighbour on the other side of the value is meant: magnitudes are
-/// ordered as their bits. (`half` takes f64 through f32 on some processors, and drops its lower bits on others.)
+/// Rounds an f64 to f32 to odd, so that rounding it again to fewer digits gives the correctly rounded result: an
+/// inexact value gets an odd last digit. If the nearest value is even, the neighbour on the other side of the exact
+/// value is used; magnitudes are ordered as their bits. (`half` rounds f64 through f32 on some processors, and
+/// truncates its lower bits on others.)
 fn odd(x: f64) -> f32 {
     let near = x as f32;
     let back = f64::from(near);
@@ -65,8 +66,8 @@ fn odd(x: f64) -> f32 {
 }
 
 impl Tensor {
-    /// Values as elements of a type, in row-major order: each the nearest one. Kinds that differ are converted by the rules
-    /// of the casts.
+    /// Converts values to elements of a type, in row-major order: each to the nearest one. Kinds that differ are
+    /// converted by the rules of casts.
     ///
     /// # Errors
     /// [`TensorError::TooLarge`] if the tensor does not fit the memory; [`TensorError::Length`] if the shape has another
@@ -78,10 +79,10 @@ impl Tensor {
     ) -> Result<Tensor, TensorError> {
         let mut tensor = Tensor::zeros(element, shape)?;
         let mut count = 0usize;
-        let mut places = tensor.bytes_mut()?.chunks_exact_mut(element.size());
+        let mut indices = tensor.bytes_mut()?.chunks_exact_mut(element.size());
         for value in values {
-            if let Some(place) = places.next() {
-                write_element(value.cast(element.kind()), element, place);
+            if let Some(index) = indices.next() {
+                write_element(value.cast(element.kind()), element, index);
             }
             count += 1;
         }
@@ -95,13 +96,13 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// All elements, in row-major order; a u64 beyond i64 is left out.
+    /// All elements in row-major order; a u64 beyond i64 is left out.
     pub fn scalars(&self) -> impl Iterator<Item = Scalar> {
         let elements = self.bytes().chunks_exact(self.element().size());
         elements.filter_map(|bytes| element_value(self.element(), bytes))
     }
 
-    /// The elements in another type of the same kind, each the nearest one; integers modulo 2^n.
+    /// The elements in another type of the same kind, each rounded to the nearest; integers modulo 2^n.
     #[must_use]
     pub fn with_element(self, to: ElementType) -> Tensor {
         if self.element() == to {
@@ -111,7 +112,7 @@ impl Tensor {
         Tensor::from_scalars(to, self.shape(), self.scalars()).unwrap_or(self)
     }
 
-    /// The tensor with elements of the type that a run asks for; shares mapped memory where that is what it holds.
+    /// The tensor with elements of the requested type; shares mapped memory if it has that type already.
     ///
     /// Reals are rounded, and must not become infinite; ints must fit. A tensor of another kind is an error: the language
     /// has no implicit conversion of tensors. `what` names the tensor in messages.
@@ -159,7 +160,7 @@ impl Tensor {
     }
 }
 
-/// Whether a value was converted without more loss than rounding.
+/// Whether a value was converted without loss except for rounding.
 fn holds(value: Scalar, stored: Option<Scalar>) -> bool {
     match (value, stored) {
         (Scalar::Real(x), Some(Scalar::Real(y))) => y.is_finite() || !x.is_finite(),
@@ -240,7 +241,8 @@ mod tests {
         assert_eq!(short.bytes(), [0x80, 0xff, 0x80, 0x00]);
     }
 
-    /// Just beside the middle of two neighbours: 1 and the next number, the largest and infinity, zero and the least.
+    /// Just beside the midpoint of two neighbours: 1 and the next number, the largest and infinity, zero and the
+    /// smallest.
     #[test]
     fn reals_are_rounded_once() {
         let beside = |middle: f64| {

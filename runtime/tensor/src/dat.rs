@@ -14,36 +14,37 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
-/// Bytes before the items; a multiple of every element's size.
+/// The size of the header in bytes; a multiple of every element's size.
 pub(crate) const HEADER_LENGTH: usize = 128;
 const MAGIC: [u8; 2] = [0x4e, 0xef];
 const MAX_RANK: usize = 8;
 
-/// What the header states, checked against the length of the file.
+/// The contents of the header, checked against the length of the file.
 struct Header {
     shape: Vec<u64>,
     items: Items,
 }
 
 enum Items {
-    /// As in memory.
+    /// In the memory format.
     Plain(ElementType),
     /// One bit per bool, most significant first.
     PackedBools,
 }
 
-/// Reads a file of a folder, which links must not leave. Items that lie there as in memory stay mapped; packed bools are unpacked, 8-bit bools copied if they
-/// hold other bytes than 0 and 1. Nothing behind the header is read if the array is not wanted.
+/// Reads a file in a folder; links must not lead out of it. Items in the memory format stay mapped; packed bools are
+/// unpacked; 8-bit bools are copied if they contain bytes other than 0 and 1. Nothing after the header is read if the
+/// array is not wanted.
 ///
 /// # Errors
-/// [`TensorError`] if the file cannot be read, lies outside of the folder, contradicts the format or is not wanted.
+/// [`TensorError`] if the file cannot be read, is outside of the folder, contradicts the format or is not wanted.
 pub fn read(path: &Path, folder: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     let file = MappedFile::open_within(path, folder)?;
     let whole = 0..file.bytes().len();
     read_part(path, file, whole, admits)
 }
 
-/// Reads the file that is a part of another one, as the members of an archive are; `path` is for messages.
+/// Reads a file that is a part of another one, such as a member of an archive; `path` is for messages.
 pub(crate) fn read_part(
     path: &Path,
     file: MappedFile,
@@ -133,7 +134,7 @@ fn parse(bytes: &[u8]) -> Result<Header, String> {
     Ok(Header { shape, items })
 }
 
-/// Quantized items are the ints they are stored as.
+/// Quantized items are read as the ints that they are stored as.
 fn item_type(code: u32, bits: u32, signed: bool) -> Result<Items, String> {
     use ElementType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     let element = match (code, bits) {
@@ -169,11 +170,11 @@ fn item_type(code: u32, bits: u32, signed: bool) -> Result<Items, String> {
 
 /// Writes a tensor; bools take one bit. `path` is for messages.
 ///
-/// The format has no bf16: such elements are written as f32, which holds each of them. Rank above 8, and extents or data
-/// beyond 2^32 - 1 cannot be stored.
+/// The format has no bf16: such elements are written as f32, exactly. Rank above 8, and extents or data beyond 2^32 - 1
+/// cannot be stored.
 ///
 /// # Errors
-/// [`TensorError::Store`] for what the format cannot hold, [`TensorError::Io`] if the stream fails.
+/// [`TensorError::Store`] for tensors that the format cannot represent, [`TensorError::Io`] if the stream fails.
 pub fn write(path: &Path, tensor: &Tensor, stream: &mut dyn Write) -> Result<(), TensorError> {
     let store = |reason: String| TensorError::Store {
         what: path.display().to_string(),

@@ -36,7 +36,7 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// Bytes of one element.
+    /// The size of one element in bytes.
     pub fn size(self) -> usize {
         match self {
             ElementType::I8 | ElementType::U8 | ElementType::Bool => 1,
@@ -46,7 +46,7 @@ impl ElementType {
         }
     }
 
-    /// The kind of the language that such elements belong to.
+    /// The kind of such elements in the language.
     pub fn kind(self) -> ScalarKind {
         match self {
             ElementType::F16 | ElementType::BF16 | ElementType::F32 | ElementType::F64 => {
@@ -57,7 +57,7 @@ impl ElementType {
         }
     }
 
-    /// The least and the largest int of this type, of those that 64 bits hold.
+    /// The minimum and the maximum of this integer type, within 64 bits.
     pub fn ints(self) -> (i64, i64) {
         let unused = 64 - 8 * self.size() as u32;
         match self {
@@ -84,7 +84,7 @@ impl ElementType {
         }
     }
 
-    /// The reals that such elements are; `None` for ints and bools.
+    /// The storage type of reals for such elements; `None` for ints and bools.
     pub fn real(self) -> Option<RealType> {
         match self {
             ElementType::F16 => Some(RealType::F16),
@@ -95,7 +95,7 @@ impl ElementType {
         }
     }
 
-    /// The ints that such elements are; 64 bits for all that are no run-time ints.
+    /// The storage type of ints for such elements; 64 bits for types that are not storage types of ints.
     pub fn int(self) -> IntType {
         match self {
             ElementType::I8 => IntType::I8,
@@ -105,7 +105,7 @@ impl ElementType {
         }
     }
 
-    /// What to say of a number that no element of this run-time type is; `None` for an int beyond 64 bits.
+    /// The message for a number that this storage type cannot represent; `None` for an int beyond 64 bits.
     pub fn refusal(self, value: Option<Scalar>) -> String {
         let (real, int) = (self.real().unwrap_or_default(), self.int());
         match value {
@@ -115,7 +115,7 @@ impl ElementType {
         }
     }
 
-    /// As written in messages: `f32`.
+    /// The name in messages: `f32`.
     pub fn name(self) -> &'static str {
         match self {
             ElementType::F16 => "f16",

@@ -6,10 +6,11 @@ use skript_semantics::ScalarKind;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Whether an array of a file is wanted, by its element type and shape; asked before its elements are read or unpacked.
+/// Whether an array of a file is wanted, by its element type and shape; called before its elements are read or
+/// unpacked.
 pub type Admits<'a> = &'a dyn Fn(ElementType, &[u64]) -> Result<(), TensorError>;
 
-/// Each message says which file or tensor, what is wrong, and with which values.
+/// Each message names the file or tensor, the error, and the values.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The message of each variant says what its fields are.
 pub enum TensorError {
@@ -69,12 +70,12 @@ pub enum TensorError {
     /// No file for a variable.
     #[error("no weights for variable {name}: {path} does not exist", path = path.display())]
     Missing { name: String, path: PathBuf },
-    /// What only the one who asks for an array can say.
+    /// A reason that only the caller who requested an array can state.
     #[error("{reason}")]
     Unwanted { reason: String },
     #[error("the name {name:?} of a variable is not a file name")]
     Name { name: String },
-    /// What the format cannot hold.
+    /// What the format cannot represent.
     #[error("{what} cannot be stored: {reason}")]
     Store { what: String, reason: String },
 }

@@ -15,7 +15,7 @@ use skript_host::file::{Fate, FileError, Version};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A whole file, read-only; one that had to be unpacked lies in memory. Cheap to clone.
+/// A complete file, read-only; one that had to be unpacked is in memory. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct MappedFile {
     held: Arc<Held>,
@@ -29,7 +29,7 @@ enum Held {
 
 #[derive(Debug)]
 struct Mapping {
-    // Dropped first: what is no longer mapped is not watched.
+    // Dropped first: an unmapped range must not be watched.
     watch: Watch,
     map: memmap2::Mmap,
     path: PathBuf,
@@ -37,15 +37,15 @@ struct Mapping {
 }
 
 impl MappedFile {
-    /// Maps a regular file; anything else (folder, pipe, device) is refused.
+    /// Maps a regular file; anything else (folder, pipe, device) is rejected.
     ///
     /// # Errors
-    /// [`TensorError`] if the file is none, or cannot be read or mapped.
+    /// [`TensorError`] if the file is not regular, or cannot be read or mapped.
     pub fn open(path: &Path) -> Result<MappedFile, TensorError> {
         MappedFile::map(path, open_ordinary(path)?)
     }
 
-    /// As [`MappedFile::open`], of a file that was found in a folder: links that lead out of it are refused.
+    /// As [`MappedFile::open`], for a file that was found in a folder: links that lead out of it are rejected.
     ///
     /// # Errors
     /// As [`MappedFile::open`].
@@ -74,14 +74,14 @@ impl MappedFile {
         })
     }
 
-    /// What a packed file holds.
+    /// The contents of a packed file.
     pub(crate) fn unpacked(bytes: Vec<u8>) -> MappedFile {
         MappedFile {
             held: Arc::new(Held::Unpacked(bytes)),
         }
     }
 
-    /// The bytes. Call [`MappedFile::intact`] after reading them, and before using what was computed of them.
+    /// The bytes. Call [`MappedFile::intact`] after reading them, and before using results computed from them.
     pub fn bytes(&self) -> &[u8] {
         match self.held.as_ref() {
             Held::Mapped(mapping) => &mapping.map,
@@ -89,7 +89,7 @@ impl MappedFile {
         }
     }
 
-    /// The path and the version of the file that was opened; `None` for one that was unpacked.
+    /// The path and the version of the opened file; `None` for an unpacked one.
     pub fn version(&self) -> Option<(&Path, &Version)> {
         match self.held.as_ref() {
             Held::Mapped(mapping) => Some((&mapping.path, &mapping.version)),
@@ -97,7 +97,7 @@ impl MappedFile {
         }
     }
 
-    /// An error if bytes that were read so far were no longer in the file. Costs one load of an atomic.
+    /// Returns an error if bytes that were read so far were no longer in the file. The cost is one atomic load.
     ///
     /// # Errors
     /// [`TensorError::Changed`].
@@ -111,7 +111,7 @@ impl MappedFile {
         }
     }
 
-    /// An error if the file was truncated or written to since it was opened. Asks the system once.
+    /// Returns an error if the file was truncated or written to since it was opened. The cost is one system call.
     ///
     /// # Errors
     /// [`TensorError::Changed`].
@@ -138,7 +138,7 @@ impl AsRef<[u8]> for MappedFile {
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// [`TensorError`] if it is none, or the system refuses.
+/// [`TensorError`] if it is not regular, or the system refuses.
 pub(crate) fn open_ordinary(path: &Path) -> Result<RegularFile, TensorError> {
     RegularFile::open(path).map_err(|e| refused(path, e))
 }

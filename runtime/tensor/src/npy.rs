@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! NumPy's `.npy` files, versions 1 to 3 (NEP 1), hardened: nothing in a header is believed before the file's size
-//! confirms it.
+//! NumPy's `.npy` files, versions 1 to 3 (NEP 1). Files are untrusted: the header is checked against the size of the
+//! file.
 
 mod header;
 
@@ -13,11 +13,11 @@ use header::Header;
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// Headers longer than this are refused; numpy's own are a few hundred bytes.
+/// The maximum length of a header; numpy's own are a few hundred bytes.
 const MAX_HEADER: usize = 1 << 16;
 
 /// Reads an array: any float, int or bool type of at most 8 bytes, either byte order, either storage order. Nothing
-/// behind the header is read if the array is not wanted.
+/// after the header is read if the array is not wanted.
 ///
 /// # Errors
 /// [`TensorError`] if the file cannot be read, contradicts the format or is not wanted.
@@ -28,7 +28,8 @@ pub fn read(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     read_stream(path, &mut stream, length, admits)
 }
 
-/// As [`read`]; the array may also be complex, which is reals with one more dimension of 2, or bf16 as numpy writes it.
+/// As [`read`]; the array may also be complex, which becomes reals with an additional dimension of 2, or bf16 as numpy
+/// writes it.
 ///
 /// # Errors
 /// [`TensorError`] if the file cannot be read, contradicts the format or is not wanted.
@@ -39,7 +40,7 @@ pub fn read_wider(path: &Path, admits: Admits<'_>) -> Result<Tensor, TensorError
     parse(path, &mut stream, length, true, admits)
 }
 
-/// As [`read`], from a stream that ends after `length` bytes and is read to this end; `path` is for messages.
+/// As [`read`], for a stream that ends after `length` bytes and is read to this end; `path` is for messages.
 ///
 /// # Errors
 /// [`TensorError`] if the stream fails, contradicts the format or is not wanted.
@@ -110,7 +111,7 @@ fn parse(
     Ok(tensor)
 }
 
-/// What a stream says of bytes that contradict themselves, and what the system says of the file.
+/// The error of a stream: inconsistent bytes, or an error of the system.
 fn broken(path: &Path, error: std::io::Error) -> TensorError {
     use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error.kind() {
@@ -161,8 +162,8 @@ fn read_header(
     Ok((header, 8 + length_bytes + u64::from(length)))
 }
 
-/// From column-major to row-major: `stored` has the extents reversed, the result has `shape`; what moves is `parts`
-/// elements that stay together, a last dimension of the result if there are several.
+/// Converts column-major to row-major order: `stored` has the extents reversed, the result has `shape`. Each moved item
+/// consists of `parts` elements, which are a last dimension of the result if there are several.
 fn transposed(stored: &Tensor, shape: &[u64], parts: u64) -> Result<Tensor, TensorError> {
     let mut extents = shape.to_vec();
     if parts > 1 {
@@ -267,7 +268,7 @@ mod tests {
         read_stream(Path::new("a.npy"), &mut &bytes[..], length, &|_, _| Ok(()))
     }
 
-    /// Column-major, two extents: parts of a pair stay neighbours.
+    /// Column-major with two extents: the parts of a complex number stay neighbours.
     #[test]
     fn pairs_keep_together() {
         let header = "{'descr': '<c8', 'fortran_order': True, 'shape': (1, 2), }\n";

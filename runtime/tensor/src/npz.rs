@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! NumPy's `.npz` files: zip archives of `.npy` members, each read when it is asked for.
+//! NumPy's `.npz` files: zip archives of `.npy` members, each read on demand.
 
 use crate::error::{Admits, TensorError};
 use crate::map::MappedFile;
@@ -16,24 +16,24 @@ pub struct Npz {
     file: MappedFile,
     archive: ZipArchive<Cursor<MappedFile>>,
     names: Vec<String>,
-    /// Bytes of the file.
+    /// The maximum size of the file in bytes.
     length: u64,
     most: u64,
 }
 
-/// Deflate's best ratio.
+/// The best compression ratio of deflate.
 const BEST_RATIO: u64 = 1032;
 
 impl Npz {
-    /// Reads the archive's list and nothing else. `most` bounds the bytes that an array may unpack to.
+    /// Reads the archive's directory only. `most` bounds the unpacked size of an array in bytes.
     ///
     /// # Errors
-    /// The file cannot be read, or is no archive of `.npy` members.
+    /// The file cannot be read, or is not an archive of `.npy` members.
     pub fn open(path: &Path, most: u64) -> Result<Npz, TensorError> {
         Npz::of(MappedFile::open(path)?, path, most)
     }
 
-    /// As [`Npz::open`], of a mapped file; `path` is for messages.
+    /// As [`Npz::open`], for a mapped file; `path` is for messages.
     pub(crate) fn of(file: MappedFile, path: &Path, most: u64) -> Result<Npz, TensorError> {
         let wrong = |reason: String| TensorError::format(path, reason);
         let fail = |e: zip::result::ZipError| wrong(format!("is not a .npz file: {e}"));
@@ -75,13 +75,13 @@ impl Npz {
             .is_some()
     }
 
-    /// The array of this name; unpacked only if it is wanted, by what the header at its beginning says.
+    /// The array of this name; unpacked only if it is wanted, as determined from its header.
     ///
-    /// A member must unpack to exactly the size that this header promises, and have the archive's checksum. Memory for
-    /// it is asked for only if the archive states that size too and is large enough for it at deflate's best ratio.
+    /// A member must unpack to exactly the size that this header states, and have the archive's checksum. Memory is
+    /// allocated only if the archive states that size too and is large enough for it at deflate's best ratio.
     ///
     /// # Errors
-    /// The array is not wanted, is packed in another way than numpy's, exceeds the bound or contradicts itself.
+    /// The array is not wanted, uses an unsupported compression method, exceeds the limit or is inconsistent.
     pub fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
         let full = format!("{name}.npy");
         let Some(position) = self.archive.index_for_name(&full) else {
@@ -123,7 +123,7 @@ impl Npz {
     }
 }
 
-/// The zip format's number of a method, with its name if it has one.
+/// The zip format's number of a compression method, with its name if it has one.
 fn called(method: CompressionMethod) -> String {
     #[expect(
         deprecated,

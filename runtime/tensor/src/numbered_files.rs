@@ -22,7 +22,7 @@ pub(crate) fn numbered<'a>(files: impl Iterator<Item = &'a str>) -> Vec<String> 
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Those in a folder; none where it cannot be read.
+/// The numbered files in a folder; none if it cannot be read.
 pub(crate) fn numbered_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let names: Vec<String> = entries

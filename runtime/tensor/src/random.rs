@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reproducible fillings for `random:SEED`: the same numbers on every machine.
+//! Reproducible random values for `random:SEED`: equal on all machines.
 //!
 //! Generator: SplitMix64 (Steele, Lea, Flood 2014), started from the seed mixed with an FNV-1a hash of the tensor's name,
 //! so that each tensor of a model has its own stream. Only exact IEEE operations are used.
@@ -10,16 +10,16 @@ use crate::shape;
 use crate::tensor::Tensor;
 use skript_semantics::{Scalar, ScalarKind};
 
-/// What the state of SplitMix64 grows by with each number.
+/// The increment of SplitMix64's state.
 pub const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
-/// How a number is made of the state: step by step, the bits shifted right are added bit by bit, and the result is
+/// The mixing steps from state to number: in each, the bits shifted right are combined by xor, and the result is
 /// multiplied.
 pub const MIXING: [(u32, Option<u64>); 3] = [
     (30, Some(0xbf58_476d_1ce4_e5b9)),
     (27, Some(0x94d0_49bb_1331_11eb)),
     (31, None),
 ];
-/// How many bits of a number a real in [0, 1) is made of.
+/// The number of random bits of a real in [0, 1).
 pub const REAL_BITS: u32 = 53;
 
 /// A stream of 64-bit numbers.
@@ -50,8 +50,8 @@ impl SplitMix64 {
         MIXING.into_iter().fold(self.state, mix)
     }
 
-    /// Uniform in 0 … `bound` − 1: the upper 64 bits of the product, so that no number is more than one in 2^64 likelier
-    /// than another (Lemire 2019, without his rejection: each draw takes one step of the stream). 0 for a bound of 0.
+    /// Uniform in 0 … `bound` − 1: the upper 64 bits of the product, so that probabilities differ by at most 2^-64
+    /// (Lemire 2019, without the rejection step: each draw advances the stream once). 0 for a bound of 0.
     pub fn next_below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
@@ -62,18 +62,18 @@ impl SplitMix64 {
     }
 }
 
-/// What the numbers are for; decides the range of reals.
+/// The use of the numbers, which determines the range of reals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Reals uniform in [-1, 1).
     Input,
-    /// Reals so that activations keep their size: uniform in [-a, a), a = sqrt(3 / fan-in), fan-in being the product of
-    /// the extents after the first; where that is 1 or all but one extent are 1 (biases, scales, variances), uniform
-    /// in [0.5, 1), which is safe below a square root.
+    /// Reals that preserve the scale of activations: uniform in [-a, a), a = sqrt(3 / fan-in), where fan-in is the
+    /// product of the extents after the first. If it is 1, or all but one extent are 1 (biases, scales, variances),
+    /// uniform in [0.5, 1), which is safe as the argument of a square root.
     Weight,
 }
 
-/// A tensor. Ints are uniform in 0 … 9, bools fair coins.
+/// Fills a tensor. Ints are uniform in 0 … 9, bools are fair coins.
 ///
 /// # Errors
 /// [`TensorError::TooLarge`] if the tensor does not fit the memory.

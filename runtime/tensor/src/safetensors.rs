@@ -15,7 +15,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The format's own bound on the length of a header.
+/// The format's limit on the length of a header.
 const LONGEST_HEADER: u64 = 100_000_000;
 
 /// The arrays of one file, which stays mapped.
@@ -23,7 +23,7 @@ const LONGEST_HEADER: u64 = 100_000_000;
 pub(crate) struct SafeTensors {
     path: PathBuf,
     file: MappedFile,
-    /// Where the data begin.
+    /// The offset of the data.
     data: usize,
     arrays: HashMap<String, Entry>,
 }
@@ -79,10 +79,10 @@ impl SafeTensors {
         })
     }
 
-    /// The array of this name, if it is wanted; stays mapped if its elements lie where such elements may.
+    /// The array of this name, if it is wanted; stays mapped if its elements are aligned.
     ///
     /// # Errors
-    /// [`TensorError`] if its type is none that tensors have.
+    /// [`TensorError`] if tensors do not support its type.
     pub(crate) fn get(
         &self,
         name: &str,
@@ -123,7 +123,7 @@ impl SafeTensors {
     }
 }
 
-/// Where the data begin, and the arrays.
+/// The offset of the data, and the arrays.
 fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
     let length = bytes
         .first_chunk::<8>()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arithmetic on extents that cannot overflow.
+//! Overflow-checked arithmetic on extents.
 
 use crate::element::ElementType;
 
@@ -14,7 +14,7 @@ pub fn volume(shape: &[u64]) -> Option<u64> {
         .filter(|&v| v <= i64::MAX as u64)
 }
 
-/// Bytes of a tensor in memory; `None` if that is no `usize` or exceeds what one allocation may have.
+/// The size of a tensor in bytes; `None` if it exceeds `usize` or the limit of one allocation.
 pub fn byte_length(element: ElementType, shape: &[u64]) -> Option<usize> {
     let size = u64::try_from(element.size()).ok()?;
     let bytes = volume(shape)?.checked_mul(size)?;
@@ -23,7 +23,7 @@ pub fn byte_length(element: ElementType, shape: &[u64]) -> Option<usize> {
         .filter(|&b| b <= isize::MAX as usize - crate::buffer::ALIGNMENT)
 }
 
-/// `[2, 3]`.
+/// The shape as text, `[2, 3]`.
 pub fn text(shape: &[u64]) -> String {
     format!("{shape:?}")
 }

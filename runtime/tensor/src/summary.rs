@@ -6,7 +6,7 @@ use skript_semantics::Scalar;
 
 use crate::{ElementType, Tensor};
 
-/// Elements that a line has.
+/// The maximum number of elements in a line.
 const SHOWN: usize = 8;
 
 /// One line: name, element type, shape and the first eight elements, `y: f32[2, 3] = 1 2 3 4 5 6`.
@@ -25,7 +25,7 @@ pub fn line(name: &str, tensor: &Tensor) -> String {
     )
 }
 
-/// One element; of `u64`, those above the language's integers too.
+/// One element; a `u64` may exceed the language's integers.
 fn element(tensor: &Tensor, at: usize) -> Option<String> {
     if tensor.element() == ElementType::U64 {
         let bytes = tensor.bytes().chunks_exact(size_of::<u64>()).nth(at)?;

@@ -20,7 +20,7 @@ pub struct Tensor {
 #[derive(Clone, Debug)]
 enum Data {
     Owned(Buffer),
-    /// Offset and length lie within the mapping, the offset is a multiple of the element's size.
+    /// Offset and length are within the mapping, and the offset is a multiple of the element's size.
     Mapped {
         file: MappedFile,
         offset: usize,
@@ -47,7 +47,7 @@ impl Tensor {
         })
     }
 
-    /// Copies bytes that hold the elements as they lie in memory. Bools must be 0 or 1; others count as 1.
+    /// Copies bytes that hold the elements in memory format. Bools must be 0 or 1; others count as 1.
     ///
     /// # Errors
     /// [`TensorError::Length`] if the shape needs another number of bytes, [`TensorError::TooLarge`] if it does not fit the
@@ -95,7 +95,7 @@ impl Tensor {
         Tensor::from_bytes(ElementType::Bool, shape, &bytes)
     }
 
-    /// Elements in a mapped file; `None` if they do not lie there whole and aligned.
+    /// Elements in a mapped file; `None` if they are not aligned or not completely in it.
     pub(crate) fn mapped(
         element: ElementType,
         shape: &[u64],
@@ -138,12 +138,12 @@ impl Tensor {
         self.bytes().len() / self.element.size()
     }
 
-    /// Whether the elements lie in a mapped file.
+    /// Whether the elements are in a mapped file.
     pub fn is_mapped(&self) -> bool {
         matches!(self.data, Data::Mapped { .. })
     }
 
-    /// The mapped file that the elements lie in, and their offset in bytes; `None` for an owned tensor.
+    /// The mapped file that contains the elements, and their offset in bytes; `None` for an owned tensor.
     pub fn file(&self) -> Option<(&MappedFile, usize)> {
         match &self.data {
             Data::Owned(_) => None,
@@ -151,7 +151,7 @@ impl Tensor {
         }
     }
 
-    /// An error if elements that were read so far were no longer in the mapped file; never one for an owned tensor.
+    /// Returns an error if elements that were read so far were no longer in the mapped file; never for an owned tensor.
     ///
     /// # Errors
     /// [`TensorError::Changed`].
@@ -162,8 +162,8 @@ impl Tensor {
         }
     }
 
-    /// An error if the mapped file was truncated or written to since it was opened; never one for an owned tensor. To be
-    /// called before results that were computed of it are used.
+    /// Returns an error if the mapped file was truncated or written to since it was opened; never for an owned tensor.
+    /// Call it before using results computed from the tensor.
     ///
     /// # Errors
     /// [`TensorError::Changed`].
@@ -210,7 +210,7 @@ impl Tensor {
         }
     }
 
-    /// Tensors of the shape `item` in one, along a first dimension of their own.
+    /// Stacks tensors of the shape `item` along a new first dimension.
     ///
     /// # Errors
     /// An item of another element type or shape; more elements than memory holds.
@@ -233,8 +233,8 @@ impl Tensor {
         shape.extend(item);
         let mut whole = Tensor::zeros(element, &shape)?;
         let size = shape::byte_length(element, item).unwrap_or(0).max(1);
-        for (place, given) in whole.bytes_mut()?.chunks_mut(size).zip(items) {
-            place.copy_from_slice(given.borrow().bytes());
+        for (index, given) in whole.bytes_mut()?.chunks_mut(size).zip(items) {
+            index.copy_from_slice(given.borrow().bytes());
         }
         Ok(whole)
     }
@@ -275,7 +275,7 @@ impl Tensor {
         self.view(ElementType::Bool)
     }
 
-    /// The elements in row-major order, to change; `None` unless they are f32.
+    /// The elements for writing, in row-major order; `None` unless they are f32.
     pub fn as_f32_mut(&mut self) -> Option<&mut [f32]> {
         if self.element != ElementType::F32 {
             return None;
@@ -283,7 +283,7 @@ impl Tensor {
         bytemuck::try_cast_slice_mut(self.bytes_mut().ok()?).ok()
     }
 
-    /// The elements in row-major order, to change; `None` unless they are i64.
+    /// The elements for writing, in row-major order; `None` unless they are i64.
     pub fn as_i64_mut(&mut self) -> Option<&mut [i64]> {
         if self.element != ElementType::I64 {
             return None;
@@ -316,7 +316,7 @@ impl Tensor {
         Ok(())
     }
 
-    /// An error unless the kind and shape are these. `what` names the tensor in the message.
+    /// Returns an error unless the kind and shape are these. `what` names the tensor in the message.
     ///
     /// # Errors
     /// [`TensorError::Kind`] or [`TensorError::Shape`].
@@ -325,7 +325,7 @@ impl Tensor {
     }
 }
 
-/// An error unless the kind and shape of an array are these. `what` names it in the message.
+/// Returns an error unless the kind and shape of an array are these. `what` names it in the message.
 pub(crate) fn expect(
     what: &str,
     (element, got): (ElementType, &[u64]),

@@ -18,15 +18,15 @@ use std::path::{Path, PathBuf};
 pub struct VariableRequest<'a> {
     /// The variable's full name in the model.
     pub name: &'a str,
-    /// Other names that it may have in the file.
+    /// Aliases of the name in files.
     pub aliases: &'a [String],
-    /// What the run asks for.
+    /// The requested type.
     pub element: ElementType,
     /// The extents, outermost first.
     pub shape: Vec<u64>,
 }
 
-/// What a variable without a file becomes.
+/// How to fill a variable without a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingWeights {
     /// Missing variables are an error.
@@ -37,58 +37,58 @@ pub enum MissingWeights {
     Random(u64),
 }
 
-/// Where variables lie: places that are asked in order.
+/// Sources of variables, searched in order.
 #[derive(Clone, Debug, Default)]
 pub struct WeightStore {
-    places: Vec<Place>,
+    positions: Vec<Source>,
 }
 
 /// A folder or file of weights.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
-    /// One `.dat` file each.
+pub(crate) enum Source {
+    /// `.dat` files, one for each variable.
     Folder(PathBuf),
     Packed(Archive),
     SafeTensors(SafeTensors),
     Npz(Npz),
 }
 
-/// Whether a path is that of a file with arrays, by its ending.
+/// Whether a path is that of a file with arrays, by its extension.
 pub fn is_array_file(path: &Path) -> bool {
     let ending = path.extension().and_then(|e| e.to_str());
     matches!(ending, Some("safetensors" | "npz"))
 }
 
 impl WeightStore {
-    /// A folder of `.dat` files; after them `<stem>.safetensors` and `<stem>.npz` in it, if they are there. `most` bounds
-    /// the bytes that a compressed array unpacks to.
+    /// A folder of `.dat` files, then `<stem>.safetensors` and `<stem>.npz` in it, if they exist. `most` bounds the
+    /// unpacked size of a compressed array in bytes.
     ///
     /// # Errors
     /// [`TensorError`] if one of these two cannot be read.
     pub fn folder(folder: &Path, stem: &str, most: u64) -> Result<WeightStore, TensorError> {
-        let mut places = vec![Place::Folder(folder.to_path_buf())];
+        let mut positions = vec![Source::Folder(folder.to_path_buf())];
         for ending in ["safetensors", "npz"] {
             let beside = folder.join(format!("{stem}.{ending}"));
             if beside.exists() {
-                places.push(arrays(
+                positions.push(arrays(
                     MappedFile::open_within(&beside, folder)?,
                     &beside,
                     most,
                 )?);
             }
         }
-        Ok(WeightStore { places })
+        Ok(WeightStore { positions })
     }
 
-    /// What a path names: a file with arrays, a packed model, or else a folder. `most` bounds the
-    /// bytes that a packed one unpacks to, or an array of one.
+    /// The source that a path names: a file with arrays, a packed model, or else a folder. `most` bounds the unpacked
+    /// size of a packed file, or of an array of one.
     ///
     /// # Errors
-    /// [`TensorError`] if it is not there, or a file that cannot be read.
+    /// [`TensorError`] if it does not exist, or is a file that cannot be read.
     pub fn open(path: &Path, most: u64) -> Result<WeightStore, TensorError> {
         if is_array_file(path) && !path.is_dir() {
             return Ok(WeightStore {
-                places: vec![arrays(MappedFile::open(path)?, path, most)?],
+                positions: vec![arrays(MappedFile::open(path)?, path, most)?],
             });
         }
         if archive::is_packed(path) && !path.is_dir() {
@@ -108,44 +108,44 @@ impl WeightStore {
     /// The `.dat` files of a packed model.
     pub fn packed(archive: Archive) -> WeightStore {
         WeightStore {
-            places: vec![Place::Packed(archive)],
+            positions: vec![Source::Packed(archive)],
         }
     }
 
-    /// The places of `first`, then these.
+    /// The sources of `first`, then these.
     #[must_use]
     pub fn after(mut self, mut first: WeightStore) -> WeightStore {
-        first.places.append(&mut self.places);
+        first.positions.append(&mut self.positions);
         first
     }
 
     /// The folders and files, in the order in which they are searched.
-    pub(crate) fn places(&self) -> &[Place] {
-        &self.places
+    pub(crate) fn positions(&self) -> &[Source] {
+        &self.positions
     }
 
-    /// What a variable without weights would need, for messages.
+    /// How to provide weights for a variable, for messages.
     fn expected(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
-        Ok(match self.places.first() {
+        Ok(match self.positions.first() {
             None => file,
-            Some(Place::Folder(folder)) => folder.join(file),
-            Some(Place::Packed(archive)) => archive.folder().join(file),
-            Some(Place::SafeTensors(arrays)) => arrays.path().join(name),
-            Some(Place::Npz(arrays)) => arrays.path().join(name),
+            Some(Source::Folder(folder)) => folder.join(file),
+            Some(Source::Packed(archive)) => archive.folder().join(file),
+            Some(Source::SafeTensors(arrays)) => arrays.path().join(name),
+            Some(Source::Npz(arrays)) => arrays.path().join(name),
         })
     }
 }
 
-fn arrays(file: MappedFile, path: &Path, most: u64) -> Result<Place, TensorError> {
+fn arrays(file: MappedFile, path: &Path, most: u64) -> Result<Source, TensorError> {
     if path.extension().is_some_and(|e| e == "safetensors") {
-        return SafeTensors::of(file, path).map(Place::SafeTensors);
+        return SafeTensors::of(file, path).map(Source::SafeTensors);
     }
-    Npz::of(file, path, most).map(Place::Npz)
+    Npz::of(file, path, most).map(Source::Npz)
 }
 
-impl Place {
-    /// The tensor of this name if it is the one asked for, and what messages call it.
+impl Source {
+    /// The tensor of this name if it is the requested one, and its name in messages.
     fn find(
         &self,
         name: &str,
@@ -160,18 +160,18 @@ impl Place {
         Ok(found.map(|tensor| (what.clone(), tensor)))
     }
 
-    /// The path identifies the file in an error, its name the variable.
+    /// In an error, the path identifies the file, and its name the variable.
     fn path_of(&self, name: &str) -> Result<PathBuf, TensorError> {
         let file = file_name(name)?;
         Ok(match self {
-            Place::Folder(folder) => folder.join(file),
-            Place::Packed(archive) => archive.folder().join(file),
-            Place::SafeTensors(arrays) => arrays.path().join(name),
-            Place::Npz(arrays) => arrays.path().join(name),
+            Source::Folder(folder) => folder.join(file),
+            Source::Packed(archive) => archive.folder().join(file),
+            Source::SafeTensors(arrays) => arrays.path().join(name),
+            Source::Npz(arrays) => arrays.path().join(name),
         })
     }
 
-    /// The array of this name, if there is one; read no further than its header if it is not wanted.
+    /// The array of this name, if there is one; only its header is read if it is not wanted.
     pub(crate) fn get(
         &self,
         name: &str,
@@ -179,18 +179,18 @@ impl Place {
     ) -> Result<Option<Tensor>, TensorError> {
         let path = self.path_of(name)?;
         Ok(match self {
-            Place::Folder(_) if !path.exists() => None,
-            Place::Folder(folder) => Some(dat::read(&path, folder, admits)?),
-            Place::Packed(archive) => match archive.member(&path) {
+            Source::Folder(_) if !path.exists() => None,
+            Source::Folder(folder) => Some(dat::read(&path, folder, admits)?),
+            Source::Packed(archive) => match archive.member(&path) {
                 Some((whole, part)) => Some(dat::read_part(&path, whole.clone(), part, admits)?),
                 None => None,
             },
-            Place::SafeTensors(arrays) => arrays.get(name, admits)?,
-            Place::Npz(arrays) => arrays.get(name, admits)?,
+            Source::SafeTensors(arrays) => arrays.get(name, admits)?,
+            Source::Npz(arrays) => arrays.get(name, admits)?,
         })
     }
 
-    /// The tensor of this name in the types of the run.
+    /// The tensor of this name in the requested types.
     fn load(
         &self,
         name: &str,
@@ -202,7 +202,7 @@ impl Place {
     }
 }
 
-/// Loads all variables, in order, in the types asked for; files of these types stay mapped.
+/// Loads all variables in order, in the requested types; files of these types stay mapped.
 ///
 /// All variables that are missing or wrong are reported, not only the first. A file outside of a folder is never opened.
 ///
@@ -227,8 +227,8 @@ pub fn load_variables(
     }
 }
 
-/// What becomes of each variable. All variables of a model must be asked for together: those that no file is called after
-/// are those of files that are called after numbers ([`crate::numbered`]), if a place has as many of them.
+/// The source of each variable. All variables of a model must be requested together: variables without a file of their
+/// name are assigned to files with numbered names ([`crate::numbered`]), if a source has as many of them.
 pub fn load_each(
     store: &WeightStore,
     requests: &[VariableRequest<'_>],
@@ -242,7 +242,7 @@ pub fn load_each(
             return Ok(tensor);
         }
         match numbers.next() {
-            Some((place, name)) => match place.load(&name, request)? {
+            Some((position, name)) => match position.load(&name, request)? {
                 Some(tensor) => Ok(tensor),
                 None => store.instead(request, missing),
             },
@@ -253,13 +253,13 @@ pub fn load_each(
 }
 
 impl WeightStore {
-    /// The variable under its name or one of the others.
+    /// The variable under its name or an alias.
     fn named(&self, request: &VariableRequest<'_>) -> Result<Option<Tensor>, TensorError> {
-        for place in &self.places {
+        for position in &self.positions {
             let names =
                 std::iter::once(request.name).chain(request.aliases.iter().map(String::as_str));
             for name in names {
-                if let Some(tensor) = place.load(name, request)? {
+                if let Some(tensor) = position.load(name, request)? {
                     return Ok(Some(tensor));
                 }
             }
@@ -267,21 +267,21 @@ impl WeightStore {
         Ok(None)
     }
 
-    /// The first place with so many numbered files, and their names in order.
-    fn numbered(&self, count: usize) -> Option<Vec<(&Place, String)>> {
-        let mut places = self.places.iter().filter(|_| count > 0);
-        places.find_map(|place| {
-            let names = match place {
-                Place::Folder(folder) => numbered_in(folder),
-                Place::Packed(archive) => numbered(archive.names()),
-                Place::SafeTensors(_) | Place::Npz(_) => Vec::new(),
+    /// The first source with so many numbered files, and their names in order.
+    fn numbered(&self, count: usize) -> Option<Vec<(&Source, String)>> {
+        let mut positions = self.positions.iter().filter(|_| count > 0);
+        positions.find_map(|position| {
+            let names = match position {
+                Source::Folder(folder) => numbered_in(folder),
+                Source::Packed(archive) => numbered(archive.names()),
+                Source::SafeTensors(_) | Source::Npz(_) => Vec::new(),
             };
             let fits = names.len() == count;
-            fits.then(|| names.into_iter().map(|name| (place, name)).collect())
+            fits.then(|| names.into_iter().map(|name| (position, name)).collect())
         })
     }
 
-    /// What a variable without a file becomes.
+    /// The filling of a variable without a file.
     fn instead(
         &self,
         request: &VariableRequest<'_>,
@@ -304,7 +304,7 @@ impl WeightStore {
     }
 }
 
-/// `<name>.dat`, if that is the name of a file in a folder and nothing else.
+/// `<name>.dat`, if that names a file in a folder and nothing else.
 ///
 /// # Errors
 /// [`TensorError::Name`] for any other name.

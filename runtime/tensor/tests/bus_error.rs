@@ -22,7 +22,7 @@ fn a_handler_of_the_program_keeps_its_signals() {
     let file = MappedFile::open(&path).unwrap();
     let truncated = std::fs::File::options().write(true).open(&path).unwrap();
     truncated.set_len(1).unwrap();
-    // Ours: the program does not see it.
+    // A watched mapping: the program's handler is not called.
     assert_eq!(file.bytes()[(1 << 20) - 1], 0);
     assert!(file.intact().is_err());
     assert_eq!(RECEIVED.load(Ordering::SeqCst), 0);

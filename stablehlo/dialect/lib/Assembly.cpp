@@ -15,7 +15,7 @@ namespace skript_stablehlo {
 //===----------------------------------------------------------------------===//
 
 ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> types) {
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   Type type;
   if (parser.parseType(type))
     return failure();
@@ -26,7 +26,7 @@ ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> types) {
     return success();
   }
   if (function.getNumInputs() + 1 != types.size() || function.getNumResults() != 1)
-    return parser.emitError(place) << "expected " << types.size() - 1 << " operand types and one result type";
+    return parser.emitError(loc) << "expected " << types.size() - 1 << " operand types and one result type";
   for (auto [slot, input] : llvm::zip(types.drop_back(), function.getInputs()))
     *slot = input;
   *types.back() = function.getResult(0);
@@ -55,13 +55,13 @@ static Type part(Type type) {
 }
 
 ParseResult parseComplexSignature(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result) {
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parseTypes(parser, {&lhs, &rhs, &result}))
     return failure();
   if (lhs != result)
     return success();
   lhs = rhs = part(result);
-  return lhs ? ParseResult(success()) : parser.emitError(place) << "expected a complex type, found " << result;
+  return lhs ? ParseResult(success()) : parser.emitError(loc) << "expected a complex type, found " << result;
 }
 
 void printComplexSignature(OpAsmPrinter &printer, Operation *, Type lhs, Type rhs, Type result) {
@@ -72,7 +72,7 @@ void printComplexSignature(OpAsmPrinter &printer, Operation *, Type lhs, Type rh
 }
 
 ParseResult parseSelectSignature(OpAsmParser &parser, Type &condition, Type &onTrue, Type &onFalse, Type &result) {
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> types;
   if (parser.parseTypeList(types))
     return failure();
@@ -83,7 +83,7 @@ ParseResult parseSelectSignature(OpAsmParser &parser, Type &condition, Type &onT
   }
   auto function = types.size() == 1 ? dyn_cast<FunctionType>(types[0]) : FunctionType();
   if (!function || function.getNumInputs() != 3 || function.getNumResults() != 1)
-    return parser.emitError(place) << "expected the types of condition and values, or a function type";
+    return parser.emitError(loc) << "expected the types of condition and values, or a function type";
   condition = function.getInput(0);
   onTrue = function.getInput(1);
   onFalse = function.getInput(2);
@@ -114,7 +114,7 @@ void printSameTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, Type
 //===----------------------------------------------------------------------===//
 
 ParseResult parseFloatFormat(OpAsmParser &parser, IntegerAttr &exponent, IntegerAttr &mantissa) {
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (parser.parseKeyword(&word))
     return failure();
@@ -122,7 +122,7 @@ ParseResult parseFloatFormat(OpAsmParser &parser, IntegerAttr &exponent, Integer
   int32_t bits[2];
   if (!rest.consume_front("e") || rest.consumeInteger(10, bits[0]) || !rest.consume_front("m") ||
       rest.consumeInteger(10, bits[1]) || !rest.empty())
-    return parser.emitError(place) << "expected bits of exponent and mantissa such as e8m7, found " << word;
+    return parser.emitError(loc) << "expected bits of exponent and mantissa such as e8m7, found " << word;
   exponent = parser.getBuilder().getI32IntegerAttr(bits[0]);
   mantissa = parser.getBuilder().getI32IntegerAttr(bits[1]);
   return success();
@@ -134,13 +134,13 @@ void printFloatFormat(OpAsmPrinter &printer, Operation *, IntegerAttr exponent, 
 
 template <typename Attr, typename Symbolize>
 static ParseResult parseEnumeration(OpAsmParser &parser, Attr &attribute, Symbolize symbolize) {
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   if (parser.parseKeyword(&word))
     return failure();
   auto value = symbolize(word);
   if (!value)
-    return parser.emitError(place) << "'" << word << "' is no word of '" << Attr::getMnemonic() << "'";
+    return parser.emitError(loc) << "'" << word << "' is not a word of '" << Attr::getMnemonic() << "'";
   attribute = Attr::get(parser.getContext(), *value);
   return success();
 }
@@ -284,12 +284,12 @@ ParseResult parsePrecision(OpAsmParser &parser, ArrayAttr &precisions, DotAlgori
     if (parser.parseKeyword("precision") || parser.parseEqual() ||
         parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
           StringRef word;
-          SMLoc place = parser.getCurrentLocation();
+          SMLoc loc = parser.getCurrentLocation();
           if (parser.parseKeyword(&word))
             return failure();
           std::optional<Precision> precision = symbolizePrecision(word);
           if (!precision)
-            return parser.emitError(place) << "expected DEFAULT, HIGH or HIGHEST";
+            return parser.emitError(loc) << "expected DEFAULT, HIGH or HIGHEST";
           list.push_back(PrecisionAttr::get(parser.getContext(), *precision));
           return success();
         }))
@@ -320,11 +320,11 @@ void printPrecision(OpAsmPrinter &printer, Operation *, ArrayAttr precisions, Do
 /// Rows of two, `[[0, 1], [0, 1]]`.
 static ParseResult parsePadding(OpAsmParser &parser, DenseIntElementsAttr &padding) {
   SmallVector<int64_t> flat;
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] { return parseIntegers(parser, flat); }))
     return failure();
   if (flat.size() % 2 != 0)
-    return parser.emitError(place) << "expected pairs of paddings";
+    return parser.emitError(loc) << "expected pairs of paddings";
   auto type = RankedTensorType::get({int64_t(flat.size() / 2), 2}, parser.getBuilder().getI64Type());
   padding = DenseIntElementsAttr::get(type, flat);
   return success();
@@ -407,7 +407,7 @@ struct Layout {
 } // namespace
 
 static ParseResult parseLayout(AsmParser &parser, Layout &layout) {
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   int64_t position = 0;
   auto entry = [&]() -> ParseResult {
     SMLoc here = parser.getCurrentLocation();
@@ -442,7 +442,7 @@ static ParseResult parseLayout(AsmParser &parser, Layout &layout) {
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, entry))
     return failure();
   if (layout.at[0] < 0 || layout.at[1] < 0 || llvm::is_contained(layout.spatial, -1))
-    return parser.emitError(place) << "a dimension is missing";
+    return parser.emitError(loc) << "a dimension is missing";
   return success();
 }
 

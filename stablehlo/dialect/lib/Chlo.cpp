@@ -21,7 +21,7 @@ using namespace mlir;
 
 /// `T, U -> V`; one type without an arrow serves all. The last of `types` is the result's.
 static ParseResult parseMap(OpAsmParser &parser, ArrayRef<Type *> types) {
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   SmallVector<Type> parsed;
   if (parser.parseTypeList(parsed))
     return failure();
@@ -31,7 +31,7 @@ static ParseResult parseMap(OpAsmParser &parser, ArrayRef<Type *> types) {
   if (!hasArrow && parsed.size() == 1)
     parsed.resize(types.size(), parsed.front());
   if (parsed.size() != types.size())
-    return parser.emitError(place) << "expected " << types.size() - 1 << " operand types and one result type";
+    return parser.emitError(loc) << "expected " << types.size() - 1 << " operand types and one result type";
   for (auto [slot, type] : llvm::zip(types, parsed))
     *slot = type;
   return success();

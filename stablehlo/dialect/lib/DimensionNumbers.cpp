@@ -17,7 +17,7 @@ struct Fields {
   LogicalResult parse(AsmParser &parser) {
     return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
       StringRef word;
-      SMLoc place = parser.getCurrentLocation();
+      SMLoc loc = parser.getCurrentLocation();
       if (parser.parseKeyword(&word) || parser.parseEqual())
         return failure();
       if (auto list = lists.find(word); list != lists.end()) {
@@ -28,7 +28,7 @@ struct Fields {
       }
       if (auto number = numbers.find(word); number != numbers.end())
         return parser.parseInteger(number->second);
-      return parser.emitError(place) << "there is no field '" << word << "' here";
+      return parser.emitError(loc) << "there is no field '" << word << "' here";
     });
   }
 

@@ -59,7 +59,7 @@ static std::optional<Elements> elements(const char *text) {
   bool isSparse = reader.take("sparse");
   if ((!isSparse && !reader.take("dense")) || !reader.take("<"))
     return std::nullopt;
-  // Of a sparse literal, values come behind the places.
+  // Of a sparse literal, values come after the places.
   const char *begin = isSparse ? nullptr : reader.at, *pair = nullptr;
   for (int depth = 0; !reader.take(">"); ++reader.at) {
     char next = *reader.at;
@@ -115,7 +115,7 @@ std::optional<StrayElement> skript_stablehlo::strayElement(const char *text) {
     SmallString<24> from, to;
     least.toStringSigned(from);
     greatest.toStringSigned(to);
-    std::string message = ("constant_c1: " + word + " is no element of '" + found->type + "'").str();
+    std::string message = ("constant_c1: " + word + " is not an element of '" + found->type + "'").str();
     return StrayElement{word.data(), (message + ", whose elements are from " + from + " to " + to).str()};
   }
   return std::nullopt;

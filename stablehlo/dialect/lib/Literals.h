@@ -16,7 +16,7 @@ struct StrayElement {
 
 /// The first in `dense<…> : tensor<…xTYPE>` or `sparse<…> : tensor<…xTYPE>`, with which a text begins that ends with NUL:
 /// MLIR takes what has no more bits than the type, so that 128 would be the least number of 8 bits, and of complex numbers
-/// among others as many as it wants, from behind their end where there are too few. Numbers in hexadecimal are bits. No more
+/// among others as many as it wants, from after their end where there are too few. Numbers in hexadecimal are bits. No more
 /// is read than the literal is long, however long the text is.
 std::optional<StrayElement> strayElement(const char *text);
 } // namespace skript_stablehlo

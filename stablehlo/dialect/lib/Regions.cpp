@@ -110,13 +110,13 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
   }
   SmallVector<int64_t> dimensions;
   FunctionType type;
-  SMLoc place;
+  SMLoc loc;
   if (parser.parseKeyword("across") || parser.parseKeyword("dimensions") || parser.parseEqual() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
                                      [&] { return parser.parseInteger(dimensions.emplace_back()); }) ||
       parser.parseOptionalAttrDict(state.attributes) || parser.parseColon() ||
-      parser.getCurrentLocation(&place) || parser.parseType(type) ||
-      parser.resolveOperands(operands, type.getInputs(), place, state.operands))
+      parser.getCurrentLocation(&loc) || parser.parseType(type) ||
+      parser.resolveOperands(operands, type.getInputs(), loc, state.operands))
     return failure();
   state.addTypes(type.getResults());
   state.addAttribute("dimensions", parser.getBuilder().getDenseI64ArrayAttr(dimensions));
@@ -125,9 +125,9 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
   if (combiner) {
     auto init = dyn_cast<RankedTensorType>(type.getInputs().back());
     if (count != 1 || !init)
-      return parser.emitError(place) << "`applies` combines one input with a scalar tensor";
+      return parser.emitError(loc) << "`applies` combines one input with a scalar tensor";
     Block &block = body->emplaceBlock();
-    Location location = parser.getEncodedSourceLoc(place);
+    Location location = parser.getEncodedSourceLoc(loc);
     block.addArguments({init, init}, {location, location});
     // A block without an operation above it knows no context.
     OpBuilder builder(parser.getContext());
@@ -179,7 +179,7 @@ void WhileOp::print(OpAsmPrinter &printer) {
 ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> operands;
-  SMLoc place = parser.getCurrentLocation();
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
         if (parser.parseArgument(arguments.emplace_back()) || parser.parseEqual())
           return failure();
@@ -190,7 +190,7 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &state) {
   if (!operands.empty() && parser.parseColonTypeList(types))
     return failure();
   if (parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
-      parser.resolveOperands(operands, types, place, state.operands))
+      parser.resolveOperands(operands, types, loc, state.operands))
     return failure();
   for (auto [argument, type] : llvm::zip(arguments, types))
     argument.type = type;

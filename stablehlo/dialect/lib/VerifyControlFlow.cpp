@@ -50,7 +50,7 @@ LogicalResult CaseOp::verify() {
 LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getDecompositionAttr());
   if (!function)
-    return emitOpError("names ") << getDecompositionAttr() << ", which is no function";
+    return emitOpError("names ") << getDecompositionAttr() << ", which is not a function";
   if (function.getArgumentTypes() == getOperandTypes() && function.getResultTypes() == getResultTypes())
     return success();
   return emitOpError("has the types (") << getOperandTypes() << ") -> (" << getResultTypes() << "), but "

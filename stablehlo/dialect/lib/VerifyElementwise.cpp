@@ -156,7 +156,7 @@ static LogicalResult verifyResource(Operation *op, DenseResourceElementsAttr val
   return violates(op, 1) << value.getType() << " has " << value.getNumElements() << " elements, in "
                          << wanted.value_or(0) << " bytes, but `" << name << "` of the file's resources has "
                          << blob->getData().size()
-                         << " bytes (behind the first four, which are the alignment)";
+                         << " bytes (after the first four, which are the alignment)";
 }
 
 LogicalResult ConstantOp::verify() {

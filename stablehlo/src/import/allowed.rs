@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The guard of programs that nobody vouches for: what a parsed module may hold.
+//! The allowlist for untrusted programs: the operations, attributes and types that a parsed module may contain.
 //!
-//! The context knows [`skript_dialect::register_programs`] alone and no operation without a definition. Here the module is
-//! held against the list of operations that have code, as MLIR has read it: no spelling hides a name.
+//! The context registers the dialects of [`skript_dialect::register_programs`] only, and accepts no unregistered
+//! operation. This module checks the parsed operations against the list of those that have a conversion. It reads the
+//! parsed IR, not the text, so no spelling hides a name.
 
 use super::program::{Refusal, refusal_at};
 use super::to_linalg::Tensor;
@@ -15,22 +16,22 @@ use melior::ir::{
 };
 use skript_dialect::melior;
 use skript_dialect::op;
-use skript_dialect::place::Levels;
+use skript_dialect::source_location::Levels;
 use skript_passes::ir;
 use skript_passes::ir::ops;
 use skript_passes::ir::{attributes, mutation, types};
 
-/// So many are listed.
+/// The maximum number of reported errors.
 const LISTED: usize = 20;
-/// Levels of a location: calls on a stack.
+/// The maximum depth of a location: the nested calls of a call stack.
 const LOCATION_LEVELS: usize = 4096;
-/// So many elements a sparse constant may have: all are written out.
+/// The maximum number of elements of a sparse constant, since all of them are written out.
 const SPARSE: i64 = 1 << 24;
-/// What functions and calls may have beside names and types, and nothing here follows.
+/// Attributes of functions and calls, beside names and types, that have no effect on the import.
 const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
 
-/// Takes away what other dialects state about the module, its functions and their arguments: every attribute that is not
-/// part of its operation's definition.
+/// Removes the discardable attributes that other dialects add to the module, its functions and their arguments: all
+/// that the definition of the operation does not declare.
 pub(crate) fn strip(module: &Module) {
     for found in op::collect(&module.as_operation(), |_| true) {
         let is_call = op::is(&found, ops::stablehlo::CUSTOM_CALL);
@@ -47,7 +48,7 @@ pub(crate) fn strip(module: &Module) {
     }
 }
 
-/// Where an operation stands.
+/// The location of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Program,
@@ -56,7 +57,7 @@ enum Level {
     Inside,
 }
 
-/// Everything in a stripped module that no program here may hold, in order of text.
+/// Everything in a stripped module that is not allowed, in the order of the text.
 pub(super) fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refusal> {
     let mut pending = vec![(module.as_operation(), Level::Program)];
     let mut found = Vec::new();
@@ -85,7 +86,7 @@ pub(super) fn refusals(module: &Module, is_taken: fn(&str) -> bool) -> Vec<Refus
     found
 }
 
-/// What is wrong with one operation, apart from those inside.
+/// The errors of one operation, without those of nested operations.
 fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> Option<String> {
     let name = op::name(&operation);
     let is_here = match name.as_str() {
@@ -103,7 +104,7 @@ fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> O
         .or_else(|| attributes_of(operation, &name))
 }
 
-/// A region here is one block: in others nothing holds the order in which values are defined and used.
+/// Requires regions of one block: in regions of several blocks nothing here checks that definitions dominate uses.
 fn blocks(operation: OperationRef, name: &str) -> Option<String> {
     let is_function = name == ops::func::FUNC;
     for region in operation.regions() {
@@ -153,7 +154,7 @@ fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
         let key = key.as_str().unwrap_or_default();
         let mut pending = vec![value];
         while let Some(value) = pending.pop() {
-            // Elements in the file's resources are moved to the constant afterwards.
+            // Elements in the file's resources are moved to the constant later.
             let may_be_resource = name == ops::stablehlo::CONSTANT && key == "value";
             if attributes::is_resource(value) && !may_be_resource {
                 return Some(format!(
@@ -177,7 +178,7 @@ fn attributes_of(operation: OperationRef, name: &str) -> Option<String> {
     None
 }
 
-/// What is wrong with the size of a sparse constant.
+/// The error of a sparse constant that is too large.
 fn sparse(attribute: Attribute) -> Option<String> {
     let r#type = Tensor::of(attribute.r#type()).filter(|_| attributes::is_sparse(attribute))?;
     let volume = r#type
@@ -192,7 +193,7 @@ fn sparse(attribute: Attribute) -> Option<String> {
     })
 }
 
-/// Locations are printed by recursion.
+/// MLIR prints locations by recursion, so their depth is limited.
 fn location(operation: OperationRef, levels: &mut Levels) -> Option<String> {
     (levels.of(operation.location()) > LOCATION_LEVELS).then(|| {
         format!("has a location of more than {LOCATION_LEVELS} levels: write the program without locations")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls end, and come to few operations: what is called has a body, no function calls itself, directly or through others,
-//! and all calls together, which are inlined, come to a bounded number of operations. StableHLO has no recursion.
+//! Checks that all calls can be inlined: each callee has a body, no function calls itself directly or through others,
+//! and the program stays within a bounded number of operations after inlining. StableHLO has no recursion.
 
 use super::program::{Refusal, op_name, refusal_at};
 
@@ -12,16 +12,16 @@ use skript_passes::ir::func::callee;
 use skript_passes::ir::ops;
 use std::collections::HashMap;
 
-/// So many calls are listed.
+/// The maximum number of reported calls.
 const LISTED: usize = 20;
-/// Operations that a program may come to by inlining, if it does not hold more itself.
+/// The number of operations that a program may have after inlining, unless it has more before.
 const INLINED: u64 = 100_000;
-/// How many times its own operations a program may come to by inlining.
+/// The factor by which inlining may increase the number of operations of a program.
 const GROWTH: u64 = 4;
-/// Calls inside of each other: each is a level of the locations of what is inlined.
+/// The maximum depth of nested calls: each adds a level to the locations of inlined operations.
 const DEPTH: usize = 1000;
 
-/// A function's calls, each with what it calls, and its other operations.
+/// The calls of a function with their callees, and the number of its other operations.
 struct Function<'c, 'a> {
     name: String,
     calls: Vec<(usize, OperationRef<'c, 'a>)>,
@@ -29,7 +29,7 @@ struct Function<'c, 'a> {
     has_body: bool,
 }
 
-/// Every call that cannot be inlined; else the call that comes to too much.
+/// All calls that cannot be inlined; if there are none, the call whose inlining exceeds the limit.
 pub(super) fn refusals(module: &Module) -> Vec<Refusal> {
     let functions = functions(module);
     let mut found = Vec::new();
@@ -75,17 +75,17 @@ fn functions<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<Function<'c, 'a>> {
     all.iter().map(|found| function(*found)).collect()
 }
 
-/// Whether an operation is still there when all calls are inlined.
+/// Whether an operation remains after all calls are inlined.
 fn is_kept(operation: OperationRef) -> bool {
     !op::is(&operation, ops::func::CALL) && !op::is(&operation, ops::func::RETURN)
 }
 
-/// All functions, each behind those that it calls, but for calls that come back.
+/// All functions in post-order: callees before callers, except for recursive calls.
 fn finished(functions: &[Function]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut is_known = vec![false; functions.len()];
     for root in 0..functions.len() {
-        // A function, and which of its calls is next.
+        // A function, and its next call.
         let mut pending = vec![(root, 0)];
         while let Some((at, next)) = pending.pop() {
             if next == 0 {
@@ -103,8 +103,8 @@ fn finished(functions: &[Function]) -> Vec<usize> {
     order
 }
 
-/// For each function a number that it shares with those that it reaches and that reach it; one that calls itself shares it
-/// with itself, as all do (S. R. Kosaraju).
+/// The strongly connected component of each function in the call graph, as a number (Kosaraju's algorithm). A function
+/// without recursion is a component by itself.
 fn components(functions: &[Function], order: &[usize]) -> Vec<usize> {
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); functions.len()];
     for (at, function) in functions.iter().enumerate() {
@@ -127,7 +127,7 @@ fn components(functions: &[Function], order: &[usize]) -> Vec<usize> {
     found
 }
 
-/// A call on a way that comes back to its function.
+/// A call on a cycle of the call graph.
 fn endless(functions: &[Function], caller: usize, callee: usize, call: OperationRef) -> Refusal {
     let name = |at: &usize| functions.get(*at).map_or("", |f| f.name.as_str());
     let through: Vec<&str> = path(functions, callee, caller).iter().map(name).collect();
@@ -142,8 +142,8 @@ fn endless(functions: &[Function], caller: usize, callee: usize, call: Operation
     refusal_at(call, &message)
 }
 
-/// The functions on a shortest way of calls from one function to another, the last one left out; none from a function to
-/// itself.
+/// The functions on a shortest path of calls from one function to another, without the last one; empty if the first is
+/// the last.
 fn path(functions: &[Function], from: usize, to: usize) -> Vec<usize> {
     let mut before = HashMap::from([(from, None)]);
     let mut reached = vec![from];
@@ -163,15 +163,15 @@ fn path(functions: &[Function], from: usize, to: usize) -> Vec<usize> {
     way
 }
 
-/// What a function comes to when all calls in it are inlined.
+/// The size of a function after all calls in it are inlined.
 #[derive(Clone, Copy, Default)]
 struct Inlined {
     operations: u64,
-    /// Calls inside of each other.
+    /// The depth of nested calls.
     depth: usize,
 }
 
-/// The call that comes to the most, if all come to too much. `order` has callees first.
+/// The call that contributes most operations, if the total exceeds the limit. `order` lists callees first.
 fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
     let mut inlined = vec![Inlined::default(); functions.len()];
     let mut callers = vec![0u64; functions.len()];
@@ -195,7 +195,7 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
             *slot = sum;
         }
     }
-    // A function of one caller moves there.
+    // A function with one caller moves into it.
     let kept = inlined.iter().zip(&callers).filter(|(_, n)| **n != 1);
     let total = kept.fold(0u64, |sum, (f, _)| sum.saturating_add(f.operations));
     let own = functions
@@ -208,7 +208,7 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
     }
     let size = |callee: &usize| inlined.get(*callee).copied().unwrap_or_default();
     let calls = functions.iter().flat_map(|f| &f.calls);
-    // Of several the first in the text.
+    // If there are several, the first in the text.
     let (callee, call) = calls.rev().max_by_key(|(callee, _)| match is_deep {
         true => u64::try_from(size(callee).depth).unwrap_or(u64::MAX),
         false => size(callee).operations,
@@ -232,7 +232,7 @@ fn excess(functions: &[Function], order: &[usize]) -> Option<Refusal> {
     })
 }
 
-/// A count in a message; the largest stands for all that are larger.
+/// A count as text for a message; the largest value is printed as a lower limit.
 fn counted(count: u64) -> String {
     match count {
         u64::MAX => "2^64 or more".to_owned(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Composites become calls of the functions that they are composed of. Meshes and constraints of Shardy, which say how to
-//! spread work and not what it is, are erased.
+//! Replaces composites by calls of their decompositions, and erases meshes and sharding constraints of Shardy, which
+//! determine how work is distributed but not the result.
 
 use crate::typed::Composite;
 use melior::Error;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-drop-signs`: unsigned integers become signless ones, which is what `arith`, buffers and LLVM know.
+//! `skript-drop-signs`: converts unsigned integer types to signless ones, which `arith`, memrefs and LLVM use.
 //!
-//! Requires: no operation is left whose meaning depends on the sign in a type. Guarantees: no value has an unsigned
-//! integer type, casts between the two are gone.
+//! Requires: no operation is left whose meaning depends on the signedness of a type. Guarantees: no value has an
+//! unsigned integer type, and no casts between signless and unsigned integers are left.
 
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::block::BlockLike;
@@ -58,7 +58,7 @@ fn retype(value: Value) -> Result<(), PassError> {
     Ok(())
 }
 
-/// The type without signs; `None` if it has none.
+/// The type with signless integers; `None` if it has no unsigned ones.
 fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
     let element = types::element_of(r#type).unwrap_or(r#type);
     let integer = IntegerType::try_from(element).ok();
@@ -72,7 +72,7 @@ fn signless(r#type: Type<'_>) -> Result<Option<Type<'_>>, PassError> {
     }))
 }
 
-/// A function's type; those of its arguments alone are not enough where it has no body.
+/// The converted function type. A declaration has no block arguments, so converting these is not enough.
 fn sign(function: OperationRef) -> Result<(), PassError> {
     let (inputs, results) = ir::signature(function)?;
     let all = |types: Vec<Type<'_>>| -> Result<Vec<String>, PassError> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Element types of StableHLO: what they are, and what stands for them in code.
+//! Element types of StableHLO, and the types that represent them in generated code.
 
 use melior::ir::Type;
 use melior::ir::r#type::IntegerType;
@@ -45,7 +45,7 @@ impl Float {
         }
     }
 
-    /// The type in MLIR, `f32`.
+    /// The type as MLIR text, `f32`.
     pub fn text(self) -> &'static str {
         match self {
             Float::F16 => "f16",
@@ -64,14 +64,14 @@ impl Float {
         }
     }
 
-    /// Computed in f32: no machine has all functions in half precision.
+    /// Whether functions of this type are computed in f32, because not every processor has them in half precision.
     pub(crate) fn is_half(self) -> bool {
         matches!(self, Float::F16 | Float::BF16)
     }
 }
 
 impl Element {
-    /// The element of a scalar type; `None` for what StableHLO does not have.
+    /// The element type for a scalar MLIR type; `None` if StableHLO does not have it.
     pub fn of(r#type: Type<'_>) -> Option<Element> {
         if let Ok(integer) = IntegerType::try_from(r#type) {
             return match integer.width() {
@@ -89,7 +89,7 @@ impl Element {
         Float::of(r#type).map(Element::Float)
     }
 
-    /// The number of bits; of both parts of a complex number.
+    /// The number of bits; of both parts together for a complex type.
     pub fn bits(self) -> u32 {
         match self {
             Element::Pred => 1,
@@ -99,7 +99,7 @@ impl Element {
         }
     }
 
-    /// As StableHLO writes it.
+    /// The type as StableHLO text.
     pub fn text(self) -> String {
         match self {
             Element::Unsigned(width) => format!("ui{width}"),
@@ -107,7 +107,7 @@ impl Element {
         }
     }
 
-    /// As `arith` wants it: integers carry no sign.
+    /// The type as `arith` text, where integers are signless.
     pub(crate) fn signless(self) -> String {
         match self {
             Element::Pred => "i1".to_owned(),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A function ends with the return of its own dialect. Read as `func`, functions of the draft's `ml_program` would pass.
+//! Checks that each function ends with the return operation of its own dialect. The draft's `ml_program` functions are
+//! parsed as `func` functions, so the parser does not check this.
 
 use super::operations::starts;
 use super::program::Refusal;
 
-/// Every return that is of another dialect than the function that it ends.
+/// Every return operation whose dialect differs from that of its function.
 pub(crate) fn of_others(text: &str) -> Vec<Refusal> {
     let mut function = None;
     let mut found = Vec::new();
@@ -39,15 +40,15 @@ mod tests {
         let text =
             "ml_program.func @f() {\n  func.return\n}\nfunc.func @g() {\n  ml_program.return\n}";
         let found = of_others(text);
-        let places: Vec<_> = found.iter().filter_map(|r| r.place).collect();
-        assert_eq!(places, [(2, 3), (5, 3)]);
+        let locations: Vec<_> = found.iter().filter_map(|r| r.source_position).collect();
+        assert_eq!(locations, [(2, 3), (5, 3)]);
         assert_eq!(
             found.first().map(|r| r.message.as_str()),
             Some(
                 "'func.return' op ends a function that `ml_program.func` begins: write `ml_program.return`"
             )
         );
-        // Near misses: each with its own, and a return without a dialect, which is of the function's.
+        // Near misses: each function with its own return, and a return without a dialect prefix.
         for text in [
             "ml_program.func @f() {\n ml_program.return\n}\nfunc.func @g() {\n func.return\n}",
             "ml_program.func @f() {\n return\n}\n\"func.func\"() ({\n \"func.return\"() : () -> ()\n})",

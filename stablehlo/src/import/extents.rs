@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs that run have fixed extents, which 64 bits count the elements of.
+//! Checks that all extents are static, and that the number of elements of each tensor fits 64 bits.
 
 use super::program::{Refusal, refusal_at};
 use melior::ir::Module;
@@ -8,7 +8,7 @@ use skript_dialect::melior;
 use skript_dialect::op;
 use skript_passes::ir::types;
 
-/// Every operation with a result whose extents are not fixed, or too large.
+/// Every operation with a result whose extents are dynamic or too large.
 pub(crate) fn unusable(module: &Module) -> Vec<Refusal> {
     let mut found = Vec::new();
     for operation in op::collect(&module.as_operation(), |_| true) {

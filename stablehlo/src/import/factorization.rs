@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Factorizations and triangular systems in terms of whole tensors: those that StableHLO has as operations, and those that
-//! others call by name.
+//! Matrix factorizations and triangular systems, expanded to operations on full tensors: those that are StableHLO
+//! operations, and those that programs call by name in custom calls.
 //!
-//! Each becomes a loop over columns, for all matrices of a batch together. Matrices are the last two dimensions, of reals or
-//! complex numbers of 32 or 64 bits a part.
+//! Each becomes a loop over columns that processes all matrices of a batch together. Matrices are the last two
+//! dimensions. Elements are real or complex, with parts of 32 or 64 bits.
 
 mod arrays;
 mod eigen;
@@ -24,10 +24,10 @@ use skript_dialect::{PassError, op};
 use skript_passes::ir::splice::splice;
 use skript_passes::ir::{self, attributes, ops};
 
-/// Elements of matrices that have a form.
+/// The supported element types of matrices.
 const ELEMENTS: [&str; 4] = ["f32", "f64", "complex<f32>", "complex<f64>"];
 
-/// Whether an operation is one of StableHLO's own, of matrices with elements.
+/// Whether an operation is a StableHLO operation on matrices that is expanded here.
 pub(crate) fn is_operation(found: OperationRef) -> bool {
     let name = op::name(&found);
     let is_one = name == ops::stablehlo::CHOLESKY || name == ops::stablehlo::TRIANGULAR_SOLVE;
@@ -35,10 +35,10 @@ pub(crate) fn is_operation(found: OperationRef) -> bool {
     is_one && results.all(|r| r.is_none_or(|r| r.volume() != 0))
 }
 
-/// What stands for the result of one of StableHLO's own, spelled out in front of it.
+/// The expansion of a StableHLO operation on matrices: text in front of it, and the values that replace its results.
 ///
 /// # Errors
-/// Its elements or extents have no form.
+/// Fails if element type or extents are not supported.
 pub(crate) fn in_place<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, PassError> {
@@ -76,7 +76,7 @@ pub(crate) fn in_place<'c: 'a, 'a>(
     Ok(splice(op, &found.values, t.text(), &results)?.values)
 }
 
-/// Operands of a template.
+/// The operands of a template.
 fn arrays(tensors: &[Tensor]) -> Vec<Array> {
     let array = |(n, tensor): (usize, &Tensor)| Array {
         name: format!("%{n}"),
@@ -86,7 +86,7 @@ fn arrays(tensors: &[Tensor]) -> Vec<Array> {
     tensors.iter().enumerate().map(array).collect()
 }
 
-/// Replaces calls of factorizations by name; returns the calls that have no form.
+/// Replaces custom calls of factorizations; returns the calls that are not supported.
 pub(crate) fn expand<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<CustomCall<'c, 'a>> {
     let operations = op::collect(&module.as_operation(), |_| true);
     let mut calls: Vec<_> = operations
@@ -106,7 +106,7 @@ pub(crate) fn expand<'c: 'a, 'a>(module: &'a Module<'c>) -> Vec<CustomCall<'c, '
     calls
 }
 
-/// The results of a call; `None`: it is of something else, or its tensors have no form.
+/// The results of a custom call; `None` if its target or its tensors are not supported.
 fn called<'c: 'a, 'a>(call: CustomCall<'c, 'a>) -> Option<Vec<Value<'c, 'a>>> {
     let found = Found::of(call.op()).ok()?;
     let routine = Routine::named(&call.target())?;
@@ -126,7 +126,7 @@ fn called<'c: 'a, 'a>(call: CustomCall<'c, 'a>) -> Option<Vec<Value<'c, 'a>>> {
     )
 }
 
-/// What calls by name compute.
+/// The computations that custom calls can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Routine {
     Cholesky,
@@ -140,7 +140,7 @@ enum Routine {
 
 impl Routine {
     fn named(target: &str) -> Option<Self> {
-        // LAPACK has a letter for the elements, and words for reals and complex numbers.
+        // LAPACK has a letter for the element type, and different words for reals and complex numbers.
         let routine = target
             .strip_prefix("lapack_")
             .and_then(|r| r.strip_suffix("_ffi"));
@@ -159,12 +159,12 @@ impl Routine {
     }
 }
 
-/// Whether calls of this name have a form, for some tensors.
+/// Whether a custom call with this target name is supported for some tensors.
 pub(crate) fn is_known(target: &str) -> bool {
     Routine::named(target).is_some()
 }
 
-/// The results of one of them.
+/// The results of a custom call with this target name.
 fn computed(
     t: &mut Arrays,
     routine: Routine,
@@ -220,7 +220,7 @@ mod tests {
     use melior::Context;
     use melior::dialect::DialectRegistry;
 
-    /// How many calls are left of a program's, and the program.
+    /// The number of remaining custom calls of a program, and the program.
     fn expanded(lines: &str, arguments: &str) -> (usize, String) {
         let context = Context::new();
         let registry = DialectRegistry::new();

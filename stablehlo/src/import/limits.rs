@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bounds on what the reader would follow by recursion or print: decided on tokens, before MLIR reads.
+//! Limits on nesting, aliases and numbers of a program, checked on tokens before MLIR parses it, because MLIR's parser
+//! and printer recurse.
 //!
-//! An alias of a type or attribute stands for its text; one that names another twice doubles it. The text that all aliases
-//! stand for is counted without being written.
+//! An alias of a type or attribute stands for its text, and an alias that uses another one twice doubles it. This
+//! module computes the size of the expanded text without expanding it.
 
 use super::program::Refusal;
 use super::tokens::{Kind, Token, Tokens};
 use std::collections::HashMap;
 use std::iter::Peekable;
 
-/// Levels of brackets, those of regions among them.
+/// The maximum nesting of brackets, including those of regions.
 const NESTING: usize = 256;
-/// Levels of brackets in locations: a level for each call on a stack.
+/// The maximum nesting of brackets in locations: a level for each call of a call stack.
 const LOCATION_NESTING: usize = 4096;
-/// Bytes of text that one alias may stand for.
+/// The maximum size in bytes of an expanded alias.
 const ALIAS: u64 = 64 << 10;
-/// Bytes of text that all uses of aliases outside of locations may stand for together.
+/// The maximum total size in bytes of all expanded uses of aliases outside of locations.
 const ALIASES: u64 = 4 << 20;
-/// Characters of an integer. The widest element has twenty digits; MLIR takes time that grows with the cube of their number.
+/// The maximum number of characters of an integer. The largest element has twenty digits; MLIR's parser needs cubic
+/// time.
 const DIGITS: usize = 1000;
-/// Bytes that elements in the file's resources may be aligned to. MLIR takes the number as it is: it ends the process for 0,
-/// and asks the system for any other.
+/// The maximum alignment of elements in the file's resources. MLIR does not check the number: it aborts for 0, and
+/// passes any other one to the allocator.
 const ALIGNMENT: u32 = 4096;
-/// Words of attributes that are read by recursion, and that no program holds.
+/// Keywords of attributes that MLIR parses by recursion and that no supported program contains.
 const FOREIGN: [&str; 2] = ["affine_map", "affine_set"];
 
-/// Stands for `{-#` among open brackets.
+/// The entry for `{-#` on the stack of open brackets.
 const METADATA: u8 = b'-';
 
-/// The first thing in a text that exceeds a bound, or that MLIR does not divide into tokens.
+/// The first token that exceeds a limit, or that MLIR's lexer rejects.
 pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let mut scan = Scan {
         tokens: Tokens::of(text).peekable(),
@@ -53,7 +55,7 @@ struct Found {
 }
 
 impl Found {
-    /// StableHLO that is refused for its size.
+    /// The error of a program that exceeds a limit.
     fn excess(at: usize, message: String) -> Self {
         Found {
             malformed: false,
@@ -63,33 +65,33 @@ impl Found {
     }
 }
 
-/// What an alias stands for.
+/// The size of an alias after expansion.
 #[derive(Clone, Copy, Default)]
 struct Extent {
     bytes: u64,
-    /// Levels of brackets.
+    /// The nesting of brackets.
     levels: usize,
 }
 
-/// The definition of an alias that is being read.
+/// The alias whose definition is being scanned.
 struct Definition<'t> {
     name: &'t str,
     at: usize,
     is_location: bool,
     extent: Extent,
-    /// Bytes of its extent that other aliases stand for.
+    /// The bytes of its size that come from other aliases.
     added: u64,
 }
 
 struct Scan<'t> {
     tokens: Peekable<Tokens<'t>>,
-    /// Brackets that are open.
+    /// The stack of open brackets.
     open: Vec<u8>,
-    /// How many are open around the outermost `loc`.
+    /// The number of open brackets at the outermost `loc`.
     location: Option<usize>,
     aliases: HashMap<&'t str, Extent>,
     definition: Option<Definition<'t>>,
-    /// Bytes that uses so far stand for.
+    /// The total size of the expanded uses so far.
     used: u64,
     before: &'t str,
 }
@@ -117,7 +119,7 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// Ends the definition of an alias where the next statement begins, and begins one.
+    /// Ends the definition of an alias at the beginning of the next statement, and begins a new one.
     fn begin(&mut self, token: Token<'t>, next: &str) {
         let is_alias =
             token.kind == Kind::Name && token.text.starts_with(['#', '!']) && next == "=";
@@ -150,7 +152,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Follows brackets. In affine constraints `<` and `>` are comparisons: others close them, or they close nothing.
+    /// Tracks brackets. In affine constraints `<` and `>` are comparisons: they do not open, and a `>` without an open
+    /// `<` is ignored.
     fn bracket(&mut self, token: Token) {
         if token.kind == Kind::Word && token.text == "loc" {
             if let Some(definition) = &mut self.definition {
@@ -188,7 +191,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Adds a token, and what an alias stands for, to the definition that it is in.
+    /// Adds a token, or the expansion of an alias, to the definition that contains it.
     fn name(&mut self, token: Token<'t>, is_location: bool) -> Result<(), Found> {
         let is_alias = token.kind == Kind::Name && token.text.starts_with(['#', '!']);
         let known = is_alias.then(|| self.aliases.get(token.text)).flatten();
@@ -203,7 +206,7 @@ impl<'t> Scan<'t> {
         let length = u64::try_from(token.text.len()).unwrap_or(u64::MAX);
         let bytes = length.saturating_add(known.bytes);
         definition.extent.bytes = definition.extent.bytes.saturating_add(bytes);
-        // A definition may hold the elements of a tensor: only what others add is bounded.
+        // A definition may contain the elements of a tensor: only expansions are limited.
         definition.added = definition.added.saturating_add(known.bytes);
         definition.extent.levels = definition.extent.levels.max(levels);
         if definition.added > ALIAS {
@@ -271,7 +274,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// What a resource is aligned to, of its string in the text.
+/// The alignment of a resource, from its string in the text.
 fn alignment(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\"0x")?.get(..8)?;
     u32::from_str_radix(digits, 16).ok().map(u32::swap_bytes)
@@ -281,11 +284,11 @@ fn alignment(text: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// MLIR ends the process for 0.
+    /// MLIR aborts on an alignment of 0.
     #[test]
     fn resources_have_alignments_that_a_system_has() {
         let aligned = |digits: &str| {
-            place(&format!(
+            source_position(&format!(
                 "{{-# dialect_resources: {{ builtin: {{ a: \"0x{digits}FF\" }} }} #-}}"
             ))
         };
@@ -295,13 +298,13 @@ mod tests {
         for digits in ["01000000", "00100000", "0400"] {
             assert_eq!(aligned(digits), None, "{digits}");
         }
-        // Near misses: elsewhere.
-        assert_eq!(place("dense<\"0x00000000\">"), None);
-        assert_eq!(place("{-# a: {} #-} {a = \"0x00000000\"}"), None);
+        // Near misses: other positions.
+        assert_eq!(source_position("dense<\"0x00000000\">"), None);
+        assert_eq!(source_position("{-# a: {} #-} {a = \"0x00000000\"}"), None);
     }
 
-    fn place(text: &str) -> Option<(usize, usize)> {
-        refusal(text)?.place
+    fn source_position(text: &str) -> Option<(usize, usize)> {
+        refusal(text)?.source_position
     }
 
     fn doubled(kind: &str, levels: usize) -> String {
@@ -315,34 +318,37 @@ mod tests {
     #[test]
     fn nesting_is_bounded_where_it_exceeds() {
         let nested = |levels: usize| format!("x\n{}{}", "({".repeat(levels), "})".repeat(levels));
-        assert_eq!(place(&nested(NESTING / 2)), None);
-        assert_eq!(place(&nested(NESTING / 2 + 1)), Some((2, NESTING + 1)));
-        // Near misses: side by side, in strings and comments.
-        assert_eq!(place(&"({}) ".repeat(NESTING * 4)), None);
+        assert_eq!(source_position(&nested(NESTING / 2)), None);
+        assert_eq!(
+            source_position(&nested(NESTING / 2 + 1)),
+            Some((2, NESTING + 1))
+        );
+        // Near misses: in sequence, in strings and comments.
+        assert_eq!(source_position(&"({}) ".repeat(NESTING * 4)), None);
         let many = "(".repeat(NESTING * 4);
-        assert_eq!(place(&format!("\"{many}\" // {many}\n")), None);
+        assert_eq!(source_position(&format!("\"{many}\" // {many}\n")), None);
     }
 
-    /// Comparisons of affine constraints close no bracket.
+    /// Comparisons of affine constraints do not close brackets.
     #[test]
     fn a_bracket_that_closes_nothing_hides_no_level() {
         let hidden = "({ >= ".repeat(NESTING);
-        assert!(place(&hidden).is_some());
+        assert!(source_position(&hidden).is_some());
     }
 
     #[test]
     fn what_aliases_stand_for_is_bounded() {
-        assert_eq!(place(&doubled("!a", 10)), None);
-        let (line, _) = place(&doubled("!a", 22)).unwrap_or_default();
+        assert_eq!(source_position(&doubled("!a", 10)), None);
+        let (line, _) = source_position(&doubled("!a", 22)).unwrap_or_default();
         assert!((12..=15).contains(&line), "{line}");
-        // The name of one that is not there, and many uses of a short one.
-        assert_eq!(place("!a = tuple<!b, !b>\n"), None);
+        // An undefined alias, and many uses of a short one.
+        assert_eq!(source_position("!a = tuple<!b, !b>\n"), None);
         assert_eq!(
-            place(&format!("!a = f32\n{}", "x.y !a ".repeat(1000))),
+            source_position(&format!("!a = f32\n{}", "x.y !a ".repeat(1000))),
             None
         );
         let uses = "x.y !a10\n".repeat(400);
-        assert!(place(&(doubled("!a", 10) + &uses)).is_some_and(|p| p.0 > 100));
+        assert!(source_position(&(doubled("!a", 10) + &uses)).is_some_and(|p| p.0 > 100));
     }
 
     #[test]
@@ -354,11 +360,14 @@ mod tests {
             }
             text
         };
-        assert_eq!(place(&chain(NESTING)), None);
-        assert_eq!(place(&chain(NESTING + 1)), Some((NESTING + 2, 10)));
+        assert_eq!(source_position(&chain(NESTING)), None);
+        assert_eq!(
+            source_position(&chain(NESTING + 1)),
+            Some((NESTING + 2, 10))
+        );
     }
 
-    /// A stack of calls is deep, and each of its frames is named by many operations.
+    /// A call stack is deep, and many operations name each of its frames.
     #[test]
     fn locations_may_be_deep() {
         let mut text = "#loc0 = loc(\"a.py\":1:2)\n".to_owned();
@@ -372,7 +381,9 @@ mod tests {
         let uses = "%0 = x.y %a loc(#loc500)\n".repeat(1000);
         assert_eq!(refusal(&(text.clone() + &uses)), None);
         assert_eq!(
-            place(&(text + "#l = loc(fused[#loc500, #loc500, #loc500, #loc500, #loc500])")),
+            source_position(
+                &(text + "#l = loc(fused[#loc500, #loc500, #loc500, #loc500, #loc500])")
+            ),
             Some((502, 1))
         );
     }
@@ -380,17 +391,17 @@ mod tests {
     #[test]
     fn long_integers_are_found_where_the_reader_would_count_them() {
         let many = "1".repeat(DIGITS + 1);
-        assert_eq!(place(&format!("x\n dense<{many}>")), Some((2, 8)));
-        assert_eq!(place(&format!("dense<-{many}")), Some((1, 8)));
-        // Behind a string that ends with a backslash.
-        assert_eq!(place(&format!("\"\\\\\" {many}")), Some((1, 6)));
+        assert_eq!(source_position(&format!("x\n dense<{many}>")), Some((2, 8)));
+        assert_eq!(source_position(&format!("dense<-{many}")), Some((1, 8)));
+        // After a string that ends with a backslash.
+        assert_eq!(source_position(&format!("\"\\\\\" {many}")), Some((1, 6)));
         for other in [
             format!("dense<{many}.5>"),
             format!("dense<\"0x{many}\">"),
             format!("// {many}"),
             format!("dense<{}>", &many[1..]),
         ] {
-            assert_eq!(place(&other), None, "{other}");
+            assert_eq!(source_position(&other), None, "{other}");
         }
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds elements of constants that do not fit the constant's type: in an operation, pretty or generic, behind an alias, in a
-//! `sparse<…>`. MLIR's parser truncates such integers and misreads such pairs, so they are reported before it runs.
+//! Finds elements of constants that do not fit the constant's type: in operations in pretty or generic form, in
+//! aliases, and in `sparse<…>`. MLIR's parser silently truncates such integers and misreads such complex numbers, so
+//! they are reported before it runs.
 
 use super::operations;
 use super::program::Refusal;
 use skript_dialect::stray_element;
 use std::ffi::CString;
 
-/// The most constants that are reported at once.
+/// The maximum number of reported constants.
 const LISTED: usize = 20;
 
 /// The first such element of each constant.
@@ -29,13 +30,15 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(usize, usize)> {
-        let places = stray(text).into_iter().filter_map(|refusal| refusal.place);
-        places.collect()
+        let locations = stray(text)
+            .into_iter()
+            .filter_map(|refusal| refusal.source_position);
+        locations.collect()
     }
 
     #[test]
     fn every_way_of_writing_a_constant_is_read() {
-        for (text, place) in [
+        for (text, location) in [
             ("#c = dense<200> : tensor<2xi8>", (1, 12)),
             (
                 "\n%0 = stablehlo.constant sparse<[[0], [1]], [7, -9]> : tensor<4xi4>",
@@ -53,13 +56,14 @@ mod tests {
             ("dense<[ // (\n (1.0, 2.0)]> : tensor<1xf32>", (2, 2)),
             ("sparse<[[0]], [(1, 2)]> : tensor<2x2xi32>", (1, 16)),
         ] {
-            assert_eq!(found(text), [place], "{text}");
+            assert_eq!(found(text), [location], "{text}");
         }
         let several = "dense<[300, 300]> : tensor<2xi8> dense<-1> : tensor<ui8>";
         assert_eq!(found(several), [(1, 8), (1, 40)]);
     }
 
-    /// Near misses: what fits, bits, other elements, no tensors, strings, remarks, what does not end.
+    /// Near misses: elements that fit, bits, other element types, literals that are not tensors, strings, comments,
+    /// unterminated text.
     #[test]
     fn elements_that_fit_are_not_reported() {
         for text in [

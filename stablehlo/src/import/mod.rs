@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Programs of others: StableHLO as its printers write it becomes `linalg` on tensors, for code generation.
+//! The import of StableHLO programs: converts their text to `linalg` on tensors for code generation.
 //!
-//! The text is untrusted: bounded before MLIR reads it ([`limits`]), read where nothing but programs' dialects is known, and
-//! held against the list of what has code afterwards ([`allowed`], [`calls`]); [`survey`] makes messages, and guards nothing.
-//! It is read in two spellings ([`reading`]): today's, and the draft's. What has a scalar form goes through the same
-//! elementwise pattern as every other op; the rest becomes `linalg`, `tensor` and `scf` ([`to_linalg`]). Scalar ops become
-//! `arith`, `math` and `complex` ([`scalar_to_arith`]), then integers lose their signs ([`drop_signs`]).
-//! Elementwise programs also become modules in the `skript` dialect ([`to_skript`]).
+//! The text is untrusted. [`limits`] bounds it before MLIR parses it, the parsing context registers only the dialects
+//! of programs, and [`allowed`] and [`calls`] check the parsed module against the list of supported operations.
+//! [`survey`] only improves messages. [`reading`] translates the draft's spelling to the current one. Operations with a
+//! scalar form are converted by the same elementwise pattern as all other operations; [`to_linalg`] converts the rest
+//! to `linalg`, `tensor` and `scf`. [`scalar_to_arith`] converts scalar operations to `arith`, `math` and `complex`,
+//! and [`drop_signs`] then removes the signedness of integers. [`to_skript`] converts elementwise programs to the
+//! `skript` dialect.
 
 mod allowed;
 mod calls;
@@ -32,6 +33,6 @@ mod translate;
 mod unreadable;
 
 pub use element::{Element, Float};
-pub use program::{Program, Refusal, compile, compile_unless};
+pub use program::{Program, Refusal, compile, compile_unless, pipeline_text};
 pub use to_linalg::Tensor;
 pub use translate::to_skript;

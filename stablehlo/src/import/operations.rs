@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds where operations begin in a text of MLIR, from its tokens: line ends and known dialects play no part.
+//! Finds the operations of an MLIR text from its tokens, independent of line ends and of the registered dialects.
 //!
-//! A generic operation is a string in front of `(`. A pretty one is a word with a dot that stands where an operation may
-//! begin; words with dots are also names in lists of attributes, and the operation that a reduction applies.
+//! A generic operation is a string before `(`. A pretty one is a word with a dot at a position where an operation may
+//! begin. Words with dots are also names in attribute dictionaries, and the operation that a reduction applies.
 
-/// An operation's name, and where it begins.
+/// The name of an operation, and the offset at which it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start<'t> {
     pub name: &'t str,
     pub at: usize,
 }
 
-/// Every operation of a text, but for those that have a name without a dialect.
+/// All operations of a text, except those whose name has no dialect.
 pub(crate) fn starts(text: &str) -> Vec<Start<'_>> {
     let mut tokens = Tokens { text, at: 0 };
     let mut found = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn starts(text: &str) -> Vec<Start<'_>> {
         let is_operation = match piece.starts_with('"') {
             true => after == "(" && is_quoted_name(name),
             false => {
-                // The first attribute of several, or the only one; a region with one operation takes lines of its own.
+                // The first of several attributes, or the only one; a region with one operation is on separate lines.
                 let own_line = text.get(behind..at).is_some_and(|t| t.contains('\n'));
                 let is_attribute = before == "{" && (after == "," || after == "}" && !own_line);
                 is_name(name)
@@ -48,8 +48,8 @@ pub(crate) fn starts(text: &str) -> Vec<Start<'_>> {
     found
 }
 
-/// Types that a text names and no program here holds, and where: those of StableHLO itself, as `!stablehlo.token`, quantized
-/// ones, floats of 4 to 8 bits, and integers of 2.
+/// Types in a text that are not supported, with their offsets: StableHLO's own types such as `!stablehlo.token`,
+/// quantized types, floats of 4 to 8 bits, and integers of 2.
 pub(crate) fn foreign_types(text: &str) -> Vec<Start<'_>> {
     let mut tokens = Tokens { text, at: 0 };
     let mut found = Vec::new();
@@ -71,7 +71,7 @@ pub(crate) fn foreign_types(text: &str) -> Vec<Start<'_>> {
     found
 }
 
-/// Where literals of tensors begin: `dense<` and `sparse<`.
+/// The offsets at which literals of tensors begin: `dense<` and `sparse<`.
 pub(crate) fn literals(text: &str) -> Vec<usize> {
     let mut tokens = Tokens { text, at: 0 };
     let mut found = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) fn literals(text: &str) -> Vec<usize> {
     found
 }
 
-/// `dialect.operation`.
+/// Whether a word is `dialect.operation`.
 fn is_name(word: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
     word.contains('.')
@@ -91,13 +91,13 @@ fn is_name(word: &str) -> bool {
         && word.chars().all(is_word)
 }
 
-/// The name of a generic operation may have other characters, as `stablehlo.cross-replica-sum` has.
+/// The name of a generic operation may contain other characters, as in `stablehlo.cross-replica-sum`.
 fn is_quoted_name(text: &str) -> bool {
     let begins = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
     text.contains('.') && begins && !text.contains(char::is_whitespace)
 }
 
-/// Words, strings and single characters, without what is between them, remarks, and what stands behind the program.
+/// Words, strings and single characters, without whitespace, comments, and the text after the module.
 struct Tokens<'t> {
     text: &'t str,
     at: usize,
@@ -121,7 +121,7 @@ impl<'t> Tokens<'t> {
             }
             let length = match first {
                 '"' => string(trimmed),
-                // Values, symbols, types, attributes and blocks are no words.
+                // Values, symbols, types, attributes and blocks are not words.
                 '%' | '@' | '#' | '!' | '^' => {
                     let sigil = first.len_utf8();
                     sigil
@@ -140,7 +140,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Behind the parenthesis that closes the one just read.
+    /// The position after the parenthesis that closes the one that was just read.
     fn leave(&mut self) {
         let mut depth = 1;
         while depth > 0 {
@@ -162,7 +162,7 @@ fn word(text: &str) -> usize {
     text.find(|c| !is_part(c)).unwrap_or(text.len())
 }
 
-/// How long the string is that begins a text; to the end of the line if nothing closes it.
+/// The length of the string at the beginning of a text; unterminated strings end at the end of the line.
 fn string(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -200,7 +200,7 @@ mod tests {
         );
     }
 
-    /// Near misses: places, remarks, symbols, strings, resources, what a reduction applies.
+    /// Near misses: locations, comments, symbols, strings, resources, the operation that a reduction applies.
     #[test]
     fn other_words_with_dots_are_none() {
         for text in [

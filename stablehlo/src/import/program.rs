@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A program's text becomes an artifact.
+//! Compiles the text of a program to an artifact.
 //!
-//! Arguments and results are arrays of types that NumPy has: those of `bf16` are f32, of 4 bits i8 and u8, complex ones
-//! reals with one more dimension of 2. A function around the entry converts them; all calls are inlined.
+//! Arguments and results are arrays of element types that NumPy has: `bf16` is passed as f32, 4-bit integers as i8 and
+//! u8, and complex numbers as reals with an additional last dimension of 2. A function around the entry converts them.
+//! All calls are inlined.
 
 use super::element::{Element, Float};
 use super::reading::normalized;
@@ -29,26 +30,26 @@ use skript_passes::target::TargetDescription;
 use skript_runtime::artifact::{Artifact, Port, PortExtent};
 use skript_tensor::ElementType;
 
-/// Why a program does not become code.
+/// Why a program cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Whether the text is no StableHLO, rather than StableHLO that has no code.
+    /// Whether the text is not StableHLO at all, as opposed to StableHLO that is not supported.
     pub malformed: bool,
-    /// Why, and at which operation.
+    /// The message, with the operation.
     pub message: String,
-    /// Line and column, from 1.
-    pub place: Option<(usize, usize)>,
+    /// Line and column, counted from 1.
+    pub source_position: Option<(usize, usize)>,
 }
 
 impl Refusal {
-    /// Of a text that is no StableHLO, at a byte of it.
+    /// The error of a text that is not StableHLO, at a byte offset.
     pub(crate) fn malformed_at(text: &str, at: usize, message: String) -> Self {
         let before = text.get(..at).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         Self {
             malformed: true,
             message,
-            place: Some((1 + before.matches('\n').count(), 1 + line.len())),
+            source_position: Some((1 + before.matches('\n').count(), 1 + line.len())),
         }
     }
 }
@@ -57,16 +58,22 @@ impl Refusal {
 pub struct Program {
     /// The object code and its interface.
     pub artifact: Artifact,
-    /// What the program says of its arguments and results; the artifact's ports say what arrays they are.
+    /// The arguments and results as the program declares them; the artifact's ports describe the arrays.
     pub arguments: Vec<Tensor>,
     /// The types of the results, in order.
     pub results: Vec<Tensor>,
 }
 
-/// Passes between StableHLO and code generation.
+/// The passes between StableHLO and code generation.
 pub(crate) const PASSES: &str = "inline,symbol-dce,canonicalize,convert-stablehlo-to-linalg,\
     convert-skript-elementwise-to-linalg,convert-stablehlo-scalar-to-arith,skript-drop-signs,\
     convert-complex-to-standard,canonicalize,cse,skript-fuse-elementwise,canonicalize,cse";
+
+/// The passes that compile a program, as `skript-opt --pass-pipeline` accepts them. They run after a function that
+/// converts arguments and results was added around the entry.
+pub fn pipeline_text(target: &TargetDescription) -> String {
+    skript_passes::compile::tensors_pipeline_text(PASSES, target)
+}
 
 /// The name of the function around the entry.
 const AROUND: &str = "skript.around";
@@ -74,22 +81,23 @@ const AROUND: &str = "skript.around";
 /// Compiles a program: `@main`, or the only public function.
 ///
 /// # Errors
-/// All that is wrong, or that has no code.
+/// Returns all errors: invalid text and unsupported operations.
 pub fn compile(text: &str, target: &TargetDescription) -> Result<Program, Vec<Refusal>> {
     compile_unless(text, target, |_| None)
 }
 
-/// As [`compile`], unless `kept` returns the code of this very text. It gets the interface that the code must have.
+/// Compiles as [`compile`] does, unless `kept` returns code that was compiled earlier from the same text. `kept`
+/// receives the interface that the code must have.
 ///
 /// # Errors
-/// As of [`compile`].
+/// As for [`compile`].
 pub fn compile_unless(
     text: &str,
     target: &TargetDescription,
     kept: impl FnOnce(&Interface) -> Option<Artifact>,
 ) -> Result<Program, Vec<Refusal>> {
     crate::register();
-    // It knows the program's dialects alone until the program has been read.
+    // It has the program's dialects only until the program has been parsed.
     let context = Context::new();
     context.enable_multi_threading(false);
     let module = read(&context, text, survey::runs)?;
@@ -135,11 +143,12 @@ pub fn compile_unless(
     })
 }
 
-/// The module of a text in any spelling, without attributes that its operations do not define; the context then knows what
-/// programs hold.
+/// Parses a text in either spelling; removes attributes that its operations do not define; registers the dialects of
+/// programs in the context.
 ///
 /// # Errors
-/// Operations that `is_taken` does not take, all at once; what is no MLIR; what is too large or too deep.
+/// Fails on operations for which `is_taken` is false (all are listed), on invalid MLIR, and if the program exceeds a
+/// limit.
 pub(super) fn read<'c>(
     context: &'c Context,
     text: &str,
@@ -179,7 +188,7 @@ pub(super) fn read<'c>(
     decompose::decompose(&module).map_err(|e| refused(&CodegenError::Module(e.to_string())))?;
     let unknown = factorization::expand(&module).into_iter().map(|call| {
         let name = format!("{} @{}", ops::stablehlo::CUSTOM_CALL, call.target());
-        (name, refusal_at(call.op(), "").place)
+        (name, refusal_at(call.op(), "").source_position)
     });
     if let Some(refusal) = survey::refusal(&survey::grouped(unknown)) {
         return Err(vec![refusal]);
@@ -190,34 +199,37 @@ pub(super) fn read<'c>(
     }
 }
 
-/// `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; of a place inside another, the inner one.
+/// Splits `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; for nested locations, the
+/// innermost one.
 fn malformed(message: &str) -> Refusal {
     let (location, message) = match message.starts_with("loc(") {
         true => message.split_once("): "),
         false => message.split_once(": "),
     }
     .unwrap_or(("", message));
-    let place = location
+    let source_position = location
         .split_once("\"-\":")
         .or(location.split_once("-:"))
-        .map_or("", |(_, place)| place);
-    let mut numbers = place.split(|c: char| !c.is_ascii_digit()).map(str::parse);
-    let place = match (numbers.next(), numbers.next()) {
+        .map_or("", |(_, source_position)| source_position);
+    let mut numbers = source_position
+        .split(|c: char| !c.is_ascii_digit())
+        .map(str::parse);
+    let source_position = match (numbers.next(), numbers.next()) {
         (Some(Ok(line)), Some(Ok(column))) => Some((line, column)),
         _ => None,
     };
-    // What follows is about flags that no program has.
+    // The rest is about flags that are not available here.
     let message = message.split(". If this is intended").next();
     let message = message.unwrap_or_default().trim_end();
     let advice = ADVICE.iter().find(|(what, _)| message.contains(what));
     Refusal {
         malformed: true,
         message: format!("{message}{}", advice.map_or("", |(_, advice)| advice)),
-        place,
+        source_position,
     }
 }
 
-/// What to do about what MLIR's reader says, where it does not say so.
+/// The help for a message of MLIR's parser, if the message does not contain it.
 const ADVICE: &[(&str, &str)] = &[
     (
         "not found for custom op",
@@ -245,7 +257,7 @@ const ADVICE: &[(&str, &str)] = &[
     ),
 ];
 
-/// Why an operation that StableHLO allows by itself makes no program.
+/// Why an operation that is valid StableHLO is not a program.
 pub(crate) fn refusal_at(op: OperationRef, message: &str) -> Refusal {
     let location = op.location();
     malformed(&format!("{location}: '{}' op {message}", op::name(&op)))
@@ -256,13 +268,13 @@ pub(super) fn refused(error: &CodegenError) -> Vec<Refusal> {
         return vec![Refusal {
             malformed: false,
             message: error.to_string(),
-            place: None,
+            source_position: None,
         }];
     };
     let all = messages.iter().map(|m| Refusal {
         malformed: false,
         message: m.text.clone(),
-        place: m.frames.first().map(|f| (f.line, f.column)),
+        source_position: m.frames.first().map(|f| (f.line, f.column)),
     });
     all.collect()
 }
@@ -284,7 +296,7 @@ fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal
             false => "several functions are public and none is named `main`".to_owned(),
             true => "there is no function `main`".to_owned(),
         },
-        place: None,
+        source_position: None,
     })
 }
 
@@ -318,21 +330,21 @@ fn tensors(
                     ),
                     None => format!("there is no code for {type}, {role} {n} of `{}`", op_name(entry)),
                 },
-                place: None,
+                source_position: None,
             }),
         }
     }
     found
 }
 
-/// Lets nobody outside see the functions.
+/// Makes all functions private.
 fn hide(module: &Module) {
     for function in op::collect(&module.as_operation(), |op| op::is(&op, ops::func::FUNC)) {
         ir::set_string(function, "sym_visibility", "private");
     }
 }
 
-/// What an array holds for a tensor.
+/// The array type that represents a tensor.
 fn outer(tensor: &Tensor) -> Tensor {
     let mut extents = tensor.extents.clone();
     let element = match tensor.element {
@@ -348,9 +360,9 @@ fn outer(tensor: &Tensor) -> Tensor {
     Tensor { extents, element }
 }
 
-/// The function that takes and gives arrays, in StableHLO; the program's own is declared, to be there when it parses.
+/// The wrapper function that converts arrays, as StableHLO text; it declares the program's entry so that it parses.
 ///
-/// The name is the program's: it is escaped, so that it never ends its string.
+/// The entry's name comes from the program: it is escaped, so that it cannot end the string that contains it.
 fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
     let name = escaped(name);
     let mut text = String::new();
@@ -397,7 +409,7 @@ fn around(name: &str, arguments: &[Tensor], results: &[Tensor]) -> String {
     text
 }
 
-/// A name inside of a string of MLIR's text.
+/// A name as the contents of a string in MLIR text.
 fn escaped(name: &str) -> String {
     let byte = |byte: u8| match byte {
         byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
@@ -406,7 +418,7 @@ fn escaped(name: &str) -> String {
     name.bytes().map(byte).collect()
 }
 
-/// Types of the real or imaginary parts of a tensor: as they are, and with a last dimension of one element.
+/// Types of the real or imaginary parts of a tensor: without and with a last dimension of one element.
 fn parts(tensor: &Tensor, part: Float) -> (String, String) {
     let reals = Tensor {
         extents: tensor.extents.clone(),
@@ -480,7 +492,7 @@ fn ports(tensors: &[Tensor]) -> Vec<Port> {
     tensors.iter().enumerate().map(port).collect()
 }
 
-/// What an array's elements are; the outer types only.
+/// The element type of an array; for outer types only.
 fn element_type(element: Element) -> ElementType {
     match element {
         Element::Pred => ElementType::Bool,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of others in the spelling that our dialect parses; every line stays where it is.
+//! Translates the draft's spelling of programs to the one that the dialect parses; line numbers do not change.
 //!
-//! The draft's spelling becomes today's: `siN` is `iN`, `pred` is `i1`, `c64` and `c128` are `complex<f32>` and
-//! `complex<f64>`, `max` and `min` are `maximum` and `minimum`, `ml_program` functions are `func` functions.
+//! `siN` becomes `iN`, `pred` becomes `i1`, `c64` and `c128` become `complex<f32>` and `complex<f64>`, `max` and `min`
+//! become `maximum` and `minimum`, `ml_program` functions become `func` functions.
 
 use skript_passes::ir::ops;
 
-/// Element types of the draft, and what stands for them.
+/// Element types of the draft, and their current names.
 pub(crate) const TYPES: [(&str, &str); 8] = [
     ("si4", "i4"),
     ("si8", "i8"),
@@ -18,7 +18,7 @@ pub(crate) const TYPES: [(&str, &str); 8] = [
     ("c128", "complex<f64>"),
 ];
 
-/// Words of the draft outside of types, and what stands for them.
+/// Other keywords of the draft, and their current names.
 pub(crate) const WORDS: [(&str, &str); 4] = [
     ("stablehlo.max", ops::stablehlo::MAXIMUM),
     ("stablehlo.min", ops::stablehlo::MINIMUM),
@@ -26,14 +26,14 @@ pub(crate) const WORDS: [(&str, &str); 4] = [
     (ops::ml_program::RETURN, ops::func::RETURN),
 ];
 
-/// The text in today's spelling.
+/// The text in the current spelling.
 pub(crate) fn normalized(text: &str) -> String {
     let lines = text.split('\n').map(words);
     lines.map(packed).collect::<Vec<_>>().join("\n")
 }
 
-/// Bools in hexadecimal as jax writes them, a byte for each, with eight in a byte, as our MLIR reads them. What stands behind them
-/// stays where it is.
+/// Repacks bools in hexadecimal: jax writes a byte for each, MLIR reads eight in a byte. The text after them keeps its
+/// position.
 fn packed(line: String) -> String {
     const BEGIN: &str = "dense<\"0x";
     let mut result = String::new();
@@ -57,7 +57,7 @@ fn packed(line: String) -> String {
     }
 }
 
-/// The digits of bools, eight in a byte, where the type `behind` them shows that they have a byte each.
+/// The digits of bools, eight in a byte, if the type after them shows that the literal has one byte for each.
 fn bits(digits: &str, behind: &str) -> Option<String> {
     let r#type = behind.strip_prefix('>')?.trim_start().strip_prefix(':')?;
     let (shape, _) = r#type
@@ -83,7 +83,7 @@ fn bits(digits: &str, behind: &str) -> Option<String> {
     Some(packed.map(|byte| format!("{byte:02X}")).collect())
 }
 
-/// One line with the draft's words replaced, outside of strings and comments.
+/// One line with the draft's keywords replaced, outside of strings and comments.
 fn words(line: &str) -> String {
     let mut done = String::with_capacity(line.len());
     let mut rest = line;
@@ -112,7 +112,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '.'
 }
 
-/// `2x3xsi32`, if it ends a type; a whole word otherwise.
+/// Translates an element type that ends a type, such as `2x3xsi32`, or a complete word.
 fn word(piece: &str, after: &str) -> String {
     let ends_type = after.starts_with(['>', ',']);
     let (extents, element) = match piece.rfind('x') {
@@ -128,7 +128,7 @@ fn word(piece: &str, after: &str) -> String {
     today(piece).to_owned()
 }
 
-/// A word of the draft as it is now.
+/// The current name of a word of the draft.
 fn today(word: &str) -> &str {
     let renamed = WORDS.iter().find(|(old, _)| *old == word);
     renamed.map_or(word, |(_, new)| new)
@@ -151,7 +151,7 @@ mod tests {
             "{read}"
         );
         assert_eq!(read.len(), line.len());
-        // Of another type, of another length, no digits.
+        // Another type, another length, no digits.
         for line in [
             "dense<\"0x0100\"> : tensor<2xi8>",
             "dense<\"0x0100\"> : tensor<9xi1>",
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(normalized(draft), line);
     }
 
-    /// Near misses: names, strings, unsigned types, words that begin alike.
+    /// Near misses: names, strings, unsigned types, words with the same beginning.
     #[test]
     fn what_is_not_the_drafts_stays() {
         let line =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elements of constants that stand in the file's resources become elements of the constants themselves.
+//! Moves constant elements from the file's resource section into the constants.
 
 use crate::typed::Constant;
 use melior::ir::Module;
@@ -7,7 +7,7 @@ use skript_dialect::melior;
 use skript_dialect::{inlined_elements, op};
 use skript_passes::ir::mutation;
 
-/// Requires that the module has been verified: all resources are there, and as large as their types say.
+/// Requires that the module is verified: all resources exist and have the size of their types.
 pub(super) fn inline(module: &Module) {
     let operations = op::collect(&module.as_operation(), |_| true);
     for constant in operations.into_iter().filter_map(Constant::cast) {

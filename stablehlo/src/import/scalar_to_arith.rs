@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `convert-stablehlo-scalar-to-arith`: elementwise StableHLO on scalars becomes `arith`, `math` and `complex`.
+//! `convert-stablehlo-scalar-to-arith`: converts elementwise StableHLO operations on scalars to `arith`, `math` and
+//! `complex`.
 //!
-//! What StableHLO leaves open is chosen as XLA does: integers wrap around, `x / 0` has all bits set, the remainder by 0 is
-//! `x`, reals become integers by cutting off, saturating, NaN as 0. Half precision is computed in f32 and rounded after each
-//! op. Guarantees: no elementwise StableHLO op on scalars is left; unsigned values pass through casts that
+//! Where StableHLO leaves a result open, it is XLA's: integers wrap around, `x / 0` has all bits set, the remainder by
+//! 0 is `x`, and conversions of reals to integers truncate, saturate, and map NaN to 0. Half precision is computed in
+//! f32 and rounded after each operation.
+//!
+//! Guarantees: no elementwise StableHLO operation on scalars is left. Unsigned values pass through casts that
 //! `skript-drop-signs` removes.
 
 pub(crate) mod compare;
@@ -52,20 +55,20 @@ fn is_scalar(op: OperationRef<'_, '_>) -> bool {
         && op.results().all(|r| !r.r#type().is_tensor())
 }
 
-/// One operation on its way: operands as names of signless values.
+/// One operation during its conversion: operands are names of signless values.
 pub(crate) struct Scalar {
     pub lines: Lines,
     operands: Vec<String>,
-    /// Extents of tensors that are computed element by element; `None`: scalars. Only what [`Self::typed`] spells takes them.
+    /// Extents of tensors that are computed elementwise; `None` for scalars. Only [`Self::typed`] supports tensors.
     lanes: Option<String>,
-    /// Element of the first operand.
+    /// Element type of the first operand.
     from: Element,
-    /// Element of the result.
+    /// Element type of the result.
     to: Element,
 }
 
 impl Scalar {
-    /// On tensors of these extents; operands are `%0`, `%1`, ….
+    /// A conversion on tensors of these extents; operands are `%0`, `%1`, ….
     pub(crate) fn on_tensors(lines: Lines, extents: &[i64], from: Element, to: Element) -> Self {
         Scalar {
             lines,
@@ -76,7 +79,7 @@ impl Scalar {
         }
     }
 
-    /// The type of such elements here.
+    /// The type of values with this element type.
     fn typed(&self, element: &str) -> String {
         match &self.lanes {
             Some(lanes) => format!("tensor<{lanes}{element}>"),
@@ -88,12 +91,12 @@ impl Scalar {
         self.lines.value(rhs)
     }
 
-    /// An operand's name; the verifier has counted them.
+    /// The name of an operand; the verifier has checked their number.
     fn operand(&self, n: usize) -> &str {
         self.operands.get(n).map_or("%0", String::as_str)
     }
 
-    /// `op a, b : type`.
+    /// Appends `op a, b : type`.
     fn apply(&mut self, op: &str, operands: &[&str], r#type: &str) -> String {
         self.value(format!("{op} {} : {type}", operands.join(", ")))
     }
@@ -117,7 +120,7 @@ impl Scalar {
         self.value(format!("arith.constant {value:?} : {type}"))
     }
 
-    /// The f32 of a half, by bits where no machine instruction is sure to exist.
+    /// Converts a half to f32 by integer operations, because not every processor has the instruction.
     fn widen(&mut self, value: &str, float: Float) -> String {
         match float {
             Float::BF16 => {
@@ -132,7 +135,7 @@ impl Scalar {
         }
     }
 
-    /// A half of an f32: nearest, ties to even.
+    /// Converts an f32 to a half: to the nearest, ties to even.
     fn narrow(&mut self, value: &str, float: Float) -> String {
         match float {
             Float::BF16 => {
@@ -157,7 +160,7 @@ impl Scalar {
     }
 }
 
-/// The value that takes the operation's place; `None` if there is no form.
+/// The value that replaces the operation; `None` if it is not supported.
 fn lower<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,
 ) -> Result<Option<melior::ir::Value<'c, 'a>>, PassError> {

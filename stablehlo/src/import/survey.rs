@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which operations of a text have no code: all are named at once, before MLIR stops at the first that it cannot parse.
+//! Finds all unsupported operations of a text, so that one message lists them before MLIR stops at the first one that
+//! it cannot parse.
 
 use super::factorization;
 use super::operations::{foreign_types, starts};
@@ -7,7 +8,7 @@ use super::program::Refusal;
 use skript_passes::ir::ops;
 use std::collections::HashMap;
 
-/// Operations that are not elementwise and that `convert-stablehlo-to-linalg` takes.
+/// The operations that `convert-stablehlo-to-linalg` supports, beside elementwise ones.
 const TAKEN: &[&str] = &[
     "broadcast_in_dim",
     "case",
@@ -40,7 +41,7 @@ const TAKEN: &[&str] = &[
     "while",
 ];
 
-/// Operations of `chlo`.
+/// The supported operations of `chlo`.
 const OF_CHLO: &[&str] = &[
     "acos",
     "acosh",
@@ -65,7 +66,7 @@ const OF_CHLO: &[&str] = &[
     "zeta",
 ];
 
-/// Elementwise operations, and choices.
+/// Elementwise operations, including selects.
 const ELEMENTWISE: &[&str] = &[
     "abs",
     "add",
@@ -117,7 +118,7 @@ const ELEMENTWISE: &[&str] = &[
     "xor",
 ];
 
-/// What devices do together.
+/// Collective operations between devices.
 const COLLECTIVE: &[&str] = &[
     ".all_gather",
     ".all_reduce",
@@ -130,21 +131,21 @@ const COLLECTIVE: &[&str] = &[
     ".replica_id",
 ];
 
-/// An operation, and on each line that has it where it begins first: line and column, from 1.
-pub(crate) type Places = (String, Vec<(usize, usize)>);
+/// An operation's name, and its first occurrence on each line: line and column, counted from 1.
+pub(crate) type Occurrences = (String, Vec<(usize, usize)>);
 
-/// Every operation of the text that has no code, as `is_taken` says, then every type.
-pub(crate) fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
+/// All operations of the text for which `is_taken` is false, then all unsupported types.
+pub(crate) fn without_code(text: &str, is_taken: fn(&str) -> bool) -> Vec<Occurrences> {
     let mut found = operations(text, is_taken);
-    let mut place = places(text);
+    let mut location = locations(text);
     let types = foreign_types(text).into_iter();
-    let types = types.filter_map(|start| Some((start.name.to_owned(), Some(place(start.at)?))));
+    let types = types.filter_map(|start| Some((start.name.to_owned(), Some(location(start.at)?))));
     found.extend(grouped(types));
     found
 }
 
-/// Line and column of one byte of a text after the other.
-fn places(text: &str) -> impl FnMut(usize) -> Option<(usize, usize)> {
+/// Returns the line and column of increasing byte offsets of a text.
+fn locations(text: &str) -> impl FnMut(usize) -> Option<(usize, usize)> {
     let (mut line, mut begin, mut counted) = (1, 0, 0);
     move |at| {
         for (end, _) in text.get(counted..at)?.match_indices('\n') {
@@ -155,52 +156,58 @@ fn places(text: &str) -> impl FnMut(usize) -> Option<(usize, usize)> {
     }
 }
 
-fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Places> {
-    let mut place = places(text);
+fn operations(text: &str, is_taken: fn(&str) -> bool) -> Vec<Occurrences> {
+    let mut location = locations(text);
     let named = starts(text).into_iter().filter_map(|start| {
-        let at = place(start.at)?;
+        let at = location(start.at)?;
         let rest = text.get(start.at..)?.lines().next()?;
         let name = described(start.name, rest);
-        // The end of a region is taken or not as the operation is that has the region.
+        // The terminator of a region is supported if the operation with the region is.
         let counts = name != ops::stablehlo::RETURN && !is_taken(&name);
         counts.then_some((name, Some(at)))
     });
     grouped(named)
 }
 
-/// Operations by name, in the order of their first lines, and on a line as they come; those without a place have none.
+/// Groups operations by name, in the order of their first lines, then of the line; those without a location come
+/// without one.
 pub(crate) fn grouped(
     named: impl Iterator<Item = (String, Option<(usize, usize)>)>,
-) -> Vec<Places> {
+) -> Vec<Occurrences> {
     let mut found: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
-    for (name, place) in named {
-        let places = found.entry(name).or_default();
-        places.extend(place.filter(|(line, _)| places.last().is_none_or(|last| last.0 != *line)));
+    for (name, location) in named {
+        let locations = found.entry(name).or_default();
+        locations.extend(
+            location.filter(|(line, _)| locations.last().is_none_or(|last| last.0 != *line)),
+        );
     }
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_by(|(a, x), (b, y)| (x.first(), a).cmp(&(y.first(), b)));
     found
 }
 
-/// That these operations have no code; `None` if there are none.
-pub(crate) fn refusal(found: &[Places]) -> Option<Refusal> {
-    let (_, places) = found.first()?;
+/// The message that these operations are not supported; `None` if there are none.
+pub(crate) fn refusal(found: &[Occurrences]) -> Option<Refusal> {
+    let (_, locations) = found.first()?;
     Some(Refusal {
         malformed: false,
         message: format!("there is no code for {}{}", listed(found), advice(found)),
-        place: places.first().copied(),
+        source_position: locations.first().copied(),
     })
 }
 
-/// The number of lines that a message lists for each operation.
+/// The maximum number of lines that a message lists for each operation.
 const SHOWN: usize = 8;
 
-/// All operations and their places in one sentence.
-pub(super) fn listed(found: &[Places]) -> String {
-    let names = found.iter().map(|(name, places)| {
-        let lines = places.iter().take(SHOWN).map(|(line, _)| line.to_string());
+/// All operations and their locations in one sentence.
+pub(super) fn listed(found: &[Occurrences]) -> String {
+    let names = found.iter().map(|(name, locations)| {
+        let lines = locations
+            .iter()
+            .take(SHOWN)
+            .map(|(line, _)| line.to_string());
         let shown: Vec<String> = lines.collect();
-        match (shown.as_slice(), places.len().saturating_sub(SHOWN)) {
+        match (shown.as_slice(), locations.len().saturating_sub(SHOWN)) {
             ([], _) => format!("`{name}`"),
             ([one], _) => format!("`{name}` (line {one})"),
             ([all @ .., last], 0) => format!("`{name}` (lines {} and {last})", all.join(", ")),
@@ -210,8 +217,8 @@ pub(super) fn listed(found: &[Places]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// What to do about operations without code, where there is something.
-fn advice(found: &[Places]) -> &'static str {
+/// The help for unsupported operations, if there is any.
+fn advice(found: &[Occurrences]) -> &'static str {
     let is_any = |of: fn(&str) -> bool| found.iter().any(|(name, _)| of(name));
     let is_dynamic = |name: &str| {
         name.starts_with("stablehlo.")
@@ -234,7 +241,7 @@ fn advice(found: &[Places]) -> &'static str {
     }
 }
 
-/// The name of an operation, with the name of what it calls.
+/// The name of an operation; for a custom call, with its target.
 fn described(name: &str, line: &str) -> String {
     let target = match line.split_once("call_target_name = \"") {
         Some((_, target)) => target.split('"').next(),
@@ -250,7 +257,7 @@ fn described(name: &str, line: &str) -> String {
     }
 }
 
-/// Whether programs with this operation run.
+/// Whether programs with this operation can be compiled.
 pub(super) fn runs(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => match name.strip_prefix("custom_call @") {
@@ -261,7 +268,7 @@ pub(super) fn runs(name: &str) -> bool {
     }
 }
 
-/// Whether `convert-stablehlo-to-skript` may know the operation; it depends on the operands as well.
+/// Whether `convert-stablehlo-to-skript` may support the operation; that depends on the operands too.
 pub(crate) fn is_elementwise(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => {
@@ -272,7 +279,7 @@ pub(crate) fn is_elementwise(name: &str) -> bool {
     }
 }
 
-/// What stands between, and around, operations of StableHLO.
+/// Operations that surround those of StableHLO.
 fn is_around(name: Option<(&str, &str)>) -> bool {
     match name {
         Some(("chlo", name)) => OF_CHLO.contains(&name),
@@ -305,7 +312,7 @@ mod tests {
         );
     }
 
-    /// In regions of operations that nobody knows, and several on a line.
+    /// Inside regions of unknown operations, and several on a line.
     #[test]
     fn no_region_hides_operations() {
         let text = "\"a.b\"(%x) ({\n^bb0(%p: tensor<f32>):\n  %0 = \"c.d\"(%p) ({ %1 = e.f %p : tensor<f32> \"g.h\"(%1) : (tensor<f32>) -> () }) : (tensor<f32>) -> tensor<f32>\n  stablehlo.return %0 : tensor<f32>\n})";
@@ -315,11 +322,11 @@ mod tests {
             ("e.f", (3, 26)),
             ("g.h", (3, 47)),
         ];
-        let expected = expected.map(|(name, place)| (name.to_owned(), vec![place]));
+        let expected = expected.map(|(name, location)| (name.to_owned(), vec![location]));
         assert_eq!(without_code(text, runs), expected);
     }
 
-    /// As elements of tensors and alone; near misses are names and strings.
+    /// Elements of tensors and scalar types; near misses are names and strings.
     #[test]
     fn types_without_code_are_named_with_the_operations() {
         let text = "func.func @f8E4M3FN(%t: !stablehlo.token, %f8E5M2: tensor<2xf32>) {\n%0 = stablehlo.convert %f8E5M2 : (tensor<2xf32>) -> tensor<2xf8E4M3FN>\n%1 = stablehlo.infeed %0 {a = \"tensor<f8E5M2>\"} : tensor<f8E5M2> // f8E3M4\n%2 = stablehlo.convert %ui2 : (tensor<2x3xui2>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>";
@@ -333,7 +340,8 @@ mod tests {
         ];
         let expected = expected.map(|(name, line)| (name.to_owned(), line));
         let found = without_code(text, runs).into_iter();
-        let lines = found.map(|(name, places)| (name, places.first().map_or(0, |place| place.0)));
+        let lines = found
+            .map(|(name, locations)| (name, locations.first().map_or(0, |location| location.0)));
         assert_eq!(lines.collect::<Vec<_>>(), expected);
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas of reals as operations of `arith` and `math`.
+//! Builds real formulas from operations of `arith` and `math`.
 
 use crate::import::element::Float;
 use skript_passes::ir::ops;
@@ -37,7 +37,7 @@ impl Terms<'_> {
             .value(format!("arith.constant {bits} : {}", self.float.text()))
     }
 
-    /// An operation by its full name.
+    /// Appends an operation with its full name.
     pub(crate) fn op(&mut self, name: &str, operands: &[&str]) -> String {
         let operands = operands.join(", ");
         self.lines
@@ -70,7 +70,7 @@ impl Terms<'_> {
         self.mul(x, &y)
     }
 
-    /// A comparison with a number.
+    /// A comparison with a constant.
     pub(crate) fn is(&mut self, x: &str, predicate: &str, y: f64) -> String {
         let y = self.number(y);
         self.compare(x, predicate, &y)
@@ -92,8 +92,8 @@ impl Terms<'_> {
             .value(format!("arith.select {condition}, {yes}, {no} : {t}"))
     }
 
-    /// `log(1 + x)`, also beside 0, where `math.log1p` becomes a logarithm of a rounded sum (W. Kahan): what rounding does to
-    /// `1 + x` it does to the quotient as well.
+    /// `log(1 + x)`, also near 0, where `math.log1p` becomes a logarithm of a rounded sum: the rounding error of `1 +
+    /// x` affects numerator and denominator of the quotient alike (W. Kahan).
     pub(crate) fn log_plus_one(&mut self, x: &str) -> String {
         let sum = self.plus(x, 1.0);
         let log = self.op(ops::math::LOG, &[&sum]);
@@ -107,7 +107,7 @@ impl Terms<'_> {
         self.select(&endless, x, &value)
     }
 
-    /// `exp(x) - 1`, also beside 0, where `math.expm1` becomes a difference that cancels: `2 sinh(x / 2) exp(x / 2)`.
+    /// `exp(x) - 1`, also near 0, where `math.expm1` becomes a difference that cancels: `2 sinh(x / 2) exp(x / 2)`.
     pub(crate) fn exp_minus_one(&mut self, x: &str) -> String {
         let half = self.times(x, 0.5);
         let (sinh, exp) = (

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `convert-stablehlo-to-linalg`: StableHLO on tensors that is not elementwise becomes `linalg`, `tensor` and `scf`.
+//! `convert-stablehlo-to-linalg`: converts StableHLO operations on tensors that are not elementwise to `linalg`,
+//! `tensor` and `scf`.
 //!
-//! Requires: fixed extents, calls inlined. Bodies of reductions, windows, sorts and scatters become payloads on scalars;
-//! they may hold elementwise ops and constants. Guarantees: what StableHLO is left is elementwise, on tensors or scalars.
+//! Requires: static extents and inlined calls. Bodies of reductions, windows, sorts and scatters become payloads on
+//! scalars; they may contain elementwise operations and constants. Guarantees: all remaining StableHLO operations are
+//! elementwise, on tensors or scalars.
 
 mod bits;
 mod chlo;
@@ -11,12 +13,12 @@ mod constant;
 mod contraction;
 mod control;
 mod fourier;
+mod gather_scatter;
 mod generator;
 mod generic;
 mod nest;
 mod operation;
 mod payload;
-mod place;
 mod reduce;
 mod selection;
 mod shape;
@@ -57,7 +59,7 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// Operations whose regions are payloads: what is inside is read when they are.
+/// Operations whose regions are payloads: nested operations are converted together with them.
 const WITH_PAYLOAD: [&str; 5] = [
     ops::stablehlo::REDUCE,
     ops::stablehlo::REDUCE_WINDOW,
@@ -82,11 +84,11 @@ fn is_wanted(op: OperationRef<'_, '_>) -> bool {
     true
 }
 
-/// The values that stand for the operation's results; `None` for one that has no form.
+/// The values that replace the operation's results; `None` if it is not supported.
 fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
     let found = Found::of(op)?;
     let name = found.name.clone();
-    // A payload has no effects, so that it need not run where nothing comes of it; loops and branches may.
+    // A payload has no side effects, so it may be dropped if its results are unused; loops and branches may have some.
     let is_pure = op.region_count() == 0 || WITH_PAYLOAD.contains(&op::name(&op).as_str());
     if is_pure && found.results.iter().all(|t| t.volume() == 0) {
         return shape::empty(&found).map(Some);
@@ -123,8 +125,8 @@ fn convert<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Option<Vec<Value<'c, 
         "reduce" => reduce::reduce(&found)?,
         "reduce_window" => reduce::reduce_window(&found)?,
         "fft" => fourier::transform(&found)?,
-        "gather" => place::gather(&found)?,
-        "scatter" => place::scatter(&found)?,
+        "gather" => gather_scatter::gather(&found)?,
+        "scatter" => gather_scatter::scatter(&found)?,
         "select_and_scatter" => selection::select_and_scatter(&found)?,
         "sort" => sort::sort(&found)?,
         "top_k" => sort::top_k(&found)?,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `convert-stablehlo-to-skript`: elementwise StableHLO becomes operations of `skript`.
+//! `convert-stablehlo-to-skript`: converts elementwise StableHLO to operations of `skript`.
 //!
-//! What the scalar table spells with one StableHLO operation is read back by the same table; other functions become the
-//! operation of `arith` or `math` that the export spells so. What those leave undefined is guarded, unless the program
-//! guards it already, so that export, conversion and export give the first export again. Broadcasts are formulas, calls
-//! are invocations. Requires: fixed extents. Guarantees: nothing of StableHLO is left; else one diagnostic names all that
-//! has no form, and nothing has changed.
+//! The scalar table, which defines the StableHLO form of each operation, is read in reverse; other functions become the
+//! operation of `arith` or `math` that the export writes in the same way. Operations that are undefined for some
+//! operands are guarded unless the program guards them already, so that export, conversion and export give the first
+//! export again. Broadcasts become formulas, calls become invocations.
+//!
+//! Requires: static extents. Guarantees: no StableHLO operation is left; otherwise one diagnostic names all unsupported
+//! operations, and the module is unchanged.
 
 mod form;
 mod guards;
@@ -50,7 +52,7 @@ pub(crate) const PASS: Pass = Pass {
             }
         }
         if let Some(first) = refused.first() {
-            let names = refused.iter().map(|op| (op::name(op), Some(place(*op))));
+            let names = refused.iter().map(|op| (op::name(op), Some(location(*op))));
             let names = survey::listed(&survey::grouped(names));
             let message = format!("has no form in the skript dialect; without one are {names}");
             return Err(PassError::at(*first, message));
@@ -71,20 +73,20 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// All but functions and their ends.
+/// All operations except functions and their terminators.
 fn is_of_program(op: OperationRef<'_, '_>) -> bool {
     let name = op::name(&op);
-    // What stands in a body goes with the operation that it belongs to.
+    // Operations in a body are converted with the operation that contains them.
     let outside = op::parent(op).is_some_and(|p| op::is(&p, ops::func::FUNC));
     outside && name != ops::func::RETURN
 }
 
-fn place(op: OperationRef<'_, '_>) -> (usize, usize) {
+fn location(op: OperationRef<'_, '_>) -> (usize, usize) {
     let message = Message::error(op, String::new());
     (message.frames.first()).map_or((0, 0), |f| (f.line, f.column))
 }
 
-/// What takes an operation's place, decided while all others are as they were.
+/// The replacement of an operation, determined before any operation is replaced.
 enum Plan {
     /// Operations as text, and the name of the result.
     Text(Lines, String),
@@ -122,7 +124,7 @@ impl Plan {
         match self {
             Plan::Text(lines, result) => Found::of(op)?.replace(&lines, &result),
             Plan::Constant => {
-                let value = Constant::cast(op).ok_or("is no constant")?.value()?;
+                let value = Constant::cast(op).ok_or("is not a constant")?.value()?;
                 Ok(vec![at.dense(value, ir::result(op)?.r#type())?])
             }
             Plan::Invocation => {

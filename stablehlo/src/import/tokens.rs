@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tokens of a text, exactly as MLIR's reader divides it: what is counted here is what the reader meets.
+//! The tokens of a text, divided exactly as MLIR's lexer does, so that the checks here see what the parser sees.
 //!
-//! MLIR passes over the body of an attribute or type of a dialect (`#d.a<…>`) character by character before the dialect
-//! reads it, without regard to comments. A comment in such a body could hide text from one of the two, so it is refused.
+//! MLIR scans the body of an attribute or type of a dialect (`#d.a<…>`) character by character before the dialect
+//! parses it, without regard to comments. A comment in such a body could hide text from one of the two, so it is
+//! rejected.
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(crate) struct Token<'t> {
     pub text: &'t str,
 }
 
-/// Why the reader stops at a byte of the text.
+/// Why the lexer stops at a byte of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub at: usize,
@@ -34,7 +35,7 @@ pub(crate) struct Stop {
 pub(crate) struct Tokens<'t> {
     text: &'t str,
     at: usize,
-    /// Brackets of the body of a dialect's attribute or type, outermost first.
+    /// The open brackets in the body of a dialect's attribute or type, outermost first.
     body: Vec<u8>,
 }
 
@@ -52,7 +53,7 @@ impl<'t> Tokens<'t> {
         bytes.get(self.at + offset).copied().unwrap_or_default()
     }
 
-    /// Passes over what is between tokens.
+    /// Skips whitespace and comments.
     fn skip(&mut self) -> Result<(), Stop> {
         loop {
             match self.byte(0) {
@@ -74,7 +75,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// How long the token is that begins here.
+    /// The length of the token that begins here.
     fn length(&self) -> Result<(Kind, usize), Stop> {
         Ok(match self.byte(0) {
             b'"' => (Kind::String, self.string(0)?),
@@ -133,7 +134,7 @@ impl<'t> Tokens<'t> {
             offset += 1;
             match self.byte(offset) {
                 b'"' => return Ok(offset + 1),
-                // No text holds a NUL: it is the end.
+                // A text contains no NUL: it is the end.
                 0 | b'\n' | 0x0b | 0x0c => return stop(offset, "expected '\"' in string literal"),
                 b'\\' => match (self.byte(offset + 1), self.byte(offset + 2)) {
                     (b'"' | b'\\' | b'n' | b't', _) => offset += 1,
@@ -145,7 +146,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Follows the brackets of a dialect's body as MLIR does.
+    /// Tracks the brackets of a dialect's body as MLIR does.
     fn follow(&mut self, token: Token) {
         let first = token.text.as_bytes().first().copied().unwrap_or_default();
         let is_attribute = token.kind == Kind::Name && matches!(first, b'#' | b'!');
@@ -167,7 +168,7 @@ impl<'t> Tokens<'t> {
             }
             _ => {}
         }
-        // What stands for the name itself goes with its bracket.
+        // Text that belongs to the name itself is followed by its bracket.
         if self.body.len() == 1 {
             self.body.clear();
         }
@@ -255,7 +256,7 @@ mod tests {
             pieces("{-# a: \"#-}\" #-} 0xi32 0x1Fg"),
             ["{-#", "a", ":", "\"#-}\"", "#-}", "0", "xi32", "0x1F", "g"]
         );
-        // Both ends of a line end a comment.
+        // Both kinds of line end end a comment.
         assert_eq!(pieces("a // \"\nb // {\rc"), ["a", "b", "c"]);
     }
 
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!(stop("\"\\q\""), Some(1));
         assert_eq!(stop("\"a"), Some(2));
         assert_eq!(stop("#a.b<\"<\", [ //>"), Some(12));
-        // Near misses: behind the body, of an alias, an arrow in it.
+        // Near misses: after the body, of an alias, an arrow in it.
         assert_eq!(stop("#a.b<[(->)]> // \"\n #a // \" \n #a < // \""), None);
     }
 }

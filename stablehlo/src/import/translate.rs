@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elementwise programs of others as modules in the `skript` dialect.
+//! Translates elementwise programs to modules in the `skript` dialect.
 
 use super::program::{Refusal, read};
 use super::survey;
@@ -9,10 +9,10 @@ use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
 use skript_passes::ir;
 
-/// A StableHLO program in any spelling as a module that [`crate::export`] takes.
+/// Parses a StableHLO program in either spelling and converts it to a module that [`crate::export`] accepts.
 ///
 /// # Errors
-/// What is no StableHLO, and operations that have no form in the dialect.
+/// Fails on text that is not StableHLO and on operations that the dialect does not have.
 pub fn to_skript<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, Vec<Refusal>> {
     crate::register();
     let module = read(context, text, survey::is_elementwise)?;

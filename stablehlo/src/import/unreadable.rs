@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What MLIR's reader passes over, and no program holds: refused before it reads.
+//! Bytes and texts that MLIR's parser would skip or misread, and that no program contains: rejected before parsing.
 
 use super::program::Refusal;
 
-/// How bytecode of MLIR begins, by itself or in a larger file, where every byte that is not UTF-8 was replaced.
+/// The beginning of MLIR bytecode, by itself or in a larger file, where every byte that is not UTF-8 was replaced.
 const BYTECODE: &str = "ML\u{fffd}R";
 
-/// How programs in the text of HLO begin.
+/// The beginning of programs in HLO text.
 const HLO: &str = "HloModule";
 
-/// The first such thing in a text.
+/// The first such position in a text.
 pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let (at, message) = if text.contains(BYTECODE) {
         let message = "this is bytecode: write the program as text, such as `str(exported.mlir_module())` in jax";

@@ -6,7 +6,7 @@ use super::super::error::ExportError;
 use super::super::field::Field;
 use super::super::tensors::Tensors;
 use super::Invocation;
-use super::domain::{Domain, Place};
+use super::domain::{Domain, Position};
 use super::found::Found;
 use melior::Error;
 use melior::ir::r#type::IntegerType;
@@ -16,7 +16,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::types;
 use skript_semantics::Scalar;
 
-/// Indices of the domain: batch item, class, place in the order of scores.
+/// Indices of the domain: batch item, class, rank in the order of scores.
 const ALL: [usize; 3] = [0, 1, 2];
 
 /// Rows (batch, class, box), and their extents.
@@ -40,7 +40,7 @@ pub(super) fn suppress<'c: 'a, 'a>(
         at,
     };
     let order = by_score(scores, &domain)?;
-    let place = Field {
+    let position = Field {
         value: order,
         indices: ALL.to_vec(),
     };
@@ -48,7 +48,11 @@ pub(super) fn suppress<'c: 'a, 'a>(
         Some(least) => {
             let score = domain.read(
                 scores,
-                &[Place::Index(0), Place::Index(1), Place::At(place.clone())],
+                &[
+                    Position::Index(0),
+                    Position::Index(1),
+                    Position::At(position.clone()),
+                ],
             )?;
             let least = domain.real(least, at.element(scores)?)?;
             domain.compare("GT", &score, &least)?
@@ -58,18 +62,26 @@ pub(super) fn suppress<'c: 'a, 'a>(
     let wanted = match call.inside(1)? {
         Some(inside) => {
             let inside = inside.over(&ALL, &extents, &at)?;
-            let places = [Place::Index(0), Place::Index(1), Place::At(place.clone())];
-            domain.apply("and", &[&wanted, &domain.read(inside, &places)?])?
+            let positions = [
+                Position::Index(0),
+                Position::Index(1),
+                Position::At(position.clone()),
+            ];
+            domain.apply("and", &[&wanted, &domain.read(inside, &positions)?])?
         }
         None => wanted,
     };
     let wanted = wanted.over(&ALL, &extents, &at)?;
     let mut corners = Vec::new();
     for number in 0..4 {
-        let component = Place::At(domain.int(number)?);
+        let component = Position::At(domain.int(number)?);
         corners.push(domain.read(
             boxes,
-            &[Place::Index(0), Place::At(place.clone()), component],
+            &[
+                Position::Index(0),
+                Position::At(position.clone()),
+                component,
+            ],
         )?);
     }
     let ranges = ranges(&corners, centered, &domain)?;
@@ -78,13 +90,13 @@ pub(super) fn suppress<'c: 'a, 'a>(
     let columns = [
         found.digit(&extents, 0)?,
         found.digit(&extents, 1)?,
-        found.at_places(order)?,
+        found.at_positions(order)?,
     ];
     found.results(call, &columns, 1)
 }
 
-/// The boxes of each class, the largest score first; of equal ones the later. Scores are ordered by their bits, as
-/// IEEE 754 totally orders them.
+/// The boxes of each class by descending score; of equal scores, the later one first. Scores are compared by the total
+/// order of IEEE 754.
 fn by_score<'c: 'a, 'a>(
     scores: Value<'c, 'a>,
     domain: &Domain<'c, 'a>,
@@ -102,21 +114,21 @@ fn by_score<'c: 'a, 'a>(
     )?;
     let flipped = at.same("shift_right_logical", &[sign, shift(1)?])?;
     let keys = at.same("xor", &[bits, flipped])?;
-    let places = domain.index(2)?.over(&ALL, &domain.extents, at)?;
-    let sorted = at.sort(&[keys, places], 2, |inner, rows| {
-        let [key, other_key, place, other_place] = rows else {
+    let positions = domain.index(2)?.over(&ALL, &domain.extents, at)?;
+    let sorted = at.sort(&[keys, positions], 2, |inner, rows| {
+        let [key, other_key, position, other_position] = rows else {
             return Err(Error::OperationBuild);
         };
         let above = inner.compare("GT", "SIGNED", *key, *other_key)?;
         let equal = inner.compare("EQ", "SIGNED", *key, *other_key)?;
-        let later = inner.compare("GT", "SIGNED", *place, *other_place)?;
+        let later = inner.compare("GT", "SIGNED", *position, *other_position)?;
         let later = inner.same("and", &[equal, later])?;
         inner.same("or", &[above, later])
     })?;
     sorted.get(1).copied().ok_or(Error::OperationBuild)
 }
 
-/// The smaller of two numbers (`LT`) or the larger (`GT`); the other one of a NaN.
+/// The smaller (`LT`) or the larger (`GT`) of two numbers; if one is a NaN, the other one.
 fn extreme<'c: 'a, 'a>(
     direction: &str,
     a: &Field<'c, 'a>,
@@ -128,7 +140,7 @@ fn extreme<'c: 'a, 'a>(
     domain.select(&domain.apply("or", &[&first, &is_nan])?, a, b)
 }
 
-/// Ends of each box, two dimensions, the smaller one first.
+/// The minimum and maximum of each box in two dimensions.
 fn ranges<'c: 'a, 'a>(
     corners: &[Field<'c, 'a>],
     centered: bool,
@@ -162,7 +174,7 @@ fn ranges<'c: 'a, 'a>(
     Ok([a?, b?, c?, d?])
 }
 
-/// Which boxes are taken, in the order of scores.
+/// Which boxes are selected, in the order of scores.
 fn greedy<'c: 'a, 'a>(
     wanted: Value<'c, 'a>,
     ranges: &[Value<'c, 'a>; 4],
@@ -204,7 +216,7 @@ fn greedy<'c: 'a, 'a>(
         value,
         indices: ALL.to_vec(),
     };
-    // Of the step's box in each group: one place, which is there for all.
+    // The box of the step in each group: one position, which is common to all.
     let own = |value| -> Result<Field<'c, 'a>, Error> {
         let one = now.dynamic_slice(value, &starts, &groups)?;
         Ok(Field {

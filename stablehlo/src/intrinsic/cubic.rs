@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cubic resizing: elements gathered at their taps, times weights, added up; in 64 bits, as the kernel does.
+//! Cubic resizing: elements gathered at their taps, multiplied by weights and added up in f64, as the kernel does.
 
 use super::super::error::ExportError;
 use super::super::field::Field;
 use super::Invocation;
-use super::domain::{Domain, Place};
+use super::domain::{Domain, Position};
 use melior::Error;
 use melior::ir::{Type, Value};
 use skript_dialect::melior;
 use skript_intrinsics::resample;
 use skript_semantics::Scalar;
 
-/// Resizing: places and weights are constants where both extents are known. The sizes are the result's extents.
+/// Resizing: positions and weights are constants if both extents are static. The sizes are the result's extents.
 pub(super) fn resize<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
@@ -55,7 +55,7 @@ pub(super) fn resize<'c: 'a, 'a>(
             along(field.value, dimension, &taps, &over(most))?
         } else {
             let cubic = call.attribute(resample::Cubic::of)?;
-            // A size that the run decides may be one.
+            // A dynamic size may be 1.
             let least = if run_time[1].is_none() {
                 count(size)
             } else {
@@ -76,7 +76,7 @@ pub(super) fn resize<'c: 'a, 'a>(
     Ok(vec![result.over(&indices, &whole.extents, &at)?])
 }
 
-/// Taps along one dimension; the last index of the domain counts them.
+/// Taps along one dimension, counted by the last index of the domain.
 fn along<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
@@ -85,17 +85,17 @@ fn along<'c: 'a, 'a>(
 ) -> Result<Field<'c, 'a>, Error> {
     let last = domain.extents.len() - 1;
     let count = domain.extents.last().copied().unwrap_or(0) as usize;
-    let (mut places, mut weights, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut addresses, mut weights, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for taps in taps {
         for number in 0..count {
-            let (place, weight) = taps.get(number).copied().unwrap_or((0, 0.0));
-            places.push(place as i64);
+            let (address, weight) = taps.get(number).copied().unwrap_or((0, 0.0));
+            addresses.push(address as i64);
             weights.push(weight);
             missing.push(i64::from(number >= taps.len()));
         }
     }
     let over = [dimension, last];
-    let mut elements = taken(tensor, dimension, domain.ints(&places, &over)?, domain)?;
+    let mut elements = taken(tensor, dimension, domain.ints(&addresses, &over)?, domain)?;
     if missing.contains(&1) {
         let missing = domain.compare("NE", &domain.ints(&missing, &over)?, &domain.int(0)?)?;
         let zero = domain.real(0.0, domain.at.element(tensor)?)?;
@@ -105,19 +105,19 @@ fn along<'c: 'a, 'a>(
     domain.reduce(&product, "add", Scalar::Real(-0.0), last)
 }
 
-/// The elements at places along one dimension.
+/// The elements at positions along one dimension.
 fn taken<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     dimension: usize,
-    place: Field<'c, 'a>,
+    address: Field<'c, 'a>,
     domain: &Domain<'c, 'a>,
 ) -> Result<Field<'c, 'a>, Error> {
     let last = domain.extents.len() - 1;
-    let mut places: Vec<_> = (0..last).map(Place::Index).collect();
-    if let Some(along) = places.get_mut(dimension) {
-        *along = Place::At(place);
+    let mut addresses: Vec<_> = (0..last).map(Position::Index).collect();
+    if let Some(along) = addresses.get_mut(dimension) {
+        *along = Position::At(address);
     }
-    domain.read(tensor, &places)
+    domain.read(tensor, &addresses)
 }
 
 /// As [`along`], for a dynamic extent: the same positions and weights, from the lengths before and after.
@@ -137,11 +137,11 @@ fn along_filled<'c: 'a, 'a>(
     let (shift, cut) = (cubic.shift, cubic.cut);
     let (zero, one) = (number(0.0)?, number(1.0)?);
     let is_more = domain.compare("GT", size, &number(cut)?)?;
-    let place = domain.convert(&domain.index(dimension)?, element)?;
-    let place = times(&plus(&place, shift)?, &plus(length, -cut)?)?;
+    let address = domain.convert(&domain.index(dimension)?, element)?;
+    let address = times(&plus(&address, shift)?, &plus(length, -cut)?)?;
     let apart = domain.select(&is_more, &plus(size, -cut)?, &one)?;
-    let place = plus(&domain.apply("divide", &[&place, &apart])?, -shift)?;
-    let center = domain.select(&is_more, &place, &zero)?;
+    let address = plus(&domain.apply("divide", &[&address, &apart])?, -shift)?;
+    let center = domain.select(&is_more, &address, &zero)?;
     let width = match cubic.antialias {
         true => {
             let size = domain.apply("maximum", &[size, &one])?;
@@ -167,10 +167,10 @@ fn along_filled<'c: 'a, 'a>(
         let divisor = domain.select(&shares, &sum, &one)?;
         weight = domain.apply("divide", &[&weight, &divisor])?;
     }
-    let place = domain.apply("minimum", &[&position, &plus(length, -1.0)?])?;
-    let place = domain.apply("maximum", &[&place, &zero])?;
-    let place = domain.convert(&place, domain.at.int())?;
-    let elements = taken(tensor, dimension, place, domain)?;
+    let address = domain.apply("minimum", &[&position, &plus(length, -1.0)?])?;
+    let address = domain.apply("maximum", &[&address, &zero])?;
+    let address = domain.convert(&address, domain.at.int())?;
+    let elements = taken(tensor, dimension, address, domain)?;
     let exists = domain.compare("GT", length, &zero)?;
     let counts = domain.apply("and", &[&is_tap, &exists])?;
     let product = domain.select(&counts, &times(&elements, &weight)?, &zero)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arithmetic with fields over a domain that is not a formula's.
+//! Arithmetic on fields over a domain that does not belong to a formula.
 
 use super::super::access::{Subscript, read};
 use super::super::field::{Field, join};
@@ -32,20 +32,20 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         self.at.integer(value).map(Field::scalar)
     }
 
-    /// A number of this element type.
+    /// A constant of this element type.
     pub(super) fn real(&self, value: f64, element: Type<'c>) -> Result<Field<'c, 'a>, Error> {
         let value = self.at.splat(Scalar::Real(value), &[], element)?;
         Ok(Field::scalar(value))
     }
 
-    /// 64-bit reals that are known, row-major over `indices`.
+    /// Constant f64 values, row-major over `indices`.
     pub(super) fn reals(&self, values: &[f64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
         let r#type = types::tensor(&self.shape(indices), Type::float64(self.at.at.context));
         let values = DenseElementsAttribute::f64_values(r#type, values);
         self.constant(values.into(), r#type, indices)
     }
 
-    /// Integers that are known, row-major over `indices`.
+    /// Constant integers, row-major over `indices`.
     pub(super) fn ints(&self, values: &[i64], indices: &[usize]) -> Result<Field<'c, 'a>, Error> {
         let r#type = types::tensor(&self.shape(indices), self.at.int());
         let values = DenseElementsAttribute::i64_values(r#type, values);
@@ -124,26 +124,26 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
         Ok(Field { value, indices })
     }
 
-    /// The elements of a tensor: in each dimension at an index, or at places.
+    /// The elements of a tensor: in each dimension at an index, or at given positions.
     pub(super) fn read(
         &self,
         tensor: Value<'c, 'a>,
-        places: &[Place<'c, 'a>],
+        addresses: &[Position<'c, 'a>],
     ) -> Result<Field<'c, 'a>, Error> {
         let mut subscripts = Vec::new();
-        for place in places {
-            subscripts.push(match place {
-                Place::Index(index) => Subscript {
+        for address in addresses {
+            subscripts.push(match address {
+                Position::Index(index) => Subscript {
                     form: Some(Affine::index(*index)),
                     ..Subscript::data(self.index(*index)?)
                 },
-                Place::At(field) => Subscript::data(field.clone()),
+                Position::At(field) => Subscript::data(field.clone()),
             });
         }
         Ok(read(tensor, &subscripts, &self.extents, &self.at)?.field)
     }
 
-    /// The combination along an index.
+    /// A reduction along an index.
     pub(crate) fn reduce(
         &self,
         field: &Field<'c, 'a>,
@@ -165,7 +165,7 @@ impl<'c: 'a, 'a> Domain<'c, 'a> {
 }
 
 /// How a dimension is read.
-pub(super) enum Place<'c, 'a> {
+pub(super) enum Position<'c, 'a> {
     Index(usize),
     At(Field<'c, 'a>),
 }

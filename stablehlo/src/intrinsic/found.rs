@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results whose extent the data decide: as large as the bound, what was found in front, zeros behind; and the extents.
+//! Results whose extents depend on data: as large as the upper bounds, with the elements first and zeros after them;
+//! and the extents.
 
 use super::super::error::ExportError;
 use super::super::field::Field;
 use super::super::tensors::Tensors;
 use super::Invocation;
-use super::domain::{Domain, Place};
+use super::domain::{Domain, Position};
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
 use skript_passes::ir::types;
 use skript_semantics::{Scalar, ScalarKind};
 
-/// Where elements are not zero, one column each, in row-major order; and the extents of that.
+/// The positions of non-zero elements in row-major order, one in each column; and their number.
 pub(super) fn nonzero<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
@@ -40,13 +41,13 @@ pub(super) fn nonzero<'c: 'a, 'a>(
     found.results(call, &rows, 0)
 }
 
-/// Which elements are marked.
+/// The marked elements.
 pub(crate) struct Found<'c, 'a> {
-    /// Counts positions.
+    /// An index that counts positions.
     domain: Domain<'c, 'a>,
-    /// Their row-major numbers, in order; zeros behind the last one.
-    pub places: Field<'c, 'a>,
-    /// Whether a position holds one of them.
+    /// Their row-major numbers in order, followed by zeros.
+    pub positions: Field<'c, 'a>,
+    /// Whether a position holds one of these numbers.
     pub holds: Field<'c, 'a>,
     count: Value<'c, 'a>,
 }
@@ -63,8 +64,8 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
             indices: vec![0],
         };
         let beyond = domain.int(volume)?;
-        let places = domain.select(&marks, &domain.index(0)?, &beyond)?;
-        let sorted = at.sort(&[places.value], 0, |inner, pair| match pair {
+        let positions = domain.select(&marks, &domain.index(0)?, &beyond)?;
+        let sorted = at.sort(&[positions.value], 0, |inner, pair| match pair {
             [one, other] => inner.compare("LT", "SIGNED", *one, *other),
             _ => Err(Error::OperationBuild),
         })?;
@@ -77,31 +78,31 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         let ones = domain.convert(&marks, at.int())?;
         Ok(Found {
             count: domain.reduce(&ones, "add", Scalar::Int(0), 0)?.value,
-            places: domain.select(&holds, &sorted, &domain.int(0)?)?,
+            positions: domain.select(&holds, &sorted, &domain.int(0)?)?,
             holds,
             domain,
         })
     }
 
-    /// The places' position along one of the extents that they number.
+    /// The component of the positions along one of the extents that they enumerate.
     pub(crate) fn digit(&self, extents: &[i64], dimension: usize) -> Result<Field<'c, 'a>, Error> {
         let domain = &self.domain;
-        let behind: i64 = extents.iter().skip(dimension + 1).product();
-        // Where an extent is zero there are no places.
+        let after: i64 = extents.iter().skip(dimension + 1).product();
+        // If an extent is zero there are no positions.
         let own = extents.get(dimension).copied().unwrap_or(1).max(1);
-        let number = domain.apply("divide", &[&self.places, &domain.int(behind.max(1))?])?;
+        let number = domain.apply("divide", &[&self.positions, &domain.int(after.max(1))?])?;
         domain.apply("remainder", &[&number, &domain.int(own)?])
     }
 
-    /// The elements of a tensor of the marks' shape at the places; zeros behind the last one.
-    pub(crate) fn at_places(&self, tensor: Value<'c, 'a>) -> Result<Field<'c, 'a>, Error> {
+    /// The elements of a tensor of the marks' shape at the positions, followed by zeros.
+    pub(crate) fn at_positions(&self, tensor: Value<'c, 'a>) -> Result<Field<'c, 'a>, Error> {
         let domain = &self.domain;
         let flat = domain.at.reshape(tensor, &domain.extents)?;
-        let elements = domain.read(flat, &[Place::At(self.places.clone())])?;
+        let elements = domain.read(flat, &[Position::At(self.positions.clone())])?;
         domain.select(&self.holds, &elements, &domain.int(0)?)
     }
 
-    /// The columns side by side along a dimension of the result, and its extents.
+    /// The columns concatenated along a dimension of the result, and its extents.
     pub(super) fn results(
         &self,
         call: &Invocation<'c, 'a>,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cubic sampling at the positions of a grid: elements gathered at their taps, times weights, added up; in 64 bits, as the
-//! kernel does.
+//! Cubic sampling at the positions of a grid: elements gathered at their taps, multiplied by weights and added up in
+//! f64, as the kernel does.
 
 use super::super::error::ExportError;
 use super::super::field::Field;
 use super::Invocation;
 use super::cubic::kernel;
-use super::domain::{Domain, Place};
+use super::domain::{Domain, Position};
 use super::length::Length;
 use melior::Error;
 use melior::ir::{Type, Value};
@@ -14,7 +14,7 @@ use skript_dialect::melior;
 use skript_intrinsics::resample;
 use skript_semantics::Scalar;
 
-/// Sampling at the positions of a grid: four taps along each dimension.
+/// Sampling at the positions of a grid, with four taps along each dimension.
 pub(super) fn sample<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
@@ -35,32 +35,32 @@ pub(super) fn sample<'c: 'a, 'a>(
         at,
     };
     let number = |value| domain.real(value, double);
-    let mut places = vec![Place::Index(0), Place::Index(1)];
+    let mut addresses = vec![Position::Index(0), Position::Index(1)];
     let mut weights = number(1.0)?;
     let mut counts = Vec::new();
     for (dimension, extent) in spatial.iter().enumerate() {
         let length = Length::of(call, (0, dimension + 2), *extent, domain)?;
         let component = spatial.len() - 1 - dimension;
-        let mut coordinate = vec![Place::Index(0)];
-        coordinate.extend((2..outer).map(Place::Index));
-        coordinate.push(Place::At(domain.int(component as i64)?));
+        let mut coordinate = vec![Position::Index(0)];
+        coordinate.extend((2..outer).map(Position::Index));
+        coordinate.push(Position::At(domain.int(component as i64)?));
         let coordinate = domain.convert(&domain.read(grid, &coordinate)?, double)?;
         let cut = if aligned { -1.0 } else { 0.0 };
-        let place = domain.apply("add", &[&coordinate, &number(1.0)?])?;
-        let place = domain.apply("multiply", &[&place, &number(0.5)?])?;
-        let place = domain.apply("multiply", &[&place, &length.scaled(1.0, cut, domain)?])?;
+        let address = domain.apply("add", &[&coordinate, &number(1.0)?])?;
+        let address = domain.apply("multiply", &[&address, &number(0.5)?])?;
+        let address = domain.apply("multiply", &[&address, &length.scaled(1.0, cut, domain)?])?;
         let low = if aligned { 0.0 } else { -0.5 };
-        let mut place = domain.apply("add", &[&place, &number(low)?])?;
+        let mut address = domain.apply("add", &[&address, &number(low)?])?;
         if padding != "REFLECT" {
             let (least, largest) = (-resample::FAR, length.scaled(1.0, resample::FAR, domain)?);
-            place = domain.apply("maximum", &[&place, &number(least)?])?;
-            place = domain.apply("minimum", &[&place, &largest])?;
+            address = domain.apply("maximum", &[&address, &number(least)?])?;
+            address = domain.apply("minimum", &[&address, &largest])?;
         }
         let tap = domain.convert(&domain.index(outer + dimension)?, double)?;
         let tap = domain.apply("subtract", &[&tap, &number(1.0)?])?;
-        let position = domain.apply("floor", &[&place])?;
+        let position = domain.apply("floor", &[&address])?;
         let position = &domain.apply("add", &[&position, &tap])?;
-        let distance = domain.apply("subtract", &[position, &place])?;
+        let distance = domain.apply("subtract", &[position, &address])?;
         weights = domain.apply(
             "multiply",
             &[
@@ -75,7 +75,7 @@ pub(super) fn sample<'c: 'a, 'a>(
         let is_inside = domain.apply("and", &[&is_inside, &ends])?;
         let element = match padding.as_str() {
             "REFLECT" => {
-                // The remainder by no span at all is NaN, which stands for the first element.
+                // The remainder by a zero distance is NaN, which selects the first element.
                 let twice = length.scaled(2.0, 2.0 * cut, domain)?;
                 let mirrored = mirrored(position, low, &twice, domain)?;
                 domain.select(&is_inside, position, &mirrored)?
@@ -95,9 +95,9 @@ pub(super) fn sample<'c: 'a, 'a>(
         let element = domain.select(&is_number, &element, &zero)?;
         let element = domain.apply("maximum", &[&element, &zero])?;
         let element = domain.apply("minimum", &[&element, &last])?;
-        places.push(Place::At(domain.convert(&element, at.int())?));
+        addresses.push(Position::At(domain.convert(&element, at.int())?));
     }
-    let elements = domain.convert(&domain.read(input, &places)?, double)?;
+    let elements = domain.convert(&domain.read(input, &addresses)?, double)?;
     let mut sum = domain.apply("multiply", &[&elements, &weights])?;
     for counts in counts {
         sum = domain.select(&counts, &sum, &number(0.0)?)?;
@@ -110,7 +110,8 @@ pub(super) fn sample<'c: 'a, 'a>(
     Ok(vec![result.over(&indices, &domain.extents, &at)?])
 }
 
-/// A position mirrored at the borders as often as it takes to lie inside, rounded; `twice` is twice what lies between them.
+/// A position reflected at the borders until it is in bounds, then rounded; `twice` is twice the distance of the
+/// borders.
 fn mirrored<'c: 'a, 'a>(
     position: &Field<'c, 'a>,
     low: f64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The largest or smallest elements along a dimension: a sort, of which the head remains.
+//! The largest or smallest elements along a dimension: a sort, whose first elements are kept.
 
 use super::super::error::ExportError;
 use super::super::tensors::Tensors;
@@ -15,7 +15,7 @@ pub(super) fn export<'c: 'a, 'a>(
 ) -> Result<Vec<Value<'c, 'a>>, ExportError> {
     let at = &call.at;
     let down = call.attribute(|c| c.bool("largest"))?;
-    // What is last of all: equal elements stay as they stand.
+    // The key that sorts last: equal elements keep their order.
     let worst = if down { f64::NEG_INFINITY } else { f64::NAN };
     let input = call.input_or(0, Scalar::Real(worst))?;
     let extents = at.extents(input)?;

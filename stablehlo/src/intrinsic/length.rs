@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lengths of dimensions in arithmetic with reals: known, or how many positions are filled.
+//! Lengths of dimensions in arithmetic with reals: static, or the number of elements within a dynamic extent.
 
 use super::super::field::Field;
 use super::Invocation;
@@ -8,10 +8,10 @@ use melior::Error;
 use melior::ir::Type;
 use skript_dialect::melior;
 
-/// How long a dimension is, as a 64-bit real.
+/// The length of a dimension as an f64.
 pub(crate) enum Length<'c, 'a> {
     Known(f64),
-    /// Known only at run time.
+    /// Dynamic.
     Filled(Field<'c, 'a>),
 }
 

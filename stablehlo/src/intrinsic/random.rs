@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Random tensors: the numbers of the runtime's generator, SplitMix64, all at once, for its state is a counter.
+//! Random tensors with the numbers of the runtime's generator, SplitMix64. Its state is a counter, so that all numbers
+//! are computed at once.
 //!
-//! Integer operations are exact everywhere; reals are made in 64 bits, as the kernels do.
+//! Integer operations are exact everywhere; reals are computed in f64, as the kernels do.
 
 use super::super::error::ExportError;
 use super::super::field::Field;
@@ -16,19 +17,19 @@ use skript_intrinsics::random::{int_range, mean, real_range};
 use skript_tensor::random::{INCREMENT, MIXING, REAL_BITS};
 use std::f64::consts::TAU;
 
-/// The lower half of a number's bits.
+/// A mask of the lower half of a number's bits.
 const LOWER: u64 = 0xffff_ffff;
 
-/// The numbers of one invocation, row-major over what is filled of the result.
+/// The random numbers of one invocation, row-major over the elements within the result's dynamic extents.
 struct Stream<'c, 'a> {
-    /// The result's elements: as one row, or by its dimensions if some are dynamic.
+    /// The result's elements: flattened, or by dimensions if some are dynamic.
     elements: Domain<'c, 'a>,
-    /// How many elements there are before this one.
+    /// The number of elements before each one.
     before: Field<'c, 'a>,
     seed: Field<'c, 'a>,
 }
 
-/// How many random operators were executed, this one included.
+/// The number of random operators executed so far, including this one.
 pub(super) fn next<'c: 'a, 'a>(
     draws: Value<'c, 'a>,
     at: &Tensors<'c, 'a>,
@@ -58,7 +59,7 @@ pub(super) fn uniform<'c: 'a, 'a>(
     stream.result(call, &number)
 }
 
-/// By the method of Box and Muller: two numbers for each element.
+/// Normally distributed numbers by the Box-Muller method: two numbers for each element.
 pub(super) fn normal<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
     draws: Value<'c, 'a>,
@@ -91,7 +92,7 @@ pub(super) fn bernoulli<'c: 'a, 'a>(
 }
 
 impl<'c: 'a, 'a> Stream<'c, 'a> {
-    /// The stream of the random operator of this number, from 1.
+    /// The stream of the random operator of this number, counted from 1.
     fn of(call: &Invocation<'c, 'a>, draws: Value<'c, 'a>) -> Result<Self, ExportError> {
         let extents = call.extents(0)?;
         let is_open = (0..extents.len()).any(|d| call.filled_result(0, d).is_some());
@@ -122,7 +123,7 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
         self.elements.apply("shift_right_logical", &[bits, &by])
     }
 
-    /// 64 bits for each element: of `each` numbers for an element, the one at `position`.
+    /// 64 bits for each element, which has `each` numbers: the one at `position`.
     fn bits(&self, each: i64, position: i64) -> Result<Field<'c, 'a>, Error> {
         let domain = &self.elements;
         let count = domain.apply("multiply", &[&self.before, &domain.int(each)?])?;
@@ -139,7 +140,7 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
         Ok(bits)
     }
 
-    /// The upper 64 bits of the product of unsigned numbers, by their halves.
+    /// The upper 64 bits of the product of unsigned integers, computed from their halves.
     fn below(&self, bits: &Field<'c, 'a>, bound: u64) -> Result<Field<'c, 'a>, Error> {
         let domain = &self.elements;
         let half = |number: u64| domain.int(number.cast_signed());
@@ -186,7 +187,7 @@ impl<'c: 'a, 'a> Stream<'c, 'a> {
     }
 }
 
-/// How many of the filled elements of a result stand before each, row-major.
+/// For each element, the number of elements before it in row-major order that are within the dynamic extents.
 fn row_major<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
     domain: &Domain<'c, 'a>,

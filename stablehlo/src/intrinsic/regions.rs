@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pooling of regions: dimension after dimension, the elements that a bin touches, all others masked.
+//! Pooling of regions: one dimension after the other, reduces the elements that a bin covers and masks all others.
 
 use super::super::error::ExportError;
 use super::super::field::Field;
 use super::super::write::identity;
 use super::Invocation;
-use super::domain::{Domain, Place};
+use super::domain::{Domain, Position};
 use melior::Error;
 use melior::ir::{Type, Value};
 use skript_dialect::melior;
 use skript_frontend::model::Accumulation;
 use skript_semantics::Scalar;
 
-/// The largest element of each bin, or the mean; 0 where a bin holds none. A batch item out of range is the nearest one.
+/// The maximum or the mean of each bin; 0 for an empty bin. A batch item out of range is clamped.
 pub(super) fn pool<'c: 'a, 'a>(
     call: &Invocation<'c, 'a>,
     kind: Accumulation,
@@ -38,14 +38,14 @@ pub(super) fn pool<'c: 'a, 'a>(
         extents: domain,
         at,
     };
-    let mut items = domain.read(index, &[Place::Index(0)])?;
+    let mut items = domain.read(index, &[Position::Index(0)])?;
     if let Some(count) = call.filled(0, 0) {
         let last = domain.apply("subtract", &[&Field::scalar(count), &domain.int(1)?])?;
         items = domain.apply("minimum", &[&items, &last])?;
     }
-    let mut places = vec![Place::At(items), Place::Index(1)];
-    places.extend((0..spatial.len()).map(|d| Place::Index(outer + d)));
-    let mut pooled = domain.convert(&domain.read(input, &places)?, element)?;
+    let mut addresses = vec![Position::At(items), Position::Index(1)];
+    addresses.extend((0..spatial.len()).map(|d| Position::Index(outer + d)));
+    let mut pooled = domain.convert(&domain.read(input, &addresses)?, element)?;
     let neutral = identity(kind, element);
     let mut count = domain.real(1.0, element)?;
     let mut is_nan = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn pool<'c: 'a, 'a>(
     Ok(vec![pooled.over(&indices, &domain.extents, &at)?])
 }
 
-/// Along one dimension, whether a bin touches an element, and whether a border of the bin is no number.
+/// Along one dimension, whether a bin covers an element, and whether a border of the bin is a NaN.
 fn touched<'c: 'a, 'a>(
     rois: Value<'c, 'a>,
     dimension: usize,
@@ -92,7 +92,7 @@ fn touched<'c: 'a, 'a>(
     let number = |value| domain.real(value, element);
     let corner = |number: usize| {
         let column = domain.int(number as i64)?;
-        domain.read(rois, &[Place::Index(0), Place::At(column)])
+        domain.read(rois, &[Position::Index(0), Position::At(column)])
     };
     let (begin, end) = (corner(dimension)?, corner(rank + dimension)?);
     let count = domain.extents.get(bin).copied().unwrap_or(1);
@@ -104,8 +104,8 @@ fn touched<'c: 'a, 'a>(
     };
     let first = domain.convert(&domain.index(bin)?, element)?;
     let low = domain.apply("floor", &[&edge(&first)?])?;
-    let behind = domain.apply("add", &[&first, &number(1.0)?])?;
-    let high = domain.apply("ceil", &[&edge(&behind)?])?;
+    let after = domain.apply("add", &[&first, &number(1.0)?])?;
+    let high = domain.apply("ceil", &[&edge(&after)?])?;
     let position = domain.convert(&domain.index(along)?, element)?;
     let above = domain.compare("GE", &position, &low)?;
     let below = domain.compare("LT", &position, &high)?;

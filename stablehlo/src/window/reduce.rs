@@ -45,10 +45,10 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             return Some(self);
         };
         let mut runs: Vec<(i64, i64)> = Vec::new();
-        for (place, _) in (0i64..).zip(holds).filter(|(_, holds)| *holds) {
+        for (position, _) in (0i64..).zip(holds).filter(|(_, holds)| *holds) {
             match runs.last_mut() {
-                Some((first, count)) if *first + *count == place => *count += 1,
-                _ => runs.push((place, 1)),
+                Some((first, count)) if *first + *count == position => *count += 1,
+                _ => runs.push((position, 1)),
             }
         }
         let slides =
@@ -108,13 +108,13 @@ impl<'c: 'a, 'a> Windowed<'c, 'a> {
             if window.reduced != Some(index) {
                 continue;
             }
-            let behind = window.length(domain) - first - count;
-            let (before, behind) = match window.reversed {
-                true => (behind, first),
-                false => (first, behind),
+            let after = window.length(domain) - first - count;
+            let (before, after) = match window.reversed {
+                true => (after, first),
+                false => (first, after),
             };
             window.low -= before * window.dilation;
-            window.high -= behind * window.dilation;
+            window.high -= after * window.dilation;
             (*low, window.low) = (window.low.min(0), window.low.max(0));
             (*high, window.high) = (window.high.min(0), window.high.max(0));
             window.run = Some(count);

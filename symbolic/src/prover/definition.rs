@@ -3,7 +3,7 @@
 
 use crate::Polynomial;
 
-/// What is known of a symbol when it is defined.
+/// The definition of a symbol, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Definition {
     /// A loop index: from 0 to one below the polynomial.
@@ -12,13 +12,13 @@ pub enum Definition {
     Quotient(Polynomial, i64),
     /// `x - y · ⌊x / y⌋`.
     Remainder(Polynomial, Polynomial),
-    /// The smaller one.
+    /// The minimum.
     Min(Polynomial, Polynomial),
-    /// The larger one.
+    /// The maximum.
     Max(Polynomial, Polynomial),
-    /// One of the two.
+    /// Either of the two.
     Either(Polynomial, Polynomial),
-    /// An integer between two constants, as far as they are known.
+    /// An integer between two constants, if these are known.
     Between(Option<i64>, Option<i64>),
 }
 

@@ -11,7 +11,7 @@ use crate::{Polynomial, SymbolId};
 
 pub use definition::Definition;
 
-/// The effort that one query may take.
+/// The effort limit of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Maximum number of replacements of a symbol in one search; a query searches once, and once more for each
@@ -66,15 +66,15 @@ pub struct Prover {
     assumptions: Vec<Polynomial>,
     /// Positions of the assumptions in which a symbol occurs.
     assumptions_of: HashMap<SymbolId, Vec<usize>>,
-    /// Symbols and what they are equal to. Earlier ones are in terms of later ones.
+    /// Symbols and the polynomials that they are equal to. Earlier ones are expressed by later ones.
     equal: Vec<(SymbolId, Polynomial)>,
     equal_of: HashMap<SymbolId, usize>,
-    /// Weaker definitions of symbols that were defined in terms of a symbol that is now equal to a polynomial in them.
+    /// Weaker definitions of symbols whose definition depended on a symbol that is now equal to a polynomial in them.
     redefined: Vec<(SymbolId, Definition)>,
     redefined_of: HashMap<SymbolId, Vec<usize>>,
 }
 
-/// The assumptions of a [`Prover`] at one time.
+/// A state of the assumptions of a [`Prover`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     assumptions: usize,
@@ -169,7 +169,7 @@ impl Prover {
         }
     }
 
-    /// One of two polynomials; another call with the same ones may stand for the other one.
+    /// Either of two polynomials; another call with the same ones may select the other one.
     pub fn either(&mut self, x: &Polynomial, y: &Polynomial) -> Polynomial {
         match x == y {
             true => x.clone(),
@@ -197,8 +197,8 @@ impl Prover {
         self.intern(Definition::Remainder(x.clone(), y.clone()))
     }
 
-    /// The polynomial at another point: the symbols in `own`, those that belong to the point, become new ones. `None`
-    /// if a coefficient exceeds i64.
+    /// The polynomial at another point: the symbols in `own`, which belong to the point, become new ones. `None` if a
+    /// coefficient exceeds i64.
     pub fn at_another_point(
         &mut self,
         value: &Polynomial,

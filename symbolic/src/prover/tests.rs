@@ -48,10 +48,10 @@ fn digits_stay_below_the_product() {
     let (g, n) = (extent(&mut prover), extent(&mut prover));
     let j = prover.define(Definition::Below(g.clone()));
     let c = prover.define(Definition::Below(n.clone()));
-    let place = j.mul(&n).unwrap().add(&c).unwrap();
+    let position = j.mul(&n).unwrap().add(&c).unwrap();
     let whole = g.mul(&n).unwrap();
-    assert!(prover.at_most(&place, &plus(&whole, -1)));
-    assert!(!prover.at_most(&place, &plus(&whole, -2)));
+    assert!(prover.at_most(&position, &plus(&whole, -1)));
+    assert!(!prover.at_most(&position, &plus(&whole, -2)));
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn halves_of_what_is_even_stay_below_it() {
     let half = prover.quotient(&n, 2).unwrap();
     prover.assume_equal(&half.scale(2).unwrap(), &n);
     let i = prover.define(Definition::Below(half.clone()));
-    let place = half.add(&i).unwrap();
-    assert!(prover.at_most(&place, &plus(&n, -1)));
-    assert!(!prover.at_most(&place, &plus(&n, -2)));
+    let position = half.add(&i).unwrap();
+    assert!(prover.at_most(&position, &plus(&n, -1)));
+    assert!(!prover.at_most(&position, &plus(&n, -2)));
     assert!(prover.at_most(&Polynomial::constant(0), &half));
 }
 

@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --verify-diagnostics --convert-skript-formula-to-affine
 
 func.func @gather(%x: tensor<9xf32>, %at: tensor<4xi64>, %init: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{cannot become affine loops: it has subscripts that are not affine in its indices: data decide them}}
+  // expected-error @+1 {{cannot become affine loops: it has subscripts that are not affine in its indices, because they depend on data}}
   %y = skript.formula assign (%i) in (4) outs(%acc = %init : tensor<4xf32>) do {
     %n = skript.access %at[%i] : tensor<4xi64>
     %p = skript.cast %n : i64 to index

@@ -12,7 +12,7 @@ func.func @in_order(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 func.func @scatter(%x: tensor<8xf32>, %at: tensor<8xi64>, %init: tensor<9xf32>) -> tensor<9xf32> {
-  // expected-error @+1 {{has no linalg.generic: it writes at subscripts that data decide; lower it to scf}}
+  // expected-error @+1 {{has no linalg.generic: it writes at subscripts that depend on data; lower it to scf}}
   %y = skript.formula sum (%i) in (8) outs(%acc = %init : tensor<9xf32>) do {
     %n = skript.access %at[%i] : tensor<8xi64>
     %p = skript.cast %n : i64 to index

@@ -16,7 +16,7 @@ func.func @dynamic(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-// A fill of linalg is known like a splat: the buffer is filled, nobody reads the tensor. A tensor that the filled one was made of
+// A fill of linalg is known like a splat: the buffer is filled, nothing reads the tensor. A tensor that the filled one was made of
 // has no say.
 // CHECK-LABEL: func.func @filled
 // CHECK-NOT:     bufferization.to_buffer

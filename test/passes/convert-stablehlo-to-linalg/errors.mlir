@@ -25,7 +25,7 @@ func.func @random(%x: tensor<3xui64>) -> tensor<4xui32> {
 // -----
 
 func.func @body(%x: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
-  // expected-error @+1 {{has a body with `stablehlo.iota`, which is no operation on single elements}}
+  // expected-error @+1 {{has a body with `stablehlo.iota`, which is not an operation on single elements}}
   %0 = "stablehlo.reduce"(%x, %z) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %i = stablehlo.iota dim = 0 : tensor<4xf32>

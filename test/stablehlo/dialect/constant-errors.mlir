@@ -2,7 +2,7 @@
 // Constants whose elements are not of their type. Elements in decimal are numbers, those in hexadecimal are bits.
 
 func.func @constant_c1_i8() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 128 is no element of 'i8', whose elements are from -128 to 127}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 128 is not an element of 'i8', whose elements are from -128 to 127}}
   %0 = stablehlo.constant dense<128> : tensor<i8>
   return
 }
@@ -10,7 +10,7 @@ func.func @constant_c1_i8() {
 // -----
 
 func.func @constant_c1_i8_below() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: -129 is no element of 'i8', whose elements are from -128 to 127}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: -129 is not an element of 'i8', whose elements are from -128 to 127}}
   %0 = stablehlo.constant dense<[1, -129]> : tensor<2xi8>
   return
 }
@@ -18,7 +18,7 @@ func.func @constant_c1_i8_below() {
 // -----
 
 func.func @constant_c1_i4() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 8 is no element of 'i4', whose elements are from -8 to 7}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 8 is not an element of 'i4', whose elements are from -8 to 7}}
   %0 = stablehlo.constant dense<[[-8, 7], [8, 0]]> : tensor<2x2xi4>
   return
 }
@@ -26,7 +26,7 @@ func.func @constant_c1_i4() {
 // -----
 
 func.func @constant_c1_i16() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 32768 is no element of 'i16', whose elements are from -32768 to 32767}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 32768 is not an element of 'i16', whose elements are from -32768 to 32767}}
   %0 = stablehlo.constant dense<32768> : tensor<3xi16>
   return
 }
@@ -34,7 +34,7 @@ func.func @constant_c1_i16() {
 // -----
 
 func.func @constant_c1_i32() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 4294967295 is no element of 'i32', whose elements are from -2147483648 to 2147483647}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 4294967295 is not an element of 'i32', whose elements are from -2147483648 to 2147483647}}
   %0 = stablehlo.constant dense<4294967295> : tensor<i32>
   return
 }
@@ -42,7 +42,7 @@ func.func @constant_c1_i32() {
 // -----
 
 func.func @constant_c1_i64() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 9223372036854775808 is no element of 'i64', whose elements are from -9223372036854775808 to 9223372036854775807}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 9223372036854775808 is not an element of 'i64', whose elements are from -9223372036854775808 to 9223372036854775807}}
   %0 = stablehlo.constant dense<9223372036854775808> : tensor<i64>
   return
 }
@@ -50,7 +50,7 @@ func.func @constant_c1_i64() {
 // -----
 
 func.func @constant_c1_ui4() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 16 is no element of 'ui4', whose elements are from 0 to 15}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 16 is not an element of 'ui4', whose elements are from 0 to 15}}
   %0 = stablehlo.constant dense<16> : tensor<ui4>
   return
 }
@@ -58,7 +58,7 @@ func.func @constant_c1_ui4() {
 // -----
 
 func.func @constant_c1_ui8() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: -1 is no element of 'ui8', whose elements are from 0 to 255}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: -1 is not an element of 'ui8', whose elements are from 0 to 255}}
   %0 = stablehlo.constant dense<-1> : tensor<ui8>
   return
 }
@@ -66,7 +66,7 @@ func.func @constant_c1_ui8() {
 // -----
 
 func.func @constant_c1_ui8_above() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 256 is no element of 'ui8', whose elements are from 0 to 255}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 256 is not an element of 'ui8', whose elements are from 0 to 255}}
   %0 = stablehlo.constant dense<256> : tensor<ui8>
   return
 }
@@ -74,7 +74,7 @@ func.func @constant_c1_ui8_above() {
 // -----
 
 func.func @constant_c1_ui64() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 18446744073709551616 is no element of 'ui64', whose elements are from 0 to 18446744073709551615}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 18446744073709551616 is not an element of 'ui64', whose elements are from 0 to 18446744073709551615}}
   %0 = stablehlo.constant dense<18446744073709551616> : tensor<ui64>
   return
 }
@@ -82,7 +82,7 @@ func.func @constant_c1_ui64() {
 // -----
 
 func.func @constant_c1_long() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 999999999999999999999999999999999999999999999999999999999999 is no element of 'i32', whose elements are from -2147483648 to 2147483647}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: 999999999999999999999999999999999999999999999999999999999999 is not an element of 'i32', whose elements are from -2147483648 to 2147483647}}
   %0 = stablehlo.constant dense<999999999999999999999999999999999999999999999999999999999999> : tensor<i32>
   return
 }
@@ -90,7 +90,7 @@ func.func @constant_c1_long() {
 // -----
 
 func.func @constant_c1_pred() {
-  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: -1 is no element of 'i1', whose elements are from 0 to 1}}
+  // expected-error@+1 {{custom op 'stablehlo.constant' constant_c1: -1 is not an element of 'i1', whose elements are from 0 to 1}}
   %0 = stablehlo.constant dense<-1> : tensor<i1>
   return
 }

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `mlir-opt` with the `skript` dialect, its passes and its pipelines.
 
-/// MLIR allocates through it too: an operation takes an allocation of its own, and modules of many operations stay together in
-/// memory.
+#[path = "../version.rs"]
+mod version;
+
+/// MLIR allocates through it too: one allocator for all keeps the many small operations of a module close together.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() {
+    if version::is_asked(std::env::args().skip(1)) {
+        println!("skript-opt {}", version::text());
+        return;
+    }
     skript_stablehlo::register();
     std::process::exit(skript_dialect::tools::opt_main(std::env::args()));
 }

@@ -6,10 +6,12 @@
 mod limit_arguments;
 #[path = "../program_weights.rs"]
 mod program_weights;
+#[path = "../version.rs"]
+mod version;
 
 use clap::{CommandFactory, Parser};
 use limit_arguments::LimitArguments;
-use program_weights::{PUT_ELSEWHERE, ProgramWeights, WeightsPlace};
+use program_weights::{PUT_ELSEWHERE, ProgramWeights, WeightsLocation};
 use skript_dialect::PassError;
 use skript_dialect::melior::Context;
 use skript_dialect::melior::ir::{Location, Module};
@@ -24,7 +26,7 @@ use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_v
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What is not for the translator of MLIR, and what else must be known of its own.
+/// The options that MLIR's translator does not have, and the file names.
 #[derive(Debug, Parser)]
 #[command(name = "skript-translate")]
 struct Options {
@@ -42,22 +44,25 @@ struct Files {
     output: Option<PathBuf>,
 }
 
-/// MLIR allocates through it too: an operation takes an allocation of its own, and modules of many operations stay together in
-/// memory.
+/// MLIR allocates through it too: one allocator for all keeps the many small operations of a module close together.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
 fn main() {
+    if version::is_asked(std::env::args().skip(1)) {
+        println!("skript-translate {}", version::text());
+        return;
+    }
     let (own, rest) = divided(std::env::args());
     let mut options = Options::parse_from(own);
-    if options.weights.place.is_some() && !rest.iter().any(|a| a.trim_matches('-') == EXPORT) {
+    if options.weights.location.is_some() && !rest.iter().any(|a| a.trim_matches('-') == EXPORT) {
         eprintln!("skript-translate: --weights is for --{EXPORT}");
         std::process::exit(2);
     }
     options.files = files(&rest);
-    // Nobody has set it before.
+    // It is initialized once.
     let _ = OPTIONS.set(options);
     skript_dialect::tools::register_import(
         "sknd-to-mlir",
@@ -72,7 +77,7 @@ fn main() {
     );
     skript_dialect::tools::register_export(
         EXPORT,
-        "the skript dialect to StableHLO; behind --sknd-to-mlir, SkriptND text to StableHLO; \
+        "the skript dialect to StableHLO; after --sknd-to-mlir, SkriptND text to StableHLO; \
          --weights=args|file|inline selects how it receives weights, --variables=DIR|FILE their source",
         export,
     );
@@ -81,7 +86,7 @@ fn main() {
 
 const EXPORT: &str = "to-stablehlo";
 
-/// Our own options, behind the program's name, and all other words.
+/// Splits the arguments after the program's name into this tool's options and all others.
 fn divided(words: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
     let command = Options::command();
     let names: Vec<&str> = command
@@ -132,13 +137,13 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
     };
     let mut exported = to_program(&Weights::new())?;
     if let Some(options) = OPTIONS.get()
-        && let Some(place) = options.weights.place
+        && let Some(source_position) = options.weights.location
     {
         let mut weights = Vec::new();
         if options.weights.read() {
             weights = variables(&exported.interface, options)?;
         }
-        if place == WeightsPlace::Inline {
+        if source_position == WeightsLocation::Inline {
             let tensors = weights.iter().map(|(_, tensor)| tensor);
             if let Some(message) =
                 program_weights::too_large(tensors, options.limits.in_force().inline_bytes)
@@ -147,7 +152,7 @@ fn export<'c>(context: &'c Context, module: &Module<'c>) -> Result<String, PassE
             }
             exported = to_program(&weights.iter().cloned().collect())?;
         }
-        write_beside(&exported.interface, options, place, &weights)?;
+        write_beside(&exported.interface, options, source_position, &weights)?;
     }
     Ok(exported.module.as_operation().to_string())
 }
@@ -160,7 +165,7 @@ fn import_stablehlo<'c>(
     skript_stablehlo::import::to_skript(context, text).map_err(|refusals| {
         let mut last = PassError::from("reported above");
         for refusal in refusals {
-            let (line, column) = refusal.place.unwrap_or((1, 1));
+            let (line, column) = refusal.source_position.unwrap_or((1, 1));
             let location = Location::new(context, name, line, column);
             last = PassError::at_location(location, refusal.message);
         }
@@ -168,7 +173,7 @@ fn import_stablehlo<'c>(
     })
 }
 
-/// The values of the program's variables, by their names.
+/// The values of the program's variables by name.
 fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor)>, PassError> {
     let own = options.files.input.as_deref().and_then(Path::parent);
     let own = own.filter(|folder| !folder.as_os_str().is_empty());
@@ -205,31 +210,31 @@ fn variables(ports: &Interface, options: &Options) -> Result<Vec<(String, Tensor
     }
 }
 
-/// The manifest, and weights in a file.
+/// Writes the manifest, and a file of weights.
 fn write_beside(
     ports: &Interface,
     options: &Options,
-    place: WeightsPlace,
+    source_position: WeightsLocation,
     weights: &[(String, Tensor)],
 ) -> Result<(), PassError> {
     let Some(program) = &options.files.output else {
-        return match place {
-            WeightsPlace::File => {
+        return match source_position {
+            WeightsLocation::File => {
                 Err("weights are written to a file next to the program: name the program's file with -o".into())
             }
-            WeightsPlace::Args | WeightsPlace::Inline => Ok(()),
+            WeightsLocation::Args | WeightsLocation::Inline => Ok(()),
         };
     };
     let write = |ending: &str, bytes: &[u8]| {
         let path = program_weights::beside(program, ending);
         std::fs::write(&path, bytes).map_err(|e| format!("cannot write {}: {e}", path.display()))
     };
-    if program_weights::in_file(ports, place) {
+    if program_weights::in_file(ports, source_position) {
         let arrays = weights.iter().map(|(name, tensor)| (name.as_str(), tensor));
         let arrays = program_weights::arguments(ports, arrays);
         write(".safetensors", &program_weights::safetensors(arrays))?;
     }
-    let manifest = program_weights::manifest(ports, &[], None, place, program);
+    let manifest = program_weights::manifest(ports, &[], None, source_position, program);
     write(".json", manifest.as_bytes())?;
     Ok(())
 }
@@ -241,7 +246,7 @@ fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>
     let limits = OPTIONS.get().map(|options| options.limits.in_force());
     let limits = limits.unwrap_or_default();
     let mut sink = Sink::default();
-    // The stem of a file's name is that of its module.
+    // The stem of a file's name is the name of its module.
     let file = if name == "<stdin>" { "main.sknd" } else { name };
     let program = load_text(text, Path::new(file), None, &limits, &mut sink);
     check_program(&program, &mut sink);
@@ -260,7 +265,7 @@ fn import<'c>(context: &'c Context, name: &str, text: &str) -> Result<Module<'c>
         (None, None) => Err("the text has no graph".into()),
         (None, Some(model)) => skript_passes::emit::emit(&model, &program.sources, context)
             .map_err(|error| {
-                let location = place(context, &program.sources, error.span());
+                let location = source_position(context, &program.sources, error.span());
                 PassError::at_location(location, error.to_string())
             }),
     }
@@ -272,10 +277,14 @@ fn report(context: &Context, sources: &SourceMap, diagnostic: &Diagnostic) -> Pa
         message.push_str("; ");
         message.push_str(help);
     }
-    PassError::at_location(place(context, sources, diagnostic.span), message)
+    PassError::at_location(source_position(context, sources, diagnostic.span), message)
 }
 
-fn place<'c>(context: &'c Context, sources: &SourceMap, span: Option<Span>) -> Location<'c> {
+fn source_position<'c>(
+    context: &'c Context,
+    sources: &SourceMap,
+    span: Option<Span>,
+) -> Location<'c> {
     let file = span.and_then(|span| Some((sources.get(span.file)?, span)));
     match file {
         Some((file, span)) => {

@@ -15,7 +15,7 @@ use super::calls::{entry, with_calls};
 use super::compiled::pipeline_of;
 use crate::session::Stopped;
 
-/// What to say about a model that was not compiled.
+/// The diagnostics of a model that could not be compiled.
 pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stopped {
     let (error, takers) = match error {
         CompileError::Emit(error) => return of_emission(error).into(),
@@ -24,14 +24,14 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
     };
     let help = help(takers);
     let CodegenError::Stage { messages, .. } = error else {
-        return Diagnostic::without_place(&NOT_COMPILED, error.to_string())
+        return Diagnostic::without_location(&NOT_COMPILED, error.to_string())
             .with_help(help)
             .into();
     };
     let entry = entry(model);
     let all = messages
         .iter()
-        .map(|message| at_place(message, entry, sources).with_help(help.clone()));
+        .map(|message| at_location(message, entry, sources).with_help(help.clone()));
     all.collect::<Vec<_>>().into()
 }
 
@@ -39,20 +39,20 @@ pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stop
 pub fn not_exported(error: &ExportError, model: &Model, sources: &SourceMap) -> Stopped {
     match error {
         ExportError::Emit(error) => of_emission(error).into(),
-        ExportError::Refused(message) => at_place(message, entry(model), sources).into(),
-        error => Diagnostic::without_place(&NOT_COMPILED, error.to_string()).into(),
+        ExportError::Refused(message) => at_location(message, entry(model), sources).into(),
+        error => Diagnostic::without_location(&NOT_COMPILED, error.to_string()).into(),
     }
 }
 
 fn of_emission(error: &EmitError) -> Diagnostic {
     match error.span() {
         Some(span) => Diagnostic::error(&NOT_COMPILED, span, error.to_string()),
-        None => Diagnostic::without_place(&NOT_COMPILED, error.to_string())
+        None => Diagnostic::without_location(&NOT_COMPILED, error.to_string())
             .with_help("use --engine=reference"),
     }
 }
 
-/// Who computes the model instead.
+/// The suggestion to use the evaluator.
 fn help(takers: &[&str]) -> String {
     let takers: Vec<_> = takers
         .iter()
@@ -66,19 +66,22 @@ fn help(takers: &[&str]) -> String {
     }
 }
 
-/// A message where its operation stands; operator calls around it are notes.
-fn at_place(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
+/// A message at the location of its operation, with the operator calls around it as notes.
+fn at_location(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
     let text = without_operation(&message.text);
-    let places: Vec<(&Frame, Option<Span>)> = message
+    let source_positions: Vec<(&Frame, Option<Span>)> = message
         .frames
         .iter()
         .map(|frame| (frame, span(frame, sources)))
         .collect();
-    let Some((_, Some(innermost))) = places.first() else {
-        return Diagnostic::without_place(&NOT_COMPILED, format!("{}: {text}", message.location));
+    let Some((_, Some(innermost))) = source_positions.first() else {
+        return Diagnostic::without_location(
+            &NOT_COMPILED,
+            format!("{}: {text}", message.location),
+        );
     };
-    // Places of calls are named after what they call.
-    let calls: Vec<_> = places
+    // The name of a call's location is that of the callee.
+    let calls: Vec<_> = source_positions
         .iter()
         .skip(1)
         .map(|(callee, call)| (callee.name.as_str(), *call))
@@ -90,7 +93,7 @@ fn at_place(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
     )
 }
 
-/// What MLIR puts in front, `'skript.formula' op `, says nothing to who wrote a model.
+/// The prefix of MLIR, `'skript.formula' op `, which does not help the author of a model.
 fn without_operation(text: &str) -> &str {
     let rest = text.strip_prefix('\'');
     rest.and_then(|rest| rest.split_once("' op "))
@@ -135,7 +138,7 @@ mod tests {
         let mut sources = SourceMap::default();
         sources.add("m.sknd", "abc\ndef\nghi\n");
         let frames = vec![frame("nn.f", 1, 2), frame("nn.f", 2, 2), frame("m.g", 3, 2)];
-        let diagnostic = at_place(&message(frames), "m.G", &sources);
+        let diagnostic = at_location(&message(frames), "m.G", &sources);
         assert_eq!(diagnostic.message, "cannot become loops");
         assert_eq!(diagnostic.span.map(|s| (s.start, s.end)), Some((1, 2)));
         let notes: Vec<_> = diagnostic.notes.iter().map(|n| n.text.as_str()).collect();
@@ -149,10 +152,10 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_a_known_place_keeps_what_mlir_says() {
+    fn a_message_without_a_known_location_keeps_that_of_mlir() {
         let sources = SourceMap::default();
         for frames in [vec![frame("f", 1, 1)], Vec::new()] {
-            let diagnostic = at_place(&message(frames), "G", &sources);
+            let diagnostic = at_location(&message(frames), "G", &sources);
             assert_eq!(diagnostic.message, "somewhere: cannot become loops");
             assert!(diagnostic.span.is_none());
         }

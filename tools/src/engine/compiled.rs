@@ -26,7 +26,7 @@ use crate::session::Stopped;
 pub struct Compiled {
     pub pipeline: Pipeline,
     pub target: TargetDescription,
-    /// Whether compiled models are kept between runs.
+    /// Whether compiled models are cached between runs.
     pub cache: bool,
     /// See [`Options::exchange`].
     pub exchange: Option<(String, String)>,
@@ -76,7 +76,8 @@ impl Engine for Compiled {
 }
 
 impl Compiled {
-    /// From the cache, or compiled now and kept; and whether it was there. A cache that cannot be written costs time only.
+    /// Loads from the cache, or compiles and stores; returns whether it was in the cache. Errors of writing the cache
+    /// are ignored.
     pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Stopped> {
         let options = Options {
             exchange: self.exchange.clone(),
@@ -102,7 +103,8 @@ impl Compiled {
     }
 }
 
-/// Everything that decides the code: the composed model with its places, the texts, options, processor, and this program.
+/// The cache key: everything that determines the code, which is the composed model with its locations, the texts,
+/// options, processor, and this program.
 fn key(job: &Job, options: &Options) -> String {
     let mut key = Key::new();
     for (_, file) in job.sources.files() {
@@ -111,11 +113,15 @@ fn key(job: &Job, options: &Options) -> String {
     }
     key.add("model", format!("{:?}", job.model).as_bytes());
     key.add("options", format!("{options:?}").as_bytes());
+    // A model with an operator that has no kernel is not compiled, so code for a bound kernel must not stand for it.
+    for kernel in skript_intrinsics::user::bound() {
+        key.add("kernel", format!("{kernel:?}").as_bytes());
+    }
     compiler(&mut key);
     key.finish()
 }
 
-/// Everything that decides the code of a StableHLO program: its text, the processor, and this program.
+/// The cache key of a StableHLO program: its text, the processor, and this program.
 pub fn program_key(text: &str, target: &TargetDescription) -> String {
     let mut key = Key::new();
     key.add("stablehlo", text.as_bytes());
@@ -124,10 +130,10 @@ pub fn program_key(text: &str, target: &TargetDescription) -> String {
     key.finish()
 }
 
-/// Adds what compiles.
+/// Adds the compiler to the key.
 fn compiler(key: &mut Key) {
     key.add("version", env!("CARGO_PKG_VERSION").as_bytes());
-    // Two builds of one version differ while the compiler is worked on.
+    // Two builds of one version differ during development.
     let program = std::env::current_exe().and_then(std::fs::metadata);
     if let Ok(program) = program {
         key.add("program", &program.len().to_le_bytes());
@@ -146,7 +152,7 @@ pub fn compile(
         .map_err(|e| refused(&e, model, sources))
 }
 
-/// The compiler's options for a pipeline of the command line, and a processor.
+/// The compiler's options for a pipeline of the command line and a processor.
 pub fn options(pipeline: Pipeline, target: TargetDescription) -> Options {
     Options {
         pipeline: flag(pipeline),
@@ -164,7 +170,7 @@ fn flag(pipeline: Pipeline) -> &'static str {
     }
 }
 
-/// What the command line calls the compiler's pipeline of this flag.
+/// The command line's name for the compiler's pipeline with this flag.
 pub fn pipeline_of(wanted: &str) -> Option<String> {
     let all = Pipeline::value_variants().iter();
     let named = all.filter(|p| flag(**p) == wanted);
@@ -172,7 +178,7 @@ pub fn pipeline_of(wanted: &str) -> Option<String> {
     names.next().map(|name| name.get_name().to_string())
 }
 
-/// The variables that the entry captures, in its order.
+/// The variables that the entry captures, in order.
 pub fn captured<'a>(model: &Model, variables: &[&'a Tensor]) -> Vec<&'a Tensor> {
     let entry = model.function(model.entry);
     let ids = entry.map_or(&[][..], |e| &e.capture_variables);
@@ -182,7 +188,7 @@ pub fn captured<'a>(model: &Model, variables: &[&'a Tensor]) -> Vec<&'a Tensor> 
 
 pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnostic {
     let RunError::Check { code, trace, .. } = error else {
-        return Diagnostic::without_place(&RUN_FAILED, error.to_string());
+        return Diagnostic::without_location(&RUN_FAILED, error.to_string());
     };
     let code = [
         &ASSERTION_AT_RUN_TIME,
@@ -192,12 +198,12 @@ pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnosti
     .into_iter()
     .find(|c| c.id == code)
     .unwrap_or(&RUN_FAILED);
-    let places = trace.iter().map(|line| place(line, sources));
-    let places: Vec<_> = places.map(|(span, name)| (name, span)).collect();
-    failed_at(code, error.to_string(), &places, entry(model))
+    let locations = trace.iter().map(|line| location(line, sources));
+    let locations: Vec<_> = locations.map(|(span, name)| (name, span)).collect();
+    failed_at(code, error.to_string(), &locations, entry(model))
 }
 
-/// The byte at a line and a column in characters, both from 1.
+/// The offset of a line and a column in characters, both counted from 1.
 fn offset(text: &str, row: usize, column: usize) -> u32 {
     let lines = text.split_inclusive('\n').take(row.saturating_sub(1));
     let line: usize = lines.map(str::len).sum();
@@ -207,27 +213,27 @@ fn offset(text: &str, row: usize, column: usize) -> u32 {
     u32::try_from(line + column).unwrap_or(u32::MAX)
 }
 
-/// The span and the name of `path:line:column-line:column: name`; a place may have no end.
-fn place<'t>(line: &'t str, sources: &SourceMap) -> (Option<Span>, &'t str) {
-    let (place, name) = line.rsplit_once(": ").unwrap_or((line, ""));
-    (span(place, sources), name)
+/// Parses `path:line:column-line:column: name` to the span and the name; the end is optional.
+fn location<'t>(line: &'t str, sources: &SourceMap) -> (Option<Span>, &'t str) {
+    let (location, name) = line.rsplit_once(": ").unwrap_or((line, ""));
+    (span(location, sources), name)
 }
 
-fn span(place: &str, sources: &SourceMap) -> Option<Span> {
+fn span(location: &str, sources: &SourceMap) -> Option<Span> {
     let row_and_column = |text: &str| {
         let (row, column) = text.split_once(':')?;
         Some((row.parse().ok()?, column.parse().ok()?))
     };
-    // Names of files may have any of these characters.
-    let end = place.rsplit_once('-');
+    // File names may contain any of these characters.
+    let end = location.rsplit_once('-');
     let end = end.and_then(|(before, end)| Some((before, row_and_column(end)?)));
-    let (place, end) = match end {
+    let (location, end) = match end {
         Some((before, end)) => (before, Some(end)),
-        None => (place, None),
+        None => (location, None),
     };
-    let (before, _) = place.rsplit_once(':')?;
+    let (before, _) = location.rsplit_once(':')?;
     let (path, _) = before.rsplit_once(':')?;
-    let (row, column) = row_and_column(place.get(path.len() + 1..)?)?;
+    let (row, column) = row_and_column(location.get(path.len() + 1..)?)?;
     let mut files = sources.files();
     let (id, file) = files.find(|(_, f)| f.path.to_string_lossy() == path)?;
     let start = offset(&file.text, row, column);
@@ -244,12 +250,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_of_failed_checks_have_their_ends() {
+    fn locations_of_failed_checks_have_their_ends() {
         let mut sources = SourceMap::default();
         let text = "graph é {\n    x;\n}\n";
         let main = sources.add("a-1:2/main.sknd", text);
-        let found = |place: &str| {
-            let (span, name) = super::place(place, &sources);
+        let found = |location: &str| {
+            let (span, name) = super::location(location, &sources);
             (
                 span.map(|s| (s.file == main, s.start, s.end)),
                 name.to_string(),

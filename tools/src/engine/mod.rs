@@ -20,44 +20,44 @@ use crate::command_line::{EngineName, Pipeline};
 use crate::session::Stopped;
 use crate::target_arguments::TargetArguments;
 
-/// What an engine is given.
+/// The arguments of an engine.
 pub struct Job<'a> {
     pub model: &'a Model,
     pub sources: &'a SourceMap,
-    /// The entry's inputs in order, packs flattened, absent optional ones left out, in run-time representation.
+    /// The entry's inputs in order, in storage types; packs are flattened, absent optional ones left out.
     pub inputs: &'a [Arc<Tensor>],
     /// All of [`Model::variables`].
     pub variables: &'a [Arc<Tensor>],
 }
 
-/// What an engine gives back.
+/// The results of an engine.
 pub struct Computed {
-    /// The entry's outputs, packs flattened.
+    /// The entry's outputs; packs are flattened.
     pub outputs: Vec<Arc<Tensor>>,
-    /// New values of variables, by their position in [`Model::variables`] (2.11).
+    /// New values of variables, by position in [`Model::variables`] (2.11).
     pub updates: Vec<(usize, Arc<Tensor>)>,
     pub spent: Spent,
 }
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spent {
-    /// From the model to loaded code.
+    /// The time from the model to loaded code.
     pub compile: Duration,
-    /// Whether the code was there already.
+    /// Whether the code was in the cache.
     pub cached: bool,
-    /// The call itself.
+    /// The time of the call.
     pub run: Duration,
     /// Memory for intermediate tensors, in bytes.
     pub arena: u64,
 }
 
-/// Computes the entry's outputs; or says why not.
+/// Computes the entry's outputs, or returns the diagnostics.
 pub trait Engine {
     fn run(&self, job: &Job) -> Result<Computed, Stopped>;
 }
 
-/// The engine that the command line asks for; `cache` keeps compiled models between runs.
+/// The engine that the command line selects; `cache` keeps compiled models between runs.
 pub fn engine(
     name: EngineName,
     pipeline: Pipeline,

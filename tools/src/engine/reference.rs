@@ -38,12 +38,12 @@ impl Engine for Reference {
                 Failure::UnknownIntrinsic(_) => &NOT_COMPILED,
                 _ => &RUN_FAILED,
             };
-            // Each call says where its own function stopped; a place of a call is named after what it calls.
+            // Each call has the location where its own function stopped; the name of a location is that of the callee.
             let functions = error.calls.iter().map(|call| call.function.as_str());
             let called = functions.clone().take(1).chain(functions);
             let spans = error.calls.iter().map(|call| Some(call.span));
-            let places: Vec<_> = called.zip(spans).collect();
-            failed_at(code, message, &places, entry(job.model))
+            let locations: Vec<_> = called.zip(spans).collect();
+            failed_at(code, message, &locations, entry(job.model))
         })?;
         let updates = outcome.updates.into_iter();
         Ok(Computed {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A pack of dynamic length among the inputs: one array along a first dimension of its own, or an array for each item.
+//! A pack of dynamic length among the inputs: one array with an additional first dimension, or an array for each item.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,8 @@ use skript_tensor::{ElementType, Tensor, TensorError};
 
 use super::{count, file, fit, is_archive, shaped};
 
-/// The arrays of the files; of a single `.npz` all items ([`archived`]), else of each the one that is called `NAME_0` and so on.
+/// The arrays of the files: all items of a single `.npz` ([`archived`]), else for each position the array named
+/// `NAME_0` and so on.
 pub fn files(
     files: &[PathBuf],
     most: u64,
@@ -35,7 +36,7 @@ pub fn files(
     files.iter().enumerate().map(read).collect()
 }
 
-/// An error unless this is the shape of the pack, or may be that of an item.
+/// Returns an error unless this is the shape of the pack, or can be that of an item.
 fn part(shape: &[u64], name: &str, whole: &TensorType) -> Result<(), TensorError> {
     match whole.shape.get(1..) {
         Some(extents) if shape.len() == extents.len() => {
@@ -52,7 +53,7 @@ fn item_type(kind: ScalarKind, extents: &[Extent]) -> TensorType {
     }
 }
 
-/// What archives hold for the pack: nothing, `NAME`, or `NAME_0`, `NAME_1` and so on without a gap.
+/// The arrays for the pack in archives: none, `NAME`, or `NAME_0`, `NAME_1` and so on without a gap.
 pub fn archived(
     archives: &[Npz],
     name: &str,
@@ -79,14 +80,14 @@ pub fn is_item(pack: &str, array: &str) -> bool {
     position(pack, array).is_some()
 }
 
-/// Which item of the pack an array of an archive is.
+/// The item of the pack that an array of an archive is.
 fn position(pack: &str, array: &str) -> Option<usize> {
     let number = array.strip_prefix(pack)?.strip_prefix('_')?;
     let at = number.parse().ok()?;
     (item(pack, at) == array).then_some(at)
 }
 
-/// An error if archives have items of the pack, but not all before them.
+/// Returns an error if archives contain an item of the pack but not all items before it.
 pub fn whole_row(archives: &[Npz], pack: &str) -> Result<(), TensorError> {
     let arrays = archives.iter().flat_map(Npz::names).map(String::as_str);
     match (gap(arrays, pack), archives.last()) {
@@ -102,7 +103,7 @@ pub fn whole_row(archives: &[Npz], pack: &str) -> Result<(), TensorError> {
     }
 }
 
-/// An item of the pack that is missing, and one behind it that is there.
+/// A missing item of the pack, and a later one that exists.
 fn gap<'a>(arrays: impl Iterator<Item = &'a str>, pack: &str) -> Option<(usize, usize)> {
     let mut items: Vec<usize> = arrays.filter_map(|array| position(pack, array)).collect();
     items.sort_unstable();
@@ -110,7 +111,7 @@ fn gap<'a>(arrays: impl Iterator<Item = &'a str>, pack: &str) -> Option<(usize, 
     items.into_iter().enumerate().find(|(at, own)| at != own)
 }
 
-/// The pack in run-time representation; otherwise all that is wrong with it.
+/// The pack in storage types; all errors otherwise.
 pub fn pack(
     mut given: Vec<Tensor>,
     name: &str,
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn items_and_the_whole_are_told_apart_by_their_rank() {
+    fn items_and_the_whole_differ_by_their_rank() {
         let both = pack(
             vec![array(&[2], &[1, 2]), array(&[2], &[3, 4])],
             "xs",

@@ -10,7 +10,7 @@ use skript_frontend::diagnostics::codes::OUTPUT;
 
 use crate::engine::Spent;
 
-/// The most memory that this process held at once, in bytes; `None` where the system does not tell.
+/// The peak memory of this process in bytes; `None` if the system does not report it.
 pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
@@ -18,10 +18,10 @@ pub fn peak_memory() -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// Writes a run's figures.
+/// Writes the figures of a run.
 ///
 /// # Errors
-/// The system's, as a diagnostic.
+/// The system's error, as a diagnostic.
 pub fn write_stats(path: &Path, spent: &Spent) -> Result<(), Box<Diagnostic>> {
     write_json(
         path,
@@ -38,14 +38,41 @@ pub fn write_stats(path: &Path, spent: &Spent) -> Result<(), Box<Diagnostic>> {
 /// Writes one JSON object.
 ///
 /// # Errors
-/// The system's, as a diagnostic.
+/// The system's error, as a diagnostic.
 pub fn write_json(path: &Path, value: &serde_json::Value) -> Result<(), Box<Diagnostic>> {
     std::fs::write(path, format!("{value:#}\n")).map_err(|error| {
         let message = format!("{}: {error}", path.display());
-        Box::new(Diagnostic::without_place(&OUTPUT, message))
+        Box::new(Diagnostic::without_location(&OUTPUT, message))
     })
+}
+
+/// A time in the largest unit in which it is at least 1, `12.3 µs`; the number takes `width` columns.
+pub fn duration_text(duration: std::time::Duration, width: usize) -> String {
+    let nanoseconds = duration.as_secs_f64() * 1e9;
+    let (value, unit) = match nanoseconds {
+        n if n >= 1e6 => (n / 1e6, "ms"),
+        n if n >= 1e3 => (n / 1e3, "µs"),
+        n => (n, "ns"),
+    };
+    format!("{value:width$.3} {unit}")
 }
 
 pub fn milliseconds(duration: std::time::Duration) -> f64 {
     duration.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn short_times_have_small_units() {
+        let text = |nanoseconds| duration_text(Duration::from_nanos(nanoseconds), 9);
+        assert_eq!(text(12_345_678), "   12.346 ms");
+        assert_eq!(text(1_000_000), "    1.000 ms");
+        assert_eq!(text(12_345), "   12.345 µs");
+        assert_eq!(text(345), "  345.000 ns");
+        assert_eq!(text(0), "    0.000 ns");
+    }
 }

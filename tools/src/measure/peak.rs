@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine's f32 multiply-add rate of some threads, measured with every benchmark as the reference of its rate.
+//! The machine's f32 multiply-add rate for a number of threads, measured with every benchmark as its reference.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// Independent accumulators of AVX-512: enough to hide a latency of 4 to 5 cycles on two ports; there are 32 registers.
 const CHAINS_512: usize = 16;
-/// Independent accumulators of AVX2: with the two other operands they fit into 16 registers, so that nothing spills.
+/// Independent accumulators of AVX2: with the two other operands they fit into 16 registers without spilling.
 const CHAINS_256: usize = 12;
 const ROUNDS: usize = 20_000;
 
-/// GFLOP/s (two per multiply-add) of so many threads at once: the sum of the best rounds of each that fit in `budget`.
-/// `None` where the processor has no fused multiply-add that we know of.
+/// The rate in GFLOP/s (two operations per multiply-add) of so many threads at once: the sum of their best rounds
+/// within `budget`. `None` if the processor has no known fused multiply-add.
 pub fn measure(budget: Duration, threads: usize) -> Option<f64> {
     let kernel = kernel()?;
     std::thread::scope(|scope| {

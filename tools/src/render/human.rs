@@ -9,7 +9,7 @@ use skript_frontend::diagnostics::{Diagnostic, Note, Severity};
 use skript_frontend::source::{FileId, SourceFile, SourceMap, Span};
 use skript_host::printable;
 
-use super::place;
+use super::location;
 
 pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> String {
     let diagnostic = &super::shown(diagnostic);
@@ -22,7 +22,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
         .id(diagnostic.code.id);
     let mut head = Group::with_title(title);
     for view in views(diagnostic, sources) {
-        // Of a file that could not be read there is nothing to show.
+        // A file that could not be read has nothing to show.
         head = match view.file.text.is_empty() {
             true => head.element(
                 Origin::path(super::path(&view.file.path))
@@ -33,7 +33,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
         };
     }
     let mut groups = vec![head];
-    // Of the calls that lead here, the innermost one in the user's own text is shown with its line.
+    // Among the calls that lead here, the innermost one in the user's own text is shown with its line.
     let own = |note: &Note| note.span.is_some_and(|s| !s.file.is_library());
     let shown = diagnostic.notes.iter().position(own);
     for (position, note) in diagnostic.notes.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
         let view = note.span.filter(|_| shown == Some(position));
         groups.push(match view.and_then(|s| marked(sources, s)) {
             Some(view) => group.element(view.snippet()),
-            None => match note.span.and_then(|s| place(sources, s)) {
+            None => match note.span.and_then(|s| location(sources, s)) {
                 Some(p) => group.element(Origin::path(p.path).line(p.line).char_column(p.column)),
                 None => group,
             },
@@ -63,10 +63,10 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
     )
 }
 
-/// What is shown of one file: only the lines that are pointed at, for a file may be large.
+/// The excerpt of one file: only the lines with spans, because a file may be large.
 struct View<'s> {
     file: &'s SourceFile,
-    /// Byte range of the lines.
+    /// The byte range of the lines.
     window: Range<usize>,
     first_line: usize,
     marks: Vec<(AnnotationKind, Range<usize>, &'s str)>,
@@ -75,7 +75,7 @@ struct View<'s> {
 impl<'s> View<'s> {
     fn snippet(self) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
         let text = self.file.text.get(self.window.clone()).unwrap_or_default();
-        // Offsets move with what is escaped before them.
+        // Escaped characters move the offsets after them.
         let moved = |offset: usize| printable(text.get(..offset).unwrap_or(text)).len();
         let mut snippet = Snippet::source(printable(text))
             .path(super::path(&self.file.path))
@@ -95,7 +95,7 @@ impl<'s> View<'s> {
     }
 }
 
-/// The lines of one span, marked. `None` if its file has no text.
+/// The lines of one span with marks. `None` if its file has no text.
 fn marked(sources: &SourceMap, span: Span) -> Option<View<'_>> {
     let file = sources.get(span.file).filter(|f| !f.text.is_empty())?;
     let range = within(file, span);
@@ -109,7 +109,7 @@ fn marked(sources: &SourceMap, span: Span) -> Option<View<'_>> {
     })
 }
 
-/// The primary place and the labels, by file; the primary one's first.
+/// The primary location and the labels, by file; the file of the primary one first.
 fn views<'s>(diagnostic: &'s Diagnostic, sources: &'s SourceMap) -> Vec<View<'s>> {
     let primary = diagnostic
         .span
@@ -148,7 +148,7 @@ fn views<'s>(diagnostic: &'s Diagnostic, sources: &'s SourceMap) -> Vec<View<'s>
     views.into_iter().map(|(_, view)| view).collect()
 }
 
-/// The span as a range of whole characters of the file.
+/// The span as a range of full characters of the file.
 fn within(file: &SourceFile, span: Span) -> Range<usize> {
     let boundary = |at: u32| {
         let mut at = (at as usize).min(file.text.len());
@@ -161,7 +161,7 @@ fn within(file: &SourceFile, span: Span) -> Range<usize> {
     start..boundary(span.end).max(start)
 }
 
-/// The range widened to whole lines.
+/// The range widened to full lines.
 fn lines(file: &SourceFile, range: &Range<usize>) -> Range<usize> {
     let before = file.text.get(..range.start).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -11,19 +11,19 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let labels: Vec<Value> = diagnostic
         .labels
         .iter()
-        .map(|l| json!({"text": l.text, "place": place(sources, Some(l.span))}))
+        .map(|l| json!({"text": l.text, "location": location(sources, Some(l.span))}))
         .collect();
     let notes: Vec<Value> = diagnostic
         .notes
         .iter()
-        .map(|n| json!({"text": n.text, "place": place(sources, n.span)}))
+        .map(|n| json!({"text": n.text, "location": location(sources, n.span)}))
         .collect();
     let value = json!({
         "severity": severity(diagnostic),
         "code": diagnostic.code.id,
         "message": diagnostic.message,
         "label": diagnostic.label,
-        "place": place(sources, diagnostic.span),
+        "location": location(sources, diagnostic.span),
         "labels": labels,
         "notes": notes,
         "help": diagnostic.help,
@@ -32,7 +32,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
 }
 
 /// Lines and columns from 1, the end exclusive; bytes from 0.
-fn place(sources: &SourceMap, span: Option<Span>) -> Value {
+fn location(sources: &SourceMap, span: Option<Span>) -> Value {
     let Some((span, file)) = span.and_then(|s| Some((s, sources.get(s.file)?))) else {
         return Value::Null;
     };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Diagnostics as text.
+//! Renders diagnostics as text.
 
 mod human;
 mod json;
@@ -31,29 +31,29 @@ pub fn render(
     }
 }
 
-/// A place as people count: path, line and column from 1.
-struct Place {
+/// A location with path, line and column, counted from 1.
+struct Location {
     path: String,
     line: usize,
     column: usize,
 }
 
-fn place(sources: &SourceMap, span: Span) -> Option<Place> {
+fn location(sources: &SourceMap, span: Span) -> Option<Location> {
     let file = sources.get(span.file)?;
     let (line, column) = file.line_column(span.start);
-    Some(Place {
+    Some(Location {
         path: path(&file.path),
         line,
         column,
     })
 }
 
-/// A path for people.
+/// A path for messages.
 fn path(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
 }
 
-/// The same with texts that a terminal shows and does not obey: they quote documents, files and their names.
+/// The diagnostic with its texts escaped for terminals: they quote documents, files and file names.
 fn shown(diagnostic: &Diagnostic) -> Diagnostic {
     let mut shown = diagnostic.clone();
     let texts = [&mut shown.message, &mut shown.label].into_iter();
@@ -84,7 +84,7 @@ mod tests {
         let nn = sources.add("nn.sknd", "os = is + fd;\n");
         let diagnostic = Diagnostic::error(&SYNTAX, Span::new(nn, 5, 7), "packs differ")
             .with_label("length 2")
-            .with_place(Span::new(nn, 10, 12), "length 3")
+            .with_label_at(Span::new(nn, 10, 12), "length 3")
             .with_note(Some(Span::new(main, 15, 19)), "in operator `f`")
             .with_note(None, "n = 1")
             .with_help("give 2");
@@ -117,7 +117,7 @@ help: give 2
     }
 
     #[test]
-    fn short_gives_every_place_a_line() {
+    fn short_gives_every_position_a_line() {
         let (sources, diagnostic) = example();
         assert_eq!(
             short::render(&diagnostic, &sources),
@@ -126,7 +126,7 @@ help: give 2
         );
     }
 
-    /// `layout.concat{axis=3}([x])`: the library's file is nowhere to go to.
+    /// `layout.concat{axis=3}([x])`: an error in a library file, which the user cannot open.
     #[test]
     fn short_begins_with_what_the_user_wrote() {
         let mut sources = SourceMap::default();
@@ -146,7 +146,7 @@ help: give 2
         assert_eq!(order, ["`b`", "'axis'"]);
     }
 
-    /// Escapes and marks of direction in texts, names of files and the lines that are shown.
+    /// Escape sequences and direction marks in texts, file names and quoted lines.
     #[test]
     fn terminals_are_not_controlled() {
         let mut sources = SourceMap::default();
@@ -156,7 +156,7 @@ help: give 2
         let quoted = "'\u{1b}[31m\u{9b}m\u{202e}\r'";
         let diagnostic = Diagnostic::error(&SYNTAX, Span::new(file, at, at + 1), quoted)
             .with_label(quoted)
-            .with_place(Span::new(file, 0, 1), quoted)
+            .with_label_at(Span::new(file, 0, 1), quoted)
             .with_note(Some(Span::new(file, 0, 1)), quoted)
             .with_note(None, quoted)
             .with_help(quoted);
@@ -172,7 +172,7 @@ help: give 2
             let found = text.matches("'\\u{1b}[31m\\u{9b}m\\u{202e}\\u{d}'").count();
             assert!(found + 1 >= count, "{found}: {text}");
         }
-        // The caret stands below the character that is meant.
+        // The caret is below the character of the span.
         let lines: Vec<&str> = human.lines().collect();
         let shown = lines.iter().position(|l| l.contains("+ x;")).unwrap();
         let column = lines[shown].find('x').unwrap();
@@ -186,13 +186,13 @@ help: give 2
         assert_eq!(text.matches('\n').count(), 1);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(value["code"], "SK0201");
-        assert_eq!(value["place"]["line"], 1);
-        assert_eq!(value["place"]["column"], 6);
-        assert_eq!(value["notes"][0]["place"]["path"], "main.sknd");
+        assert_eq!(value["location"]["line"], 1);
+        assert_eq!(value["location"]["column"], 6);
+        assert_eq!(value["notes"][0]["location"]["path"], "main.sknd");
     }
 
     #[test]
-    fn odd_places_do_no_harm() {
+    fn odd_locations_do_no_harm() {
         let mut sources = SourceMap::default();
         let file = sources.add("a.sknd", "ä\r\nb");
         for (start, end) in [(0, 0), (1, 1), (0, 99), (5, 5), (98, 99), (3, 2)] {

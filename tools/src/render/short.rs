@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `path:line:col: error[CODE]: message`, notes alike. The first location is one outside of the library, in the user's text.
+//! Renders `path:line:col: error[CODE]: message`, and notes in the same form. The first location is in the user's text,
+//! not in the library.
 
 use std::fmt::Write as _;
 
@@ -7,22 +8,22 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::source::{SourceMap, Span};
 use skript_host::one_line;
 
-use super::{place, severity};
+use super::{location, severity};
 
 pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut text = String::new();
     let diagnostic = &super::shown(diagnostic);
     let mut line = |span: Option<Span>, message: &str| {
-        // One line each, whatever a message quotes.
+        // One line for each, whatever a message quotes.
         let message = one_line(message);
-        let _ = match span.and_then(|s| place(sources, s)) {
+        let _ = match span.and_then(|s| location(sources, s)) {
             Some(p) => writeln!(text, "{}:{}:{}: {message}", p.path, p.line, p.column),
             None => writeln!(text, "{message}"),
         };
     };
     let code = diagnostic.code.id;
     let head = format!("{}[{code}]: {}", severity(diagnostic), diagnostic.message);
-    let own = diagnostic.own_place();
+    let own = diagnostic.own_location();
     line(own, &head);
     if own != diagnostic.span {
         line(diagnostic.span, "note: found here");

@@ -22,7 +22,7 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
     let common = without_batch(command);
     let wrong = |message: String, console: &mut Console| {
         let message = format!("{}: {message}", path.display());
-        let diagnostic = Diagnostic::without_place(&BATCH, message);
+        let diagnostic = Diagnostic::without_location(&BATCH, message);
         say(diagnostic, arguments.reading.message_format, console);
         Status::Wrong
     };
@@ -51,7 +51,7 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
             }
             Err(error) => {
                 let message = format!("this line is not a list of strings: {error}");
-                let diagnostic = Diagnostic::without_place(&BATCH, message);
+                let diagnostic = Diagnostic::without_location(&BATCH, message);
                 say(diagnostic, arguments.reading.message_format, &mut buffer);
                 Status::Usage
             }

@@ -17,11 +17,11 @@ use crate::command_line::BenchArguments;
 use crate::console::{Console, Status};
 use crate::engine::Job;
 use crate::engine::compiled::{Compiled, captured, failed};
-use crate::measure::{milliseconds, peak, peak_memory, write_json};
+use crate::measure::{duration_text, milliseconds, peak, peak_memory, write_json};
 use crate::session::{Session, Stopped};
 use crate::stablehlo_program;
 
-/// How long the processor's own rate is measured.
+/// The time for measuring the processor's peak rate.
 const PEAK_TIME: Duration = Duration::from_millis(200);
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
@@ -65,7 +65,7 @@ fn measure(
     compiled(true).artifact(&job)?;
     let begun = Instant::now();
     let (artifact, _) = compiled(true).artifact(&job)?;
-    let wrong = |text: String| Box::new(Diagnostic::without_place(&RUN_FAILED, text));
+    let wrong = |text: String| Box::new(Diagnostic::without_location(&RUN_FAILED, text));
     let program = Program::load(artifact).map_err(|e| wrong(e.to_string()))?;
     let mut instance = Instance::new(&program).map_err(|e| wrong(e.to_string()))?;
     let cached = begun.elapsed();
@@ -108,13 +108,13 @@ fn measure(
     };
     super::print(&format!(
         "compile  {:9.1} ms    from the cache {:.1} ms\n\
-         call     {:9.3} ms    median {:.3} ms of {} calls, {}\n\
+         call     {}    median {} of {} calls, {}\n\
          rate     {:9.1} GFLOP/s{share}{bound}\n\
          memory   {:9.1} MB arena, {:.1} MB weights, {:.1} MB peak of the process\n",
         milliseconds(compile),
         milliseconds(cached),
-        milliseconds(least),
-        milliseconds(median),
+        duration_text(least, 9),
+        duration_text(median, 0),
         arguments.calls,
         count(threads),
         rate(least),
@@ -151,8 +151,8 @@ pub fn count(threads: usize) -> String {
     format!("{threads} thread{plural}")
 }
 
-/// The model composed for the shapes of the arrays that it runs on, whose cost is that of the timed calls. `None` if no
-/// input has a dynamic extent, or the model does not compose for these shapes.
+/// The model composed for the shapes of its arrays, whose cost is that of the timed iterations. `None` if no input has
+/// a dynamic extent, or the model does not compose for these shapes.
 fn executed(
     arguments: &BenchArguments,
     session: &Session,
@@ -183,7 +183,7 @@ fn executed(
     }
 }
 
-/// The shape of each tensor of an input, as `--input-shape` has them: of a stack, that of each item.
+/// The shape of each tensor of an input, as for `--input-shape`; for a stack, that of each item.
 fn item_shapes(tensors: &PortTensors, arrays: &[&[u64]]) -> Vec<Vec<u64>> {
     match (tensors, arrays) {
         (PortTensors::Stack(_), [stack]) => match stack.split_first() {

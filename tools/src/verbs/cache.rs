@@ -14,7 +14,7 @@ use crate::session::say;
 pub fn run(arguments: &CacheArguments, console: &mut Console) -> Status {
     let Some(cache) = Cache::of_user() else {
         let text = "there is no cache: neither XDG_CACHE_HOME nor HOME is an absolute path";
-        let error = Diagnostic::without_place(&UNREADABLE, text);
+        let error = Diagnostic::without_location(&UNREADABLE, text);
         say(error, MessageFormat::Human, console);
         return Status::Wrong;
     };
@@ -37,7 +37,7 @@ pub fn run(arguments: &CacheArguments, console: &mut Console) -> Status {
 fn list(cache: &Cache) -> Result<String, Box<Diagnostic>> {
     let entries = cache.entries().map_err(|e| {
         let text = format!("cannot read {}: {e}", cache.folder().display());
-        Box::new(Diagnostic::without_place(&UNREADABLE, text))
+        Box::new(Diagnostic::without_location(&UNREADABLE, text))
     })?;
     let folder = cache.folder().to_string_lossy();
     let folder = skript_host::printable(&folder);
@@ -50,7 +50,7 @@ fn clean(cache: &Cache, days: Option<u64>) -> Result<String, Box<Diagnostic>> {
     let removed = cache.remove(|entry| age.is_none_or(|age| entry.is_older_than(age)));
     let removed = removed.map_err(|e| {
         let text = format!("cannot clean {}: {e}", cache.folder().display());
-        Box::new(Diagnostic::without_place(&OUTPUT, text))
+        Box::new(Diagnostic::without_location(&OUTPUT, text))
     })?;
     Ok(format!("removed  {}\n", sized(&removed)))
 }

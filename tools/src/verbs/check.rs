@@ -16,7 +16,7 @@ pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     let mut graphs = session.possible_graphs();
     match session.status() {
         Status::Done => session.check_names_of(&graphs, std::iter::empty()),
-        // What is wrong elsewhere does not hide what a composition finds.
+        // Errors elsewhere do not hide those that composition finds.
         _ => graphs = session.sound_graphs(graphs),
     }
     if session.status() != Status::Usage {
@@ -27,7 +27,7 @@ pub fn run(arguments: &CheckArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// A StableHLO program: whether it is one, and has code.
+/// Checks a StableHLO program: whether it is valid and supported.
 fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
     let mut sources = SourceMap::default();
     let own = [("--weights", arguments.weights)];
@@ -47,7 +47,7 @@ fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
     stablehlo_program::finish(done, &sources, &arguments.reading, console)
 }
 
-/// One graph as the main one. What is wrong in it does not keep others from being checked.
+/// Checks one graph as the main one. Its errors do not prevent the check of others.
 fn check(arguments: &CheckArguments, session: &mut Session, graph: &str, console: &mut Console) {
     let missing = session.missing_attributes(graph);
     let open = session.open_packs(graph);
@@ -67,7 +67,7 @@ fn check(arguments: &CheckArguments, session: &mut Session, graph: &str, console
         }
         return;
     }
-    // Definitions are proven without values; shapes need them.
+    // Definitions are checked without values; shapes need them.
     let text = format!(
         "note: shapes of graph `{graph}` are not checked, because {} no value; pass it with --set\n",
         match missing.as_slice() {

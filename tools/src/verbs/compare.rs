@@ -31,7 +31,7 @@ pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// Compares the production build's outputs; where they differ, or if asked to, every tensor of the graph.
+/// Compares the production build's outputs; if they differ, or on request, every tensor of the graph.
 fn compare(
     arguments: &CompareArguments,
     session: &Session,
@@ -67,12 +67,12 @@ fn compare(
     };
     let first = detailed.iter().chain(&outputs).find(|l| !l.agrees);
     if let Some(line) = first {
-        let place = line.span.filter(|_| detailed.iter().any(|l| !l.agrees));
+        let location = line.span.filter(|_| detailed.iter().any(|l| !l.agrees));
         let message = format!("`{}` {}", line.name, line.text);
-        let diagnostic = match place {
+        let diagnostic = match location {
             Some(span) => Diagnostic::error(&ANSWERS_DIFFER, span, message)
                 .with_label("the first tensor that differs"),
-            None => Diagnostic::without_place(&ANSWERS_DIFFER, message),
+            None => Diagnostic::without_location(&ANSWERS_DIFFER, message),
         };
         let agreeing: Vec<&str> = detailed
             .iter()
@@ -99,7 +99,7 @@ fn compare(
     Ok(report)
 }
 
-/// One tensor's comparison.
+/// The comparison of one tensor.
 struct Line {
     name: String,
     agrees: bool,
@@ -113,7 +113,7 @@ fn lines(
     expected: &[Arc<Tensor>],
     found: &[Arc<Tensor>],
 ) -> Vec<Line> {
-    // A few units in the last place of the type.
+    // A few ulp of the type.
     let (rtol, atol) = match model.numbers.real {
         RealType::F16 => (4e-3, 1e-3),
         RealType::BF16 => (3e-2, 1e-2),
@@ -150,7 +150,7 @@ fn lines(
         .collect()
 }
 
-/// Whether two tensors agree, and how well.
+/// Whether two tensors agree, and by how much they differ.
 fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool, String) {
     if expected.shape() != found.shape() || expected.kind() != found.kind() {
         let show = |t: &Tensor| format!("{}{:?}", t.kind().name(), t.shape());
@@ -177,7 +177,7 @@ fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool,
         } else {
             largest.max(distance)
         };
-        // No tolerance makes an infinity or NaN agree with another number.
+        // No tolerance makes an infinity or NaN equal to another number.
         if !distance.is_finite() || distance > atol + rtol * e.abs() {
             wrong += 1;
             first.get_or_insert((i, e, f));
@@ -185,12 +185,12 @@ fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool,
     }
     match first {
         Some((i, e, f)) => {
-            let place = place(expected.shape(), i);
+            let location = location(expected.shape(), i);
             let of = expected.volume();
             (
                 false,
                 format!(
-                    "differs in {wrong} of {of} elements, first at {place:?}: {f} instead of {e}"
+                    "differs in {wrong} of {of} elements, first at {location:?}: {f} instead of {e}"
                 ),
             )
         }
@@ -204,8 +204,8 @@ fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool,
     }
 }
 
-/// Indices of a row-major position.
-fn place(shape: &[u64], position: usize) -> Vec<u64> {
+/// The indices of a row-major position.
+fn location(shape: &[u64], position: usize) -> Vec<u64> {
     let mut rest = position as u64;
     let mut indices: Vec<u64> = shape
         .iter()
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_row_major() {
-        assert_eq!(place(&[2, 3], 4), [1, 1]);
+    fn positions_are_row_major() {
+        assert_eq!(location(&[2, 3], 4), [1, 1]);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript compile`: a model as a file of code, or as text after a stage on the way.
+//! `skript compile`: compiles a model to a file, or prints it at an intermediate stage.
 
 mod program;
 mod shared_object;
@@ -9,9 +9,10 @@ mod user_kernels;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use skript_frontend::ast::Module;
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::OUTPUT;
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, UNREADABLE};
 use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
 use skript_passes::{Options, Stop, model_after, pipeline_text};
@@ -21,8 +22,8 @@ use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
 use crate::engine::compiled::{compile, options};
 use crate::engine::refused;
-use crate::program_weights::WeightsPlace;
-use crate::session::{Session, Stopped, Weights};
+use crate::program_weights::WeightsLocation;
+use crate::session::{Session, Stopped, Weights, say};
 use crate::stablehlo_program;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
@@ -43,40 +44,45 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     let mut session = Session::open(arguments.model(), &arguments.reading);
     if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
         session.report_usage(
-            Diagnostic::without_place(&OUTPUT, "an operator that is kept has no code of ours")
+            Diagnostic::without_location(&OUTPUT, "an operator that is kept has no code of ours")
                 .with_help(
                     "use --emit=skript, linalg, linalg-named, affine, scf or buffers with --keep",
                 ),
         );
     }
-    if let Some(extension) = arguments.unknown_extension() {
-        let text = format!("the extension `.{extension}` is not known");
-        session.report_usage(Diagnostic::without_place(&OUTPUT, text).with_help(
+    if let Some(text) = arguments.wrong_extension() {
+        session.report_usage(Diagnostic::without_location(&OUTPUT, text).with_help(
             "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, or --emit, such as --emit=linalg",
         ));
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
-            Diagnostic::without_place(&OUTPUT, "there is a report of the forms of StableHLO only")
-                .with_help("use --emit=stablehlo with --report"),
+            Diagnostic::without_location(
+                &OUTPUT,
+                "there is a report of the forms of StableHLO only",
+            )
+            .with_help("use --emit=stablehlo with --report"),
         );
     }
     if arguments.mesh.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
-            Diagnostic::without_place(&OUTPUT, "a mesh is for StableHLO programs only")
+            Diagnostic::without_location(&OUTPUT, "a mesh is for StableHLO programs only")
                 .with_help("use --emit=stablehlo with --mesh"),
         );
     }
-    if arguments.weights.place.is_some() && arguments.emit() != EmitName::Stablehlo {
+    if arguments.weights.location.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(
-            Diagnostic::without_place(&OUTPUT, "--weights applies to StableHLO programs only")
+            Diagnostic::without_location(&OUTPUT, "--weights applies to StableHLO programs only")
                 .with_help("use --emit=stablehlo with --weights"),
         );
     }
-    if arguments.weights.place() == WeightsPlace::File && arguments.output().is_none() {
+    if arguments.weights.location() == WeightsLocation::File && arguments.output().is_none() {
         session.report_usage(
-            Diagnostic::without_place(&OUTPUT, "weights are written to a file next to the program")
-                .with_help("name the program's file with -o"),
+            Diagnostic::without_location(
+                &OUTPUT,
+                "weights are written to a file next to the program",
+            )
+            .with_help("name the program's file with -o"),
         );
     }
     if session.status() == Status::Done {
@@ -105,7 +111,7 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// Gives the file that was written if nobody named one.
+/// Compiles the model; returns the written file if the user did not name it.
 fn make(
     arguments: &CompileArguments,
     session: &Session,
@@ -145,6 +151,40 @@ fn make(
 
 /// Prints the passes that compilation would run.
 fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status {
+    let format = arguments.reading.message_format;
+    let path = arguments.model();
+    if path != Path::new("") && !path.exists() {
+        let text = format!("{}: there is no such file or folder", path.display());
+        say(
+            Diagnostic::without_location(&UNREADABLE, text),
+            format,
+            console,
+        );
+        return Status::Wrong;
+    }
+    if stablehlo_program::is_program(arguments.model()) {
+        return program::print_pipeline(arguments, console);
+    }
+    let emit = arguments.emit();
+    let without = match emit {
+        EmitName::Ast => Some("the syntax tree, which exists before the first pass"),
+        EmitName::Model => Some("the composed model, which exists before the first pass"),
+        EmitName::Skript if arguments.keep.is_empty() => {
+            Some("the module that the passes start from")
+        }
+        EmitName::Stablehlo => Some("a StableHLO program, which is not written by a pass pipeline"),
+        _ => None,
+    };
+    if let Some(what) = without {
+        let name = emit.to_possible_value();
+        let name = name.as_ref().map_or("", |name| name.get_name());
+        let text = format!("--emit={name} runs no passes: it writes {what}");
+        let wrong = Diagnostic::without_location(&COMMAND_LINE_NAME, text);
+        let help =
+            "use --print-pipeline with a later stage, such as --emit=linalg or --emit=llvm-dialect";
+        say(wrong.with_help(help), format, console);
+        return Status::Usage;
+    }
     let (stop, pipeline) = stop(arguments.emit(), arguments.pipeline);
     let options = Options {
         keep: arguments.keep.clone(),
@@ -162,7 +202,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
     }
 }
 
-/// Where compilation stops for what is emitted, and the lowering that leads there. Objects need all stages.
+/// The last stage of compilation for an output, and the lowering that leads there. Object code needs all stages.
 fn stop(emit: EmitName, pipeline: Pipeline) -> (Stop, Pipeline) {
     match emit {
         EmitName::Ast | EmitName::Model | EmitName::Stablehlo | EmitName::Skript => {
@@ -211,19 +251,23 @@ fn after_stage(
         keep: arguments.keep.clone(),
         ..options(pipeline, arguments.target.target())
     };
-    model_after(model, sources, &options, stop, !arguments.no_locations)
-        .map_err(|e| refused(&e, model, sources))
+    let mut bytes = model_after(model, sources, &options, stop, !arguments.no_locations)
+        .map_err(|e| refused(&e, model, sources))?;
+    if !matches!(stop, Stop::Code(Form::Object)) && bytes.last() != Some(&b'\n') {
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
 }
 
-/// The syntax tree as JSON; places are byte offsets `start..end` in the module's file.
+/// The syntax tree as JSON; positions are byte offsets `start..end` in the module's file.
 fn tree(module: Option<&Module>) -> Vec<u8> {
-    // The tree has names and numbers only: nothing in it can fail to be written.
+    // The tree has names and numbers only, which can always be written.
     let mut text = serde_json::to_vec_pretty(&module).unwrap_or_default();
     text.push(b'\n');
     text
 }
 
-/// The text after every stage, in files numbered in order.
+/// Writes the text after every stage to files numbered in order.
 fn dump(
     arguments: &CompileArguments,
     session: &Session,
@@ -232,7 +276,7 @@ fn dump(
 ) -> Result<(), Stopped> {
     std::fs::create_dir_all(folder).map_err(|error| {
         let message = format!("{}: {error}", folder.display());
-        Box::new(Diagnostic::without_place(&OUTPUT, message))
+        Box::new(Diagnostic::without_location(&OUTPUT, message))
     })?;
     let lowered = match arguments.pipeline {
         Pipeline::Linalg => (EmitName::Linalg, "linalg.mlir"),
@@ -258,13 +302,13 @@ fn dump(
     Ok(())
 }
 
-/// The graph's own name.
+/// The unqualified name of the graph.
 fn graph(model: &Model) -> &str {
     let graph = model.function(model.entry).map_or("model", |f| &f.name);
     graph.rsplit('.').next().unwrap_or(graph)
 }
 
-/// The graph's name with the ending of what it becomes, in the working folder.
+/// The graph's name with the extension of the output, in the working folder.
 fn named(model: &Model, emit: EmitName) -> PathBuf {
     let graph = graph(model);
     let ending = match emit {
@@ -279,6 +323,6 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {
     let written = std::fs::File::create(path).and_then(|mut file| file.write_all(bytes));
     written.map_err(|error| {
         let message = format!("{}: {error}", path.display());
-        Box::new(Diagnostic::without_place(&OUTPUT, message))
+        Box::new(Diagnostic::without_location(&OUTPUT, message))
     })
 }

@@ -59,7 +59,7 @@ pub fn run(arguments: &ExplainArguments, console: &mut Console) -> Status {
     Status::Done
 }
 
-/// Signature, comment, what holds for the whole section, examples.
+/// Signature, comment, notes for the full section, examples.
 fn page(entry: &Entry) -> String {
     let mut text = format!(
         "{}{}\n\n{}\n",

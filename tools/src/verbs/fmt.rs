@@ -55,7 +55,7 @@ struct Work {
 }
 
 impl Work {
-    /// The formatted text of a file, unless it is broken, which is then reported.
+    /// The formatted text of a file, unless it has errors, which are reported.
     fn formatted(&mut self, path: &Path, text: &str) -> Option<String> {
         let file = self.sources.add(path, text);
         format(file, text, &Limits::default(), &mut self.sink)
@@ -97,12 +97,13 @@ impl Work {
         } else if let Err(error) = replace(path, &formatted) {
             let message = format!("{}: {error}", path.display());
             self.sink
-                .report(Diagnostic::without_place(&OUTPUT, message));
+                .report(Diagnostic::without_location(&OUTPUT, message));
         }
     }
 }
 
-/// Writes beside the file first, so that a full disk does not cost the text; keeps its permissions and follows links.
+/// Writes a new file and renames it, so that a full disk does not destroy the text; keeps permissions and follows
+/// links.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let path: PathBuf = path.canonicalize()?;
     let folder = path.parent().unwrap_or(Path::new("."));

@@ -61,7 +61,7 @@ fn tables(
         given: given.as_ref(),
         ..Weights::of_the_model()
     };
-    let wrong = |e: TensorError| Box::new(Diagnostic::without_place(&WEIGHTS, e.to_string()));
+    let wrong = |e: TensorError| Box::new(Diagnostic::without_location(&WEIGHTS, e.to_string()));
     let contents = session.store(weights).map_err(wrong)?.contents();
     let variables: Vec<Listed> = requests(model).iter().map(Listed::from).collect();
     if arguments.json {
@@ -93,19 +93,19 @@ fn arrays(arrays: &[Listed]) -> Json {
 
 struct Facts {
     graph: String,
-    /// Name, type with extents.
+    /// Name, and type with extents.
     inputs: Vec<(String, String)>,
     outputs: Vec<(String, String)>,
-    /// Name of the module, edition, whether it is of the library.
+    /// Name of the module, edition, whether it is in the library.
     modules: Vec<(String, &'static str, bool)>,
     /// Variables, elements, bytes.
     variables: usize,
     parameters: u64,
     parameter_bytes: u64,
-    /// The compiled model's working memory; why there is none otherwise.
+    /// The compiled model's working memory; the reason if there is none.
     arena: Result<u64, String>,
     flops: u64,
-    /// Operator, invocations, operations of all of them; the costliest first.
+    /// Operator, number of invocations, operations of all of them; the most operations first.
     operators: Vec<(String, u64, u64)>,
 }
 
@@ -132,7 +132,7 @@ impl Facts {
         for (key, module) in &program.modules {
             let library = program.origin(key) == skript_frontend::program::Origin::Library;
             let module = (module.name.clone(), program.edition(key).name(), library);
-            // A module of the library and an edition's variant of it are one module to whoever imports them.
+            // Several editions of a library module are one module for its importers.
             if !modules.contains(&module) {
                 modules.push(module);
             }
@@ -237,7 +237,7 @@ impl Facts {
     }
 }
 
-/// `real[1,3,~|224]`; a pack of tensors of one type is that type with its length, of several all of them.
+/// `real[1,3,~|224]`; for a pack of tensors of one type, that type with its length; otherwise the types of all of them.
 fn port_type(function: &Function, port: &Port) -> String {
     if let PortTensors::Stack(id) = port.tensors
         && let Some(value) = function.values.get(id.0 as usize)

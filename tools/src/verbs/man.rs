@@ -13,7 +13,10 @@ use crate::console::{Console, Status};
 use crate::session::say;
 
 pub fn run(arguments: &ManualArguments, console: &mut Console) -> Status {
-    let mut skript = CommandLine::command();
+    let mut skript = CommandLine::command()
+        .disable_help_subcommand(true)
+        .mut_subcommand("cache", |cache| cache.disable_help_subcommand(true))
+        .mut_subcommand("run", |run| run.display_name(RUN_PAGE));
     skript.build();
     let done = match (&arguments.output_dir, &arguments.command) {
         (Some(folder), _) => write_all(&skript, folder),
@@ -22,7 +25,7 @@ pub fn run(arguments: &ManualArguments, console: &mut Console) -> Status {
             Some(command) => print(command.clone()),
             None => {
                 let text = format!("skript has no command `{name}`");
-                let error = Diagnostic::without_place(&COMMAND_LINE_NAME, text)
+                let error = Diagnostic::without_location(&COMMAND_LINE_NAME, text)
                     .with_help("`skript --help` lists them");
                 say(error, MessageFormat::Human, console);
                 return Status::Usage;
@@ -32,12 +35,15 @@ pub fn run(arguments: &ManualArguments, console: &mut Console) -> Status {
     match done {
         Ok(()) => Status::Done,
         Err(error) => {
-            let error = Diagnostic::without_place(&OUTPUT, error.to_string());
+            let error = Diagnostic::without_location(&OUTPUT, error.to_string());
             say(error, MessageFormat::Human, console);
             Status::Wrong
         }
     }
 }
+
+/// The name of the page of `skript run`; `skript-run` is that of the program of this name.
+const RUN_PAGE: &str = "skript-run-model";
 
 /// Prints a command's page as roff.
 fn print(command: clap::Command) -> std::io::Result<()> {

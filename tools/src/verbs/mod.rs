@@ -30,7 +30,7 @@ use crate::target_arguments::TargetArguments;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 
-/// Parses the command line and does what it says. Never panics.
+/// Parses the command line and executes it. Never panics.
 pub fn dispatch(arguments: Vec<OsString>, console: &mut Console) -> Status {
     let status = obey(arguments, console);
     match take(&FAILED_WRITE) {
@@ -38,7 +38,7 @@ pub fn dispatch(arguments: Vec<OsString>, console: &mut Console) -> Status {
         Some(error) => {
             let message = format!("cannot write to standard output: {error}");
             say(
-                Diagnostic::without_place(&OUTPUT, message),
+                Diagnostic::without_location(&OUTPUT, message),
                 MessageFormat::Human,
                 console,
             );
@@ -63,10 +63,7 @@ fn parse(arguments: &[OsString], console: &mut Console) -> Result<Verb, Status> 
     CommandLine::try_parse_from(arguments)
         .and_then(
             |line| match line.verb.target().map(TargetArguments::check) {
-                Some(Err(error)) => {
-                    let mut command = CommandLine::command();
-                    Err(command.error(ErrorKind::ValueValidation, error))
-                }
+                Some(Err(error)) => Err(wrong_value(arguments, error)),
                 _ => Ok(line.verb),
             },
         )
@@ -86,6 +83,18 @@ fn parse(arguments: &[OsString], console: &mut Console) -> Result<Verb, Status> 
                 Status::Done
             }
         })
+}
+
+/// An error in a value, with the usage of the verb on the command line.
+fn wrong_value(arguments: &[OsString], error: impl std::fmt::Display) -> clap::Error {
+    let mut skript = CommandLine::command();
+    skript.build();
+    let matches = skript.clone().try_get_matches_from(arguments).ok();
+    let verb = matches.as_ref().and_then(clap::ArgMatches::subcommand_name);
+    match verb.and_then(|verb| skript.find_subcommand_mut(verb)) {
+        Some(command) => command.error(ErrorKind::ValueValidation, error),
+        None => skript.error(ErrorKind::ValueValidation, error),
+    }
 }
 
 fn perform(verb: Verb, console: &mut Console) -> Status {
@@ -119,12 +128,12 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
 
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// What the last panic said, if there was one since the last call.
+/// The message of the last panic since the last call, if any.
 pub fn last_panic() -> Option<String> {
     take(&LAST_PANIC)
 }
 
-/// A panic becomes a diagnostic and exit status 1, on whatever thread it happened.
+/// Turns a panic into a diagnostic and exit status 1, on any thread.
 fn guard(
     console: &mut Console,
     format: MessageFormat,
@@ -146,13 +155,13 @@ fn guard(
     }
 }
 
-/// Whether what a verb prints is dropped: inside a batch.
+/// Whether a verb's output is dropped, as in a batch.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Why stdout took no more: the first reason counts.
+/// Why writing to stdout failed; the first reason counts.
 static FAILED_WRITE: Mutex<Option<String>> = Mutex::new(None);
 
-/// Writes to stdout. A failure ends the program with status 1; a reader that went away is nobody's concern.
+/// Writes to stdout. A failure ends the program with status 1; a closed pipe is not an error.
 fn print(text: &str) {
     use std::io::Write as _;
     if QUIET.load(Ordering::Relaxed) {
@@ -171,15 +180,18 @@ fn print(text: &str) {
     }
 }
 
-fn take(place: &Mutex<Option<String>>) -> Option<String> {
-    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+fn take(location: &Mutex<Option<String>>) -> Option<String> {
+    location
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The last panic is one for the process: a test that guards work holds this.
+    /// The last panic is global to the process: tests that guard work hold this lock.
     pub fn alone() -> std::sync::MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -193,14 +205,14 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_sk9199_with_its_place() {
+    fn a_panic_is_sk9199_with_its_location() {
         let (status, text) = guarded(|_| panic!("the works are stuck"));
         assert_eq!(status, Status::Wrong);
         assert!(text.contains("error[SK9199]"), "{text}");
         assert!(text.contains("the works are stuck"), "{text}");
     }
 
-    /// Near miss: what a verb refuses by itself is no defect of ours.
+    /// Near miss: an error that a verb returns is not an internal error.
     #[test]
     fn a_refusal_is_no_defect() {
         let (status, text) = guarded(|_| Status::Wrong);

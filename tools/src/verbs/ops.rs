@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript ops`: the operators of the standard library, and of a model.
 
+use skript_frontend::diagnostics::closest;
 use skript_frontend::documentation::{self, Entry};
 use skript_frontend::program::Origin;
 use skript_semantics::{IntType, RealType};
@@ -23,13 +24,17 @@ pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
     let module = arguments.module.as_deref();
     let wanted = |e: &Entry| e.name.contains(pattern) && module.is_none_or(|m| e.module == m);
     let missing = module.filter(|m| !entries.iter().any(|e| e.module == *m));
+    let known: Vec<String> = entries.iter().map(|e| e.name.clone()).collect();
     let entries: Vec<Entry> = entries.into_iter().filter(wanted).collect();
     if entries.is_empty() {
         let what = match missing {
             Some(module) => format!("no module `{module}` has operators"),
-            None => "no operator has such a name".to_owned(),
+            None => format!("no operator has `{pattern}` in its name"),
         };
-        console.write(&format!("error: {what}; `skript ops` lists all\n"));
+        let names = known.iter().flat_map(|name| parts(name));
+        let near = closest(missing.unwrap_or(pattern), names);
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        console.write(&format!("error: {what}{near}; `skript ops` lists all\n"));
         return Status::Usage;
     }
     if arguments.markdown {
@@ -50,7 +55,14 @@ pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
     Status::Done
 }
 
-/// The library's operators, then those of a model's own modules; and what became of the model.
+/// What a pattern may be meant for: a full name, a module, an operator, or a word of its name.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    let (module, operator) = name.rsplit_once('.').unwrap_or(("", name));
+    let words = operator.split('_');
+    [name, module, operator].into_iter().chain(words)
+}
+
+/// The library's operators, then those of a model's own modules; and the status of the model.
 pub fn known(
     model: Option<&std::path::Path>,
     message_format: MessageFormat,

@@ -27,7 +27,7 @@ pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
     session.close(console)
 }
 
-/// Reports to the session.
+/// Adds diagnostics to the session.
 fn compute(arguments: &RunArguments, session: &mut Session) {
     let Some(model) = session.compose_for(&arguments.inputs) else {
         return;

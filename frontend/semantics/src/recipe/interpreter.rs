@@ -123,7 +123,8 @@ fn apply(op: &str, predicate: &str, inputs: &[Value]) -> Value {
         }
         ("math.ipowi", [I(a), I(b)]) => {
             assert!(*b >= 0, "negative exponent");
-            // By factors, two at a time for speed: the exponents tried are small or the bases are 0, 1, -1.
+            // By repeated multiplication, two factors at a time: the tested exponents are small, or the bases are 0, 1,
+            // -1.
             match (*a, *b) {
                 (0, 0) | (1, _) => I(1),
                 (0, _) => I(0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The recipes themselves.
+//! Builds the recipes.
 
 use super::{Input, Predicate, Recipe, Step, TypeClass};
 use crate::op::ScalarOp;
@@ -92,7 +92,7 @@ impl Steps {
                 let not = self.add("arith.xori", &[Arg(0), True(true)], bool);
                 self.add("arith.ori", &[not, Arg(1)], bool)
             }
-            // i1 holds 0 and -1 as signed numbers; false < true needs the unsigned order.
+            // i1 has the signed values 0 and -1; false < true needs the unsigned order.
             ScalarOp::Lt => self.compare_int("ult", Arg(0), Arg(1)),
             ScalarOp::Le => self.compare_int("ule", Arg(0), Arg(1)),
             ScalarOp::Gt => self.compare_int("ugt", Arg(0), Arg(1)),
@@ -147,7 +147,7 @@ impl Steps {
         self.select(zero, Int(class, 0), patched, class)
     }
 
-    /// Divisors 0 and -1 are replaced by 1, whose remainder is 0 as theirs is defined to be.
+    /// Divisors 0 and -1 are replaced by 1, whose remainder is 0, as defined for both.
     fn remainder(&mut self, class: TypeClass) -> Input {
         let zero = self.compare_int("eq", Arg(1), Int(class, 0));
         let minus_one = self.compare_int("eq", Arg(1), Int(class, -1));
@@ -174,14 +174,14 @@ impl Steps {
         self.add("arith.addf", &[rest, moved], TypeClass::Real)
     }
 
-    /// Whether a remainder that is not zero has another sign than its divisor.
+    /// Whether a remainder is not zero and its sign differs from that of its divisor.
     fn differ(&mut self, inexact: Input, rest_negative: Input, divisor_negative: Input) -> Input {
         let signs = [rest_negative, divisor_negative];
         let differ = self.add("arith.xori", &signs, TypeClass::Bool);
         self.add("arith.andi", &[inexact, differ], TypeClass::Bool)
     }
 
-    /// `math.ipowi` on a non-negative exponent; it has no form on `index`.
+    /// `math.ipowi` with a non-negative exponent; it does not support `index`.
     fn power(&mut self, class: TypeClass) -> Input {
         let (base, exponent, width) = match class {
             TypeClass::Index => (
@@ -296,7 +296,7 @@ impl Steps {
     }
 }
 
-/// The op of `math` that is the function.
+/// The op of `math` for the function.
 fn function(op: ScalarOp) -> Option<&'static str> {
     Some(match op {
         ScalarOp::Abs => "math.absf",

@@ -12,7 +12,7 @@ use crate::diagnostics::Code;
 const GRAPH: &str =
     "graph Main { @input { x: real[1]; } @output { y: real[1]; } @compose { y = x; } }";
 
-/// Wrong outcomes of rows.
+/// Rows with unexpected results.
 #[derive(Default)]
 struct Rows(Vec<String>);
 

@@ -21,7 +21,7 @@ use crate::model::{
 
 /// The run-time checks of a formula.
 pub(crate) struct Secured {
-    /// When the function begins.
+    /// Tested at the beginning of the function.
     pub(crate) demands: Vec<Demand>,
     /// Formulas before the formula. Their targets have no tensors yet.
     pub searches: Vec<Formula>,
@@ -29,9 +29,9 @@ pub(crate) struct Secured {
 
 /// Brings every access of the formula in bounds (the invariant of [`crate::model::formula`]).
 ///
-/// Gives what the run must test, besides the lengths `beside`: that indices which no data decide stay in their tensors, and
-/// that the `positions` of items are there. A formula that `counts` what it writes rests on a tensor that nothing else has:
-/// conditions that read it are not tested in front.
+/// Returns the run-time checks, in addition to those of `beside`: that indices which do not depend on data are in
+/// bounds, and that the `positions` of items exist. A formula that `counts` its writes depends on a tensor of its own,
+/// so conditions that read it are not tested before it.
 pub(crate) fn secure(
     formula: &mut Formula,
     function: &Function,
@@ -74,7 +74,7 @@ pub(crate) fn secure(
     for search in &mut searches {
         make_safe(search, values);
     }
-    // A formula without steps looks at no item.
+    // A formula without steps accesses no item.
     let empty = written.indices.iter().any(|i| i.extent.bound() == 0);
     if written.predicate.is_none() && !empty {
         let work = Work::default();
@@ -126,7 +126,7 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
         });
     }
     if let Some(predicate) = formula.predicate.take() {
-        // The predicate proves nothing about itself.
+        // The predicate cannot prove its own accesses.
         let implying = predicate.clone();
         pass.predicate = None;
         formula.predicate = Some(pass.condition(predicate, &locals));
@@ -183,7 +183,7 @@ fn make_safe(formula: &mut Formula, values: &[Value]) -> bool {
     is_proven
 }
 
-/// Removes indices of extent 1 that nothing uses.
+/// Removes indices of extent 1 that are unused.
 fn drop_unused_units(formula: &mut Formula) {
     let mut used = vec![false; formula.indices.len()];
     let mut visit = |expr: &Expr| {
@@ -286,7 +286,7 @@ struct Pass<'a> {
     /// The facts of the loops.
     always: Vec<Sum>,
     work: Work,
-    /// Whether everything so far stays in its tensor as it is written.
+    /// Whether everything so far is in bounds as written.
     is_proven: bool,
 }
 
@@ -298,7 +298,7 @@ impl<'a> Pass<'a> {
             .unwrap_or_default()
     }
 
-    /// The predicate itself: each conjunct is evaluated where those before it hold.
+    /// The predicate: each conjunct is evaluated only if all earlier ones hold.
     fn condition(&mut self, predicate: Expr, locals: &[FormulaLocal]) -> Expr {
         let always = self.always.clone();
         self.expr(predicate, locals, &always)
@@ -407,7 +407,7 @@ impl<'a> Pass<'a> {
                     return literal_bool(value);
                 }
             }
-            // Both sides are computed as they are written: what is lazy is a choice.
+            // Both sides are evaluated strictly: lazy operations are selects.
             (ScalarOp::And | ScalarOp::Or, _) => return runtime::simplified(op, kind, operands),
             (ScalarOp::Not, [a]) => {
                 if let Some(value) = runtime::bool_literal(a) {
@@ -424,7 +424,7 @@ impl<'a> Pass<'a> {
         Expr::apply(kind, op, operands)
     }
 
-    /// Whether the difference of both sides does not overflow i64.
+    /// Whether the difference of both sides fits i64.
     fn orders(&self, a: &Expr, b: &Expr, locals: &[FormulaLocal], facts: &[Sum]) -> bool {
         let small = |e: &Expr| {
             let Interval { low, high } = self.known(locals, facts).interval(e);
@@ -454,7 +454,7 @@ impl<'a> Pass<'a> {
         let shape = self.shape(tensor);
         if shape.iter().any(|e| e.bound() == 0) {
             self.is_proven = false;
-            // An empty tensor has no element to read; the value is not used.
+            // An empty tensor has no element to read; the value is unused.
             return Expr::literal(kind.default_value());
         }
         let mut secured = Vec::with_capacity(subscripts.len());
@@ -488,7 +488,7 @@ impl<'a> Pass<'a> {
         Known::new((self.indices, locals), facts, &self.work)
     }
 
-    /// The index if it is in range, else the nearest that is.
+    /// The index if it is in range, else the nearest valid one.
     fn clamped(
         &self,
         index: Expr,
@@ -512,14 +512,14 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// That every step finds its item; `None` if no condition over extents says so.
+/// The condition that every step finds its item; `None` if no condition over extents expresses that.
 fn item(loops: &Loops, position: &Position) -> Option<Demand> {
     let (low, high) = loops.exact(&position.index)?;
     let first = match position.from_end {
         true => Sum::from(&low).add(&Sum::from(&position.length)).into(),
         false => low.clone(),
     };
-    let within = Demand::within(&first, &high, &position.places);
+    let within = Demand::within(&first, &high, &position.locations);
     let (code, message) = match position.subject {
         Subject::Item => (
             &INDEX_OUT_OF_RANGE,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::eval::runtime;
 use crate::model::{Expr, Formula, Node};
 
-/// What the value of an expression rests on.
+/// What the value of an expression depends on.
 #[derive(Clone, Default)]
 pub(super) struct Dependence {
     pub data: bool,
@@ -16,14 +16,14 @@ pub(super) struct Dependence {
 /// A local value.
 pub(super) struct Local {
     rests: Dependence,
-    /// Without locals in it, if it reads no tensor.
+    /// The value with all locals substituted, if it reads no tensor.
     value: Option<Expr>,
 }
 
-/// How large a local value may be, written out.
+/// The maximum size of a local value after substitution.
 const MOST_NODES: usize = 1 << 14;
 
-/// The locals of a formula; `None` if they are too large, written out.
+/// The locals of a formula; `None` if they are too large after substitution.
 pub(super) fn locals(formula: &Formula) -> Option<Vec<Local>> {
     let mut found: Vec<Local> = Vec::with_capacity(formula.locals.len());
     for local in &formula.locals {
@@ -67,7 +67,7 @@ pub(super) fn rests(expr: &Expr, locals: &[Local]) -> Dependence {
     found
 }
 
-/// The expression with the values of locals in it.
+/// The expression with the values of locals substituted.
 pub(super) fn inlined(expr: &Expr, locals: &[Local]) -> Expr {
     let all = |exprs: &[Expr]| exprs.iter().map(|e| inlined(e, locals)).collect();
     let boxed = |expr: &Expr| Box::new(inlined(expr, locals));

@@ -8,10 +8,10 @@ use skript_semantics::{Scalar, ScalarKind};
 use super::walk::Condition;
 use crate::model::{Expr, Formula};
 
-/// Expressions that may be evaluated for the accesses of one formula.
+/// The maximum number of evaluated expressions for the accesses of one formula.
 const MOST_EVALUATIONS: usize = 1 << 22;
 
-/// What is left for one formula.
+/// The rest of that budget for one formula.
 pub(super) struct Points(Cell<usize>);
 
 impl Default for Points {
@@ -20,10 +20,10 @@ impl Default for Points {
     }
 }
 
-/// Whether a step leaves a tensor.
+/// Whether an access is out of bounds in some step.
 pub(super) enum Verdict {
     Inside,
-    /// The index in the first such step, and the values of all indices that it rests on.
+    /// The index in the first such step, and the values of all indices that it depends on.
     Outside(i64, Vec<(usize, i64)>),
 }
 
@@ -32,16 +32,16 @@ pub(super) struct Question<'a> {
     pub formula: &'a Formula,
     pub subscript: &'a Expr,
     pub size: i64,
-    /// What has to hold where the access is evaluated.
+    /// The conditions under which the access is evaluated.
     pub path: &'a [Condition<'a>],
-    /// The indices that the subscript rests on.
+    /// The indices that the subscript depends on.
     pub own: &'a [usize],
-    /// Those that only the path rests on.
+    /// The indices that only the conditions depend on.
     pub others: &'a [usize],
 }
 
 impl Points {
-    /// `None` if that takes too long or depends on values known only at run time.
+    /// Enumerates; `None` if that takes too long or depends on values that are known only at run time.
     pub(super) fn decide(&self, question: &Question) -> Option<Verdict> {
         let Question { formula, own, .. } = question;
         let size = question.subscript.size();
@@ -61,7 +61,7 @@ impl Points {
         }
     }
 
-    /// Whether some step with these values of the subscript's indices evaluates the access; its indices are added.
+    /// Whether some step with these values of the subscript's indices evaluates the access; its indices are appended.
     fn is_reached(&self, question: &Question, at: &mut Vec<(usize, i64)>) -> Option<bool> {
         let Question { formula, path, .. } = question;
         let own = at.len();
@@ -92,7 +92,7 @@ impl Points {
     }
 }
 
-/// The first step; `None` if there is none, or if the run decides how many there are.
+/// The first step; `None` if there is none, or if the number of steps is dynamic.
 fn start(formula: &Formula, indices: &[usize]) -> Option<Vec<(usize, i64)>> {
     let first = indices.iter().map(|index| {
         let extent = formula.indices.get(*index)?.extent.fixed()?;
@@ -101,7 +101,7 @@ fn start(formula: &Formula, indices: &[usize]) -> Option<Vec<(usize, i64)>> {
     first.collect()
 }
 
-/// The next step of the loops behind the first `outer` ones, if there is one.
+/// The next step of the loops after the first `outer` ones, if there is one.
 fn next(formula: &Formula, at: &mut [(usize, i64)], outer: usize) -> Option<bool> {
     for (index, value) in at.iter_mut().skip(outer).rev() {
         let extent = formula.indices.get(*index)?.extent.fixed()?;
@@ -120,7 +120,7 @@ fn value(at: &[(usize, i64)], index: usize) -> Option<i64> {
         .map(|(_, value)| *value)
 }
 
-/// Whether reals decide the value: the run may compute them with fewer digits.
+/// Whether the value depends on reals, which may have fewer digits at run time.
 pub(super) fn rests_on_reals(expr: &Expr) -> bool {
     expr.kind == ScalarKind::Real || expr.children().into_iter().any(rests_on_reals)
 }

@@ -10,12 +10,12 @@ use crate::eval::sum::Sum;
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node};
 
-/// An inclusive range between ints over dynamic extents.
+/// A closed interval between ints over dynamic extents.
 pub(crate) type Ends = (Expr, Expr);
 
-/// Levels of choices and products that are looked into.
+/// The maximum nesting of selects and products that are analysed.
 const DEPTH: usize = 16;
-/// How large the expression of an end may become.
+/// The maximum size of the expression of a bound.
 const MOST_NODES: usize = 256;
 
 /// The loops of a formula, none of which is empty.
@@ -32,14 +32,14 @@ struct Linear {
     rest: Sum,
 }
 
-/// A bound of an index that conditions around it set.
+/// A bound of an index that an enclosing condition implies.
 struct Limit<'e> {
     index: &'e Expr,
     at_least: Option<Expr>,
     at_most: Option<Expr>,
 }
 
-/// The dependences of minimum and maximum.
+/// What minimum and maximum depend on.
 #[derive(Default)]
 struct Around<'e> {
     limits: Vec<Limit<'e>>,
@@ -48,7 +48,7 @@ struct Around<'e> {
 }
 
 impl Loops<'_> {
-    /// Ends that some steps reach: of an index that is a sum of quotients and of what is linear in the indices of the loops.
+    /// Bounds that some steps attain: for an index that is a sum of quotients and of linear terms in loop indices.
     pub(crate) fn exact(&self, index: &Expr) -> Option<Ends> {
         self.invocation_counts(index, DEPTH)
     }
@@ -119,7 +119,7 @@ impl Loops<'_> {
         Some((low.into(), high.into()))
     }
 
-    /// Ends that an index does not leave, and may not reach, where these ints over extents are positive.
+    /// Bounds of an index, which it may not attain, if these ints over extents are positive.
     pub(super) fn around(&self, index: &Expr) -> Option<(Ends, Vec<Expr>)> {
         let mut around = Around::default();
         let (low, high) = self.inside(index, &mut around, DEPTH)?;
@@ -279,7 +279,7 @@ impl Loops<'_> {
         })
     }
 
-    /// Counts on it that a divisor is positive.
+    /// Records the assumption that a divisor is positive.
     fn is_positive_in(&self, divisor: &Expr, around: &mut Around) {
         if !self.is_positive(divisor) {
             around.positive.push(divisor.clone());
@@ -316,7 +316,7 @@ impl Loops<'_> {
     }
 }
 
-/// The limit of an int on the left of a comparison with an expression over extents.
+/// The bound of an int on the left of a comparison with an expression over extents.
 fn limit<'e>(condition: &'e Expr, holds: bool) -> Option<Limit<'e>> {
     let Node::Apply { op, operands } = &condition.node else {
         return None;
@@ -390,7 +390,7 @@ impl Linear {
     }
 }
 
-/// The quotient of an end.
+/// The quotient of a bound.
 fn divided(op: ScalarOp, end: Expr, divisor: &Expr) -> Expr {
     match (&end.node, &divisor.node) {
         (Node::Literal(a), Node::Literal(b)) => Expr::literal(op.eval(&[*a, *b])),
@@ -398,7 +398,7 @@ fn divided(op: ScalarOp, end: Expr, divisor: &Expr) -> Expr {
     }
 }
 
-/// The indices below.
+/// The indices in the expression.
 fn indices(expr: &Expr) -> Vec<usize> {
     let mut found = Vec::new();
     let mut open = vec![expr];

@@ -37,11 +37,11 @@ use crate::source::Span;
 /// The run-time checks of the accesses of a formula.
 #[derive(Default)]
 pub(crate) struct Tests {
-    /// When the function begins.
+    /// Tested at the beginning of the function.
     pub(crate) demands: Vec<Demand>,
     /// Formulas before the formula. Their targets have no tensors yet.
     pub searches: Vec<Formula>,
-    /// In the steps of the formula.
+    /// Tested in the steps of the formula.
     pub inside: Vec<Inside>,
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct Spans<'a> {
     pub value: Span,
 }
 
-/// Examines a formula whose accesses are as they are written.
+/// Analyses a formula with its accesses as written.
 ///
 /// `tested`: sums of extents that run-time checks have proven not negative.
 ///
 /// # Errors
-/// An access that leaves its tensor in some step.
+/// An access that is out of bounds in some step.
 pub(crate) fn examine(
     formula: &Formula,
     values: &[Value],
@@ -65,7 +65,7 @@ pub(crate) fn examine(
     spans: &Spans,
 ) -> EvalResult<Tests> {
     if formula.indices.iter().any(|i| i.extent.bound() == 0) {
-        // Nothing runs over an empty domain, so nothing can leave its tensor.
+        // Nothing is executed over an empty domain, so no access is out of bounds.
         return Ok(Tests::default());
     }
     let (Some(accesses), Some(locals)) = (walk::accesses(formula), locals(formula)) else {
@@ -112,7 +112,7 @@ struct Path<'a> {
     extents: Vec<Expr>,
     /// Conditions on indices.
     indices: Vec<Condition<'a>>,
-    /// All but those over extents, in order.
+    /// All conditions except those over extents, in order.
     steps: Vec<Condition<'a>>,
     /// The indices that these depend on.
     rests: BTreeSet<usize>,
@@ -173,7 +173,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Whether ranges show that an index stays in its tensor.
+    /// Whether intervals prove that an index is in bounds.
     fn is_inside(&self, access: &Access, subscript: &Expr, extent: &Extent) -> bool {
         let mut facts = box_facts(&self.formula.indices);
         facts.extend(self.loops.facts.iter().cloned());
@@ -191,7 +191,7 @@ impl<'a> Examination<'a> {
         let indices = (self.formula.indices.as_slice(), [].as_slice());
         let known = Known::new(indices, &facts, self.loops.work);
         let own = known.interval(subscript);
-        // Facts that contradict each other: the access is not evaluated.
+        // Contradictory facts: the access is not evaluated.
         own.is_empty() || (own.low >= 0 && !known.may_reach(subscript, extent))
     }
 
@@ -216,7 +216,7 @@ impl<'a> Examination<'a> {
         path
     }
 
-    /// The condition over extents for an index that each step evaluates; `None` if no condition is exact.
+    /// The condition over extents that an index evaluated in every step is in bounds; `None` if no condition is exact.
     fn at_entry(&self, access: &Access, subscript: &Expr, extent: &Extent) -> Option<Vec<Demand>> {
         let (name, span) = (self.name(access.tensor), self.span(access));
         if let Some(demands) = remapped(&self.loops, subscript, (extent, &name), span) {
@@ -247,7 +247,7 @@ impl<'a> Examination<'a> {
         }])
     }
 
-    /// Adds a demand under the conditions over extents.
+    /// Adds a check under the conditions over extents.
     fn demand(&mut self, demands: Vec<Demand>, path: &Path) {
         let otherwise: Vec<Expr> = path.extents.iter().cloned().map(negated).collect();
         for demand in demands {
@@ -258,7 +258,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Enumerates the steps; conditions on data may be true or false.
+    /// Enumerates the steps; conditions on data may have either value.
     fn decided(
         &self,
         subscript: &Expr,
@@ -280,7 +280,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// The condition that no step of a certain kind is executed.
+    /// The condition that no step with some property is executed.
     fn leaves(&self, access: &Access, extent: &Extent, index: i64, at: &[(usize, i64)]) -> Demand {
         let steps = at.iter().filter_map(|(index, value)| {
             let name = &self.formula.indices.get(*index)?.name;
@@ -299,7 +299,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    /// Looks for a step that leaves, in front of the formula.
+    /// Adds a formula before this one that searches for a step out of bounds.
     fn search(
         &mut self,
         access: &Access<'a>,
@@ -396,7 +396,7 @@ mod tests {
         )
     }
 
-    /// How many checks and searches the operator has.
+    /// The number of checks and searches of the operator.
     fn tests(formula: &str) -> (usize, usize) {
         let model = composed(&document(formula, "s|9"))
             .unwrap_or_else(|found| panic!("{formula}: {found:?}"));
@@ -448,7 +448,7 @@ mod tests {
             "y[i,] = x[|i * i|,], i < 3",
             "y[i,] = x[|i * i <> 0 : n - 1|,], i < 3",
             "y[i,] = x[i + 7,], i < n - 3",
-            // Data decide.
+            // Depends on data.
             "y[i,] = x[at[i,],], i < 3",
             "y[i,] = x[at[i,] > 0 ? i + 1 : 0,], i < 3",
             "y[at[i,],] = x[i,], i < 3",
@@ -462,20 +462,20 @@ mod tests {
     #[test]
     fn s2_12_runs_test_what_extents_decide() {
         for (formula, expected) in [
-            // Linear: when the function begins.
+            // Linear: at the beginning of the function.
             ("y[0,] = x[n - 1,]", (1, 0)),
             ("y[i,] = x[n * i - i,], i < 3", (1, 0)),
             ("y[i,] = x[n - i - 1,], i < 3", (1, 0)),
             ("y[i,] = x[i / 2,], i < 3", (1, 0)),
             ("y[i,] = n > 3 ? x[i + 1,] : 0.0, i < 3", (0, 0)),
             ("y[i,] = n > 2 ? x[i + 1,] : 0.0, i < 3", (1, 0)),
-            // Not linear, or where a condition holds: in the steps.
+            // Not linear, or conditional: in the steps.
             ("y[i,] = x[n - i * i,], i < 3", (0, 1)),
             ("y[i,] = x[i + 1,], i < 3 | i % 2 == 0", (0, 1)),
             ("y[i,] = at[i,] > 0 ? x[i + 1,] : 0.0, i < 3", (0, 1)),
             ("y[i,] = at[i,] > 0 ? x[i,] : 0.0, i < 3", (0, 1)),
             ("y[i,] = 0.0, i < 3 | at[i,] > 0 && x[i,] > 0.0", (0, 1)),
-            // Proven, or a matter of data.
+            // Proven, or dependent on data.
             ("y[0,] += x[i,], i < n", (0, 0)),
             ("y[i,] = x[|n - i * i|,], i < 3", (0, 0)),
             ("y[i,] = i < n ? x[i,] : 0.0, i < 3", (0, 0)),

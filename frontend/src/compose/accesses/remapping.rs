@@ -14,15 +14,15 @@ use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, MessagePart, Node};
 use crate::source::Span;
 
-/// On which side an index leaves its tensor.
+/// The side on which an index is out of bounds.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Below,
     Beyond,
 }
 
-/// What each run must test of a guarded index with replacements, where every step looks at it; `None` if that is no such
-/// index, or if extents do not decide how far the replacements lead.
+/// The run-time checks of a guarded index with replacements that every step evaluates; `None` if it is not such an
+/// index, or if extents do not determine the range of the replacements.
 pub(super) fn remapped(
     loops: &Loops,
     subscript: &Expr,
@@ -34,7 +34,7 @@ pub(super) fn remapped(
     let (least, most) = loops.exact(index)?;
     let mut demands = Vec::new();
     for (side, replacement) in replacements {
-        // How far the index is outside: by one at least, by so much at most.
+        // The distance of the index from the bounds: at least one, at most this.
         let outside = match side {
             Side::Below => Sum::constant(-1).sub(&Sum::from(&least)),
             Side::Beyond => Sum::from(&most).sub(&Sum::from(&size)),
@@ -46,7 +46,7 @@ pub(super) fn remapped(
             extent.plus(-1)
         }));
         let known = Known::new((&[], &[]), &facts, loops.work);
-        // What the index is there: from the end of its loops to the border of the tensor.
+        // The values of the index there: from the end of its loops to the border of the tensor.
         let (first, last) = match side {
             Side::Below if known.interval(&most).low >= -1 => (least.clone(), Expr::int(-1)),
             Side::Below => (least.clone(), int(ScalarOp::Min, &most, &Expr::int(-1))),
@@ -83,7 +83,7 @@ pub(super) fn remapped(
     Some(demands)
 }
 
-/// The index of a remap, and what replaces it on either side.
+/// The index of a remap, and its replacements on either side.
 fn remaps<'e>(subscript: &'e Expr, size: &Expr) -> Option<(&'e Expr, Vec<(Side, &'e Expr)>)> {
     let mut index = subscript;
     let mut choices = Vec::new();
@@ -123,8 +123,8 @@ fn choice(expr: &Expr) -> Option<(&Expr, &Expr, &Expr)> {
     }
 }
 
-/// The smallest and the largest value of a replacement that is a multiple of the index, and an extent beside it, for an index
-/// from `first` to `last`.
+/// The minimum and the maximum of a replacement that is a multiple of the index plus an extent, for an index from
+/// `first` to `last`.
 fn between(
     index: &Expr,
     replacement: &Expr,
@@ -145,7 +145,7 @@ fn between(
     if !rest.terms().all(|(term, _)| is_shape_scalar(term)) {
         return None;
     }
-    // An index that makes longer steps may never stand at the border itself.
+    // An index with larger steps may skip the border.
     let mut loops = index.terms().filter(|(term, _)| is_index(term));
     let dense = loops.all(|(_, step)| step.unsigned_abs() == 1);
     let (first, last) = match side {
@@ -153,8 +153,8 @@ fn between(
         Side::Below => (first, first),
         Side::Beyond => (last, last),
     };
-    let at = |place: &Expr| {
-        let sum = rest.clone().add_scaled(&Sum::from(place), factor);
+    let at = |position: &Expr| {
+        let sum = rest.clone().add_scaled(&Sum::from(position), factor);
         sum.into()
     };
     Some(match factor < 0 {
@@ -185,7 +185,7 @@ mod tests {
             "|i - 2 <> 0 : n - 1|",
             "|i - 2 <> 2 - i : 2 * n - i|",
             "|i - 2 <> 1 - i : 2 * n - i + 1|",
-            // Neither end is reached.
+            // Neither end is attained.
             "|i / 2 <> n : 0|",
             "|i / 2 <> -1 : 0|",
             // Every other index: -4, -2, 0, 2, …
@@ -203,7 +203,7 @@ mod tests {
         ] {
             assert_fires(&ACCESS_OUT_OF_RANGE, &document(outside, "5"));
         }
-        // Mirrored over more than there is.
+        // Mirrored at a distance larger than the tensor.
         assert_fires(
             &ACCESS_OUT_OF_RANGE,
             &document("|i - 2 <> 2 - i : 2 * n - i|", "2"),

@@ -17,26 +17,26 @@ use crate::model::{
 use crate::source::Span;
 use skript_semantics::Scalar;
 
-/// What to look for.
+/// What to search for.
 pub(super) struct Search<'a> {
     pub formula: &'a Formula,
-    /// Made of indices and extents.
+    /// The subscript, over indices and extents.
     pub subscript: &'a Expr,
     pub size: &'a Expr,
     pub path: &'a [Condition<'a>],
-    /// Indices that subscript and path rest on.
+    /// The indices that subscript and conditions depend on.
     pub indices: &'a [usize],
-    /// A condition over extents: where it does not hold, there is nothing to look for.
+    /// A condition over extents: if it does not hold, the search is skipped.
     pub open: Expr,
     pub name: &'a str,
     pub span: Span,
 }
 
-/// Indices whose values a message has.
+/// The indices whose values the message shows.
 const MOST_INDICES: usize = 8;
 
 impl Search<'_> {
-    /// The formula; its target is still to be given a tensor.
+    /// The search formula; its target has no tensor yet.
     pub(super) fn formula(&self) -> Option<Formula> {
         let mut rebuilt = Rebuilt {
             source: self.formula,
@@ -81,7 +81,7 @@ impl Search<'_> {
 }
 
 impl Search<'_> {
-    /// That a step evaluates the access and leaves the tensor.
+    /// The condition that a step evaluates the access out of bounds.
     pub(super) fn leaves(&self) -> Expr {
         let index = self.subscript;
         let below = runtime::compare(ScalarOp::Lt, index.clone(), Expr::int(0));
@@ -97,7 +97,7 @@ impl Search<'_> {
         })
     }
 
-    /// What to report of a step.
+    /// The message about a step.
     pub(super) fn message(&self) -> Option<Vec<MessagePart>> {
         let mut message = vec![
             MessagePart::Text(format!("an index of {} is ", self.name)),
@@ -117,7 +117,7 @@ impl Search<'_> {
     }
 }
 
-/// Takes all steps from a formula where a condition over extents does not hold.
+/// Gives a formula no steps if a condition over extents does not hold.
 fn only_where(formula: &mut Formula, open: &Expr) -> Option<()> {
     if runtime::bool_literal(open) == Some(true) {
         return Some(());
@@ -135,7 +135,7 @@ fn only_where(formula: &mut Formula, open: &Expr) -> Option<()> {
     Some(())
 }
 
-/// The number of a step, row-major over the indices.
+/// The row-major number of a step.
 pub(super) fn number(indices: &[FormulaIndex]) -> Expr {
     let mut number = Sum::constant(0);
     for (position, index) in indices.iter().enumerate() {
@@ -150,10 +150,10 @@ pub(super) fn number(indices: &[FormulaIndex]) -> Expr {
     number.into()
 }
 
-/// A formula over some of the indices and locals of another one.
+/// Builds a formula over some of the indices and locals of another one.
 struct Rebuilt<'a> {
     source: &'a Formula,
-    /// What stands for an index: one of the new formula, or zero where it takes one value.
+    /// The replacement of an index: an index of the new formula, or zero if it has one value only.
     indices: FxHashMap<usize, Expr>,
     locals: FxHashMap<usize, usize>,
     result: Formula,

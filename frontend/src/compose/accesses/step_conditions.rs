@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formulas whose steps read the writes of earlier steps: only the step itself decides whether it evaluates an access, so
-//! the formula itself finds the steps with accesses out of bounds.
+//! Checks inside formulas whose steps read the writes of earlier steps: whether a step evaluates an access is known
+//! only in the step, so the formula itself records steps with accesses out of bounds.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
@@ -16,7 +16,7 @@ use crate::source::Span;
 
 /// An access that a formula tests in its steps.
 pub(crate) struct Inside {
-    /// That the step evaluates the access and leaves the tensor, in terms of the formula as it is written.
+    /// The condition that the step evaluates the access out of bounds, in terms of the formula as written.
     pub leaves: Expr,
     pub message: Vec<MessagePart>,
     pub span: Span,
@@ -34,8 +34,8 @@ pub(super) fn reads_own(formula: &Formula, expr: &Expr) -> bool {
     }
 }
 
-/// Adds a target for each access. Every step runs then; where the predicate does not hold, or a write is dropped, an
-/// element keeps its value. The new targets are still to be given tensors.
+/// Adds a target for each access. Every step is then executed; if the predicate does not hold, or a write is dropped,
+/// an element keeps its value. The new targets have no tensors yet.
 pub(crate) fn record(formula: &mut Formula, values: &[Value], accesses: Vec<Inside>) {
     let kind = std::mem::replace(&mut formula.kind, Accumulation::Replace);
     let mut writes = formula.predicate.take().unwrap_or(literal_bool(true));
@@ -91,7 +91,7 @@ fn element(tensor: ValueId, kind: ScalarKind, subscripts: &[Expr]) -> Expr {
     }
 }
 
-/// Gives tensors to the targets in which formulas find steps.
+/// Creates tensors for the targets that record steps.
 pub(crate) fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> Vec<Formula> {
     for formula in &mut formulas {
         let found: Vec<usize> = formula.findings.iter().map(|f| f.target).collect();
@@ -103,7 +103,7 @@ pub(crate) fn with_found(builder: &mut Builder, mut formulas: Vec<Formula>) -> V
     formulas
 }
 
-/// Gives a tensor to a target of a formula that has none yet.
+/// Creates a tensor for a target of a formula that has none yet.
 fn give(formula: &mut Formula, position: usize, tensor: ValueId) {
     let Some(target) = formula.targets.get_mut(position) else {
         return;

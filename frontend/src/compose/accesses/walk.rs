@@ -5,7 +5,7 @@ use crate::eval::evaluator::literal_bool;
 use crate::model::{Expr, Formula, Node, ValueId};
 use skript_semantics::ScalarOp;
 
-/// A condition on the way to an access, and which value it has there.
+/// A condition on the path to an access, and its value there.
 #[derive(Clone, Copy)]
 pub(super) struct Condition<'f> {
     pub expr: &'f Expr,
@@ -23,12 +23,12 @@ pub(super) struct Access<'f> {
     pub tensor: ValueId,
     pub dimension: usize,
     pub subscripts: &'f [Expr],
-    /// In the order of evaluation: each is evaluated where those before it hold.
+    /// The conditions in the order of evaluation: each is evaluated only if all earlier ones hold.
     pub path: Vec<Condition<'f>>,
     pub(crate) is_write: bool,
 }
 
-/// Expressions that a walk visits, those of local values as often as they are used on different paths.
+/// The maximum number of visited expressions, with local values counted once per path.
 const MOST_VISITS: usize = 1 << 16;
 
 /// The accesses of a formula in the order of evaluation; `None` if local values are used on too many paths.
@@ -59,7 +59,7 @@ pub(super) fn accesses(formula: &Formula) -> Option<Vec<Access<'_>>> {
     Some(walk.found)
 }
 
-/// Whether a tensor is read below, or in the local values that are used below.
+/// Whether a tensor is read in the expression, or in the local values that it uses.
 fn has_access(expr: &Expr, locals: &[bool]) -> bool {
     match expr.node {
         Node::Access { .. } => true,
@@ -68,7 +68,7 @@ fn has_access(expr: &Expr, locals: &[bool]) -> bool {
     }
 }
 
-/// Splits a condition into those that all have to be as they are where it is `holds`.
+/// Splits a condition into conjuncts that all have a known value where it is `holds`.
 fn conjuncts<'f>(expr: &'f Expr, holds: bool, into: &mut Vec<Condition<'f>>) {
     match &expr.node {
         Node::Apply { op, operands } => match (op, operands.as_slice(), holds) {
@@ -101,9 +101,9 @@ fn conjuncts<'f>(expr: &'f Expr, holds: bool, into: &mut Vec<Condition<'f>>) {
 
 struct Walk<'f> {
     formula: &'f Formula,
-    /// Which locals read a tensor.
+    /// The locals that read a tensor.
     reads: Vec<bool>,
-    /// Per local, the paths on which it has been visited.
+    /// For each local, the paths on which it has been visited.
     visited: Vec<Vec<Vec<Condition<'f>>>>,
     path: Vec<Condition<'f>>,
     found: Vec<Access<'f>>,
@@ -149,7 +149,7 @@ impl<'f> Walk<'f> {
         Some(())
     }
 
-    /// The value of a local, unless it has been visited under no more conditions than now.
+    /// Visits the value of a local, unless it has been visited under no more conditions than now.
     fn local(&mut self, position: usize) -> Option<()> {
         if !self.reads.get(position).copied().unwrap_or(false) {
             return Some(());

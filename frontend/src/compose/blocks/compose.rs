@@ -19,7 +19,7 @@ impl<'p> Composer<'p, '_> {
     pub(crate) fn composed(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         let before = self.error_count();
-        // 2.10: a composite of one component without tensors of its own adds no scope.
+        // 2.10: a composite with one component and without tensors of its own adds no scope.
         let passes_through = definition.kind == DefinitionKind::Operator
             && definition.composes.len() == 1
             && definition.constants.is_empty()
@@ -40,7 +40,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// One statement; what it fails to compute is poison.
+    /// Composes one statement; results that fail become poison.
     fn component(&mut self, builder: &mut Builder<'p>, component: &Component, scoped: bool) {
         let hint = if scoped { label_of(component) } else { None };
         let wanted = component.targets.len();
@@ -150,7 +150,7 @@ impl<'p> Composer<'p, '_> {
         value: Value,
     ) -> Composed<()> {
         let value = match value {
-            // A compile-time scalar becomes the tensor that it is bound to; outputs tell the kind.
+            // A compile-time scalar becomes the tensor that it is bound to; outputs determine the kind.
             Value::Atom(atom)
                 if !matches!(atom, Atom::Tensor(_) | Atom::Stack(_) | Atom::Poison) =>
             {
@@ -179,7 +179,7 @@ impl<'p> Composer<'p, '_> {
         if let Some(spec) = spec {
             self.check_written(builder, name, spec, &value, name.span)?;
         }
-        // A variable's new value is kept as it is, and quantized when it is read.
+        // A variable's new value is stored unchanged, and quantized when it is read.
         let kept =
             builder.quantizers.is_empty() || is_variable(&builder.found.definition.variables, name);
         let value = match kept {
@@ -206,7 +206,7 @@ impl<'p> Composer<'p, '_> {
         self.name_value(builder, &name.name, value, name.span)
     }
 
-    /// 2.3: the tensors of a pack have one rank, which its type has.
+    /// 2.3: the tensors of a pack have one rank, which the type of the pack states.
     pub(crate) fn check_ranks(&mut self, name: &Ident, value: &Value, span: Span) -> Composed<()> {
         let Value::Pack(pack) = value else {
             return Ok(());
@@ -247,7 +247,7 @@ impl<'p> Composer<'p, '_> {
         result.map_err(|s| self.failed(s))
     }
 
-    /// How many tensors an item of a list on the left side takes; `None`: the rest.
+    /// The number of tensors that an item on the left side receives; `None`: the rest.
     pub(crate) fn item_length(
         &mut self,
         builder: &Builder<'p>,
@@ -360,7 +360,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Evaluates the right-hand side of a statement: an expression may give null to a name of its own (2.4.1).
+    /// Evaluates the right-hand side of a statement; an expression may assign null to a name (2.4.1).
     pub(crate) fn statement_value(
         &mut self,
         builder: &mut Builder<'p>,
@@ -373,7 +373,7 @@ impl<'p> Composer<'p, '_> {
         };
         let value = self.tensors(builder, expr)?;
         match &value {
-            // A list may give several results at once.
+            // A list may have several results.
             Value::Pack(pack) if wanted > 1 && pack.len() == wanted => {
                 Ok(pack.items.iter().cloned().map(Value::Atom).collect())
             }
@@ -381,7 +381,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Evaluates a right-hand side, or a part of one, to one value per result.
+    /// Evaluates a right-hand side, or a part of it, to one value per result.
     pub(crate) fn component_value(
         &mut self,
         builder: &mut Builder<'p>,
@@ -412,7 +412,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// A block: its names end with it, its yields are its results.
+    /// A block: its names end with it, its yielded values are its results.
     fn block(
         &mut self,
         builder: &mut Builder<'p>,
@@ -449,7 +449,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// 2.10: the single result's name labels the invocation; of several results, the first.
+/// 2.10: a single result's name labels the invocation; of several results, the first.
 pub(crate) fn label_of(component: &Component) -> Option<String> {
     target_names(component).first().map(|n| n.name.clone())
 }

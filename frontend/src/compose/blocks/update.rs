@@ -17,8 +17,8 @@ use crate::model::{Block, Body, Extent, FunctionId, Invoke, Operation, Port, Sha
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    /// Makes the formulas of an operator with `@lower` and `@update` a function of their own, which the operator's block
-    /// invokes: a function has formulas or a block, and updates stand in a block.
+    /// Outlines the formulas of an operator with `@lower` and `@update` to a separate function, which the operator's
+    /// block invokes: a function has formulas or a block, and updates need a block.
     pub(crate) fn formulas_apart(
         &mut self,
         builder: &mut Builder<'p>,
@@ -48,7 +48,7 @@ impl<'p> Composer<'p, '_> {
             span: outer.span,
         };
         let mut formulas = outer.clone();
-        // The invocation tests them once, for both.
+        // The invocation checks them once for both.
         formulas.checks.clear();
         outer.result_checks.clear();
         outer.body = Body::Block(Block::default());
@@ -61,7 +61,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// `@update` of an operator whose formulas stand apart.
+    /// `@update` of an operator whose formulas are outlined.
     pub(crate) fn composed_updates(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let before = self.error_count();
         self.updates(builder);
@@ -87,7 +87,7 @@ impl<'p> Composer<'p, '_> {
                 }
                 continue;
             };
-            // Variables keep their old values in the scope; other names are intermediates.
+            // In the scope, variables have their old values; other names are intermediates.
             let old: Vec<(String, Value)> = target_names(component)
                 .into_iter()
                 .filter(|n| is_variable(&definition.variables, n))
@@ -137,7 +137,7 @@ impl<'p> Composer<'p, '_> {
                 );
                 continue;
             }
-            // By name: the scope may hold the variable as its quantizer leaves it.
+            // By name: the scope may have the quantized value of the variable.
             let path = match before {
                 Value::Pack(_) => format!("{name}:{}", item + 1),
                 _ => name.to_string(),
@@ -147,13 +147,13 @@ impl<'p> Composer<'p, '_> {
                 .iter()
                 .position(|c| !c.absolute && c.path == path);
             if let Some(capture) = capture {
-                // What fails is reported.
+                // Failures are reported.
                 let _ = self.record_update(builder, capture, new.id, span);
             }
         }
     }
 
-    /// The variable behind a capture holds `value` after the run.
+    /// Records that the variable of a capture has `value` after the run.
     pub(crate) fn record_update(
         &mut self,
         builder: &mut Builder<'p>,
@@ -174,7 +174,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Updates recorded since `mark` stand where their values do not get out.
+    /// Rejects updates recorded since `mark` where their values cannot leave the block.
     pub(crate) fn no_updates_inside(
         &mut self,
         builder: &Builder<'p>,
@@ -194,8 +194,8 @@ impl<'p> Composer<'p, '_> {
         ))
     }
 
-    /// Makes the updates inside the branches of an `if` results of all of them: a branch that does not update a
-    /// variable gives its old value. The branches' blocks get further results; the captures are returned.
+    /// Makes the updates inside branches results of the `if`: a branch without an update of a variable returns its old
+    /// value. The branches' blocks get additional results; the captures are returned.
     pub(crate) fn branch_updates(
         &mut self,
         builder: &Builder<'p>,

@@ -8,13 +8,13 @@ use crate::compose::invocations::instance::Builder;
 use crate::eval::TensorRef;
 use crate::model::{Extent, ShapeExpr, TensorType};
 
-/// The results of a branch: how they are put together, and all their tensors in order.
+/// The results of a branch: their structure, and all their tensors in order.
 pub(crate) type BranchResults = (Vec<Form>, Vec<TensorRef>);
 
-/// The types that all branches' results have in common. Where extents differ and at least one of them is known at run
-/// time only, the branch taken decides: a new run-time extent, at most the largest of the bounds. Extents that differ in
-/// the same way, in whatever results, are one. `None` if the results differ in number, form, type, rank or fixed extents.
-/// Where `fixed_decide`, the branch taken decides between fixed extents as well.
+/// The common types of all branches' results. If extents differ and at least one of them is dynamic, the executed
+/// branch decides: the result is a new dynamic extent with the largest of the upper bounds. Extents that differ in the
+/// same way, in any results, share one. `None` if the results differ in number, structure, type, rank or static
+/// extents. With `fixed_decide`, static extents may differ too.
 pub(crate) fn joined(
     builder: &mut Builder<'_>,
     branches: &[BranchResults],

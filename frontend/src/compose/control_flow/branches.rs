@@ -15,7 +15,7 @@ use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{Arm, Block, Operation, TensorType, ValueId};
 use crate::source::Span;
 
-/// How a value is made of tensors: one, or a pack of so many.
+/// How a value consists of tensors: one, or a pack with so many.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form {
     Single,
@@ -32,7 +32,7 @@ impl<'p> Composer<'p, '_> {
         hint: Option<&str>,
         wanted: usize,
     ) -> Composed<Vec<Value>> {
-        // Arms before the first one that is certain; that one replaces `else`.
+        // Branches before the first one whose condition is certainly true; that one replaces `else`.
         let mut dynamic: Vec<(&ComponentValue, &ComponentValue)> = Vec::new();
         let mut last: &ComponentValue = &branching.otherwise;
         for (condition, consequent) in &branching.arms {
@@ -100,8 +100,8 @@ impl<'p> Composer<'p, '_> {
         Ok(formed(&forms, outputs))
     }
 
-    /// Extents that callers fixed ([`ComposeOptions::input_shapes`]) may differ where those that the graph declares do:
-    /// whether they do is looked up when all is composed.
+    /// Extents that callers fixed ([`ComposeOptions::input_shapes`]) may differ if those that the graph declares may
+    /// differ; that is tested after composition.
     ///
     /// [`ComposeOptions::input_shapes`]: crate::compose::ComposeOptions::input_shapes
     fn joined_by_shapes(
@@ -152,7 +152,7 @@ impl<'p> Composer<'p, '_> {
         match self.value(builder, expr)? {
             Value::Atom(Atom::Bool(value)) => Ok(Some(value)),
             Value::Atom(Atom::Tensor(_)) => Ok(None),
-            // A condition over run-time extents.
+            // A condition over dynamic extents.
             Value::Atom(Atom::Run(expr)) if expr.kind == ScalarKind::Bool => Ok(decided(&expr)),
             Value::Pack(pack) if pack.items.iter().all(|a| matches!(a, Atom::Bool(_))) => {
                 Ok(Some(pack.items.iter().all(|a| *a == Atom::Bool(true))))
@@ -197,7 +197,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Composes into a block of its own; its results are all tensors that it gives, in order.
+    /// Composes a new block; its results are all its tensors, in order.
     pub(crate) fn inner_block(
         &mut self,
         builder: &mut Builder<'p>,
@@ -244,7 +244,7 @@ pub(crate) fn form(value: &Value) -> Form {
     }
 }
 
-/// Tensors put together as they were.
+/// Rebuilds a value from tensors.
 pub(crate) fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
     let mut tensors = tensors.into_iter();
     forms
@@ -264,7 +264,7 @@ pub(crate) fn formed(forms: &[Form], tensors: Vec<TensorRef>) -> Vec<Value> {
         .collect()
 }
 
-/// The place of a right-hand side.
+/// The span of a right-hand side.
 pub(crate) fn span_of(value: &ComponentValue) -> Span {
     match value {
         ComponentValue::Invocation(invocation) => invocation.span,

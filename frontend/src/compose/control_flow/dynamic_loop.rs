@@ -21,7 +21,7 @@ use crate::model::{
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    /// A loop that stays one.
+    /// A loop that is not unrolled.
     pub(crate) fn dynamic_loop(
         &mut self,
         builder: &mut Builder<'p>,
@@ -54,7 +54,7 @@ impl<'p> Composer<'p, '_> {
         Ok(results)
     }
 
-    /// A loop in a scope of its own, and its results; not yet among the operations.
+    /// A loop in a new scope, and its results; not added to the operations yet.
     fn built_loop(
         &mut self,
         builder: &mut Builder<'p>,
@@ -135,7 +135,7 @@ impl<'p> Composer<'p, '_> {
         Ok((operation, results))
     }
 
-    /// What a loop carries, the names of it as its body sees them, and what it leaves.
+    /// The loop-carried values: their names in the body, and their final values.
     fn carried(
         &mut self,
         builder: &mut Builder<'p>,
@@ -174,7 +174,7 @@ impl<'p> Composer<'p, '_> {
         Ok((carried, results))
     }
 
-    /// The packs of what each step gives, and their tensors: one for each item where the number of items is fixed.
+    /// The packs of collected results, and their tensors: one for each item if the number of items is static.
     fn collected(
         &mut self,
         builder: &mut Builder<'p>,
@@ -203,7 +203,7 @@ impl<'p> Composer<'p, '_> {
         let is_fixed = counted && stack.is_none();
         let scanned = stack.filter(|_| counted);
         let scanned = scanned.and_then(|stack| stack.tensor.shape.first().cloned());
-        // What surely runs so often as an extent says gives packs of that length.
+        // If the number of iterations is certainly an extent, packs have that length.
         let length = parts.length.clone().filter(|_| unconditional);
         let length = scanned.or(length).unwrap_or_else(|| Extent::Dynamic {
             expr: Arc::new(ShapeExpr::Symbol(builder.fresh_extent())),
@@ -301,7 +301,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// A value that the body of a loop knows by a name.
+/// Binds a name in the body of a loop to a value.
 fn in_scope(
     builder: &mut Builder<'_>,
     name: &ast::Ident,

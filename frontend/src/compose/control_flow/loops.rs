@@ -21,13 +21,14 @@ use crate::eval::{Atom, Pack, TensorRef, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{ConstantData, Extent, Node, TensorType};
 
-/// `do` loops without condition of up to this many iterations are unrolled.
+/// The maximum number of iterations of `do` loops without condition that are unrolled.
 pub(crate) const UNROLLED_ITERATIONS: u64 = 32;
 
-/// As long as they make so many bodies at most, with the loops around them: each further one would multiply the model.
+/// The maximum number of unrolled bodies, including enclosing loops: each further one would multiply the size of the
+/// model.
 const UNROLLED_BODIES: usize = 1 << 6;
 
-/// What a `for` clause goes through.
+/// What a `for` clause iterates over.
 pub(crate) enum Scanned {
     Pack(Pack),
     /// A pack of dynamic length.
@@ -35,7 +36,7 @@ pub(crate) enum Scanned {
 }
 
 impl Scanned {
-    /// How many items there are at most.
+    /// The maximum number of items.
     fn bound(&self) -> u64 {
         match self {
             Scanned::Pack(pack) => u64::try_from(pack.len()).unwrap_or(u64::MAX),
@@ -65,13 +66,13 @@ pub(crate) struct Parts<'a> {
     /// Initial values: tensors, or packs of tensors.
     pub carried: Vec<Value>,
     pub scans: Vec<Scanned>,
-    /// Compile-time number of iterations, or a bound on it.
+    /// The compile-time number of iterations, or an upper bound of it.
     pub count: Option<u64>,
-    /// How many results their pack can hold, where nothing else bounds the iterations.
+    /// The maximum length of the packs of results, if nothing else bounds the iterations.
     pub capacity: Option<u64>,
-    /// Run-time number of iterations.
+    /// The dynamic number of iterations.
     pub dynamic: Option<TensorRef>,
-    /// The extent that the run-time number is.
+    /// The extent that equals the dynamic number.
     pub length: Option<Extent>,
 }
 
@@ -86,14 +87,14 @@ impl<'p> Composer<'p, '_> {
         let capacities = std::mem::take(&mut builder.capacities);
         let mut parts = self.loop_parts(builder, looping)?;
         if parts.count.is_none() {
-            // Final values of what is carried come first: their packs say nothing of steps.
+            // Final loop-carried values come first: their packs are not related to the steps.
             let collected = capacities.into_iter().skip(looping.carried.len());
             parts.capacity = collected.flatten().min();
         }
         let conditional = looping.before.is_some() || looping.after.is_some();
         if parts.count.is_none() && parts.dynamic.is_none() && !conditional {
             let written = looping.count.as_ref().and_then(|c| c.count.as_ref());
-            let (place, message) = match written {
+            let (location, message) = match written {
                 Some(count) => {
                     let text = self.source_text(count.span);
                     let message =
@@ -105,10 +106,11 @@ impl<'p> Composer<'p, '_> {
                     (looping.span, message.to_string())
                 }
             };
-            return Err(self.error(&LOOP_WITHOUT_END, place, message));
+            return Err(self.error(&LOOP_WITHOUT_END, location, message));
         }
         let stacked = parts.scans.iter().any(|s| matches!(s, Scanned::Stack(_)));
-        // Without items the types of the results are unknown and not needed, unless an operator with declared outputs produces
+        // Without items the types of the results are unknown and not needed, unless an operator with declared outputs
+        // computes them.
         // them.
         let typed = stacked && parts.scans.iter().all(|s| matches!(s, Scanned::Stack(_)));
         match parts.count {
@@ -209,7 +211,7 @@ impl<'p> Composer<'p, '_> {
             return Ok(parts);
         };
         match self.value(builder, expr)? {
-            // An optional count that is not given leaves the scan's.
+            // An optional count without a value leaves that of the scan.
             Value::Null => {}
             Value::Atom(Atom::Int(n)) => {
                 let Ok(n) = u64::try_from(n) else {
@@ -429,7 +431,7 @@ impl<'p> Composer<'p, '_> {
         results
     }
 
-    /// How many bodies a loop makes together with those around it, if so many may be unrolled.
+    /// The number of bodies of a loop together with those of enclosing loops, if so many may be unrolled.
     fn unrolled_bodies(&self, builder: &Builder<'p>, iterations: u64) -> Option<usize> {
         let iterations = usize::try_from(iterations).ok()?;
         let bodies = builder.unrolled.checked_mul(iterations.max(1))?;
@@ -518,8 +520,8 @@ impl<'p> Composer<'p, '_> {
         Ok(results)
     }
 
-    /// The value that the next iteration sees: of the same types as before, or, where each iteration has a tensor of its
-    /// own (2.10.1, unrolled loops) and no shape is written, of the same element types.
+    /// The value for the next iteration: of the same types as before; or, if each iteration has a separate tensor
+    /// (2.10.1, unrolled loops) and no shape is written, of the same element types.
     pub(crate) fn next_carried(
         &mut self,
         builder: &mut Builder<'p>,

@@ -15,7 +15,7 @@ use skript_semantics::{Scalar, ScalarOp};
 /// Rejects a constant whose value is known only at run time.
 ///
 /// # Errors
-/// Some of it is no number yet.
+/// An element is not a number at compile time.
 pub(crate) fn known_while_composing(declaration: &Declaration, value: &Value) -> EvalResult<()> {
     let open = value
         .atoms()
@@ -118,7 +118,7 @@ pub(crate) fn computed_elements(
         let computed = closed.as_ref().and_then(|value| at_point(value, &point));
         let value = match computed {
             Some(scalar) => Value::Atom(Atom::from_scalar(scalar)),
-            // What has no closed form, and what has no value there.
+            // Values without a closed form, and values that are undefined there.
             None => elements.at(&mut scope, &point)?,
         };
         let scalar = match &value {
@@ -149,11 +149,11 @@ pub(crate) fn computed_elements(
     Ok(scalars)
 }
 
-/// The value of a constant over its index symbols.
+/// The value of a constant as a function of its index symbols.
 struct Elements<'a, 'p> {
     builder: &'a Builder<'p>,
     value: &'a Expr,
-    /// Per symbol: its name, whether it is a pack, its extents.
+    /// For each symbol: its name, whether it is a pack, its extents.
     symbols: Vec<(String, bool, Vec<i64>)>,
     limits: &'a Limits,
 }
@@ -161,17 +161,18 @@ struct Elements<'a, 'p> {
 impl Elements<'_, '_> {
     /// The value at one point.
     fn at(&self, scope: &mut Scope, point: &[i64]) -> EvalResult<Value> {
-        self.bind(scope, point.iter().map(|place| Atom::Int(*place)));
+        self.bind(scope, point.iter().map(|location| Atom::Int(*location)));
         self.evaluator(scope, &self.builder.demands)
             .eval(self.value)
     }
 
-    /// The value as an expression of the index symbols, if it is one wherever they are: elements are then computed without
-    /// looking for names.
+    /// The value as an expression of the index symbols, if it is one at all points: elements are then computed without
+    /// lookups of names.
     fn closed_form(&self, extents: &[i64]) -> Option<model::Expr> {
         let mut scope = self.builder.scope.clone();
         scope.push();
-        let symbols = (0..extents.len()).map(|place| Atom::from_expr(model::Expr::index(place)));
+        let symbols =
+            (0..extents.len()).map(|location| Atom::from_expr(model::Expr::index(location)));
         self.bind(&mut scope, symbols);
         let shape = extents.iter().map(|n| u64::try_from(*n).ok());
         let shape: Vec<Extent> = shape.map(|n| n.map(Extent::Fixed)).collect::<Option<_>>()?;
@@ -190,9 +191,9 @@ impl Elements<'_, '_> {
         }
     }
 
-    fn bind(&self, scope: &mut Scope, mut places: impl Iterator<Item = Atom>) {
+    fn bind(&self, scope: &mut Scope, mut locations: impl Iterator<Item = Atom>) {
         for (name, packed, own) in &self.symbols {
-            let values: Vec<Atom> = places.by_ref().take(own.len()).collect();
+            let values: Vec<Atom> = locations.by_ref().take(own.len()).collect();
             let value = match (packed, values.first()) {
                 (false, Some(single)) => Value::Atom(single.clone()),
                 (false, None) => Value::Null,
@@ -208,7 +209,7 @@ impl Elements<'_, '_> {
     }
 }
 
-/// The value at a point; `None` where it has none. Only what is chosen needs one.
+/// The value at a point; `None` if it has none. Only the selected branch needs one.
 fn at_point(expr: &model::Expr, point: &[i64]) -> Option<Scalar> {
     let of = |expr: &model::Expr| at_point(expr, point);
     let choose = |condition, then, otherwise| match of(condition)? {
@@ -219,7 +220,7 @@ fn at_point(expr: &model::Expr, point: &[i64]) -> Option<Scalar> {
         Node::Literal(value) => Some(*value),
         Node::Index(index) => point.get(*index).copied().map(Scalar::Int),
         Node::Table { items, index } => match of(index)? {
-            Scalar::Int(place) => items.get(usize::try_from(place).ok()?).copied(),
+            Scalar::Int(location) => items.get(usize::try_from(location).ok()?).copied(),
             _ => None,
         },
         Node::Select {
@@ -305,15 +306,15 @@ mod tests {
     #[test]
     fn s2_7_elements_are_those_of_the_expression() {
         let each = |value: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
-            let places = (0..3).flat_map(|i| (0..4).map(move |j| (i, j)));
-            places.map(|(i, j)| value(i, j)).collect()
+            let locations = (0..3).flat_map(|i| (0..4).map(move |j| (i, j)));
+            locations.map(|(i, j)| value(i, j)).collect()
         };
         let (p, q) = ([5.0, 7.0, 6.0], [0.5, 2.0, 0.25]);
         assert_eq!(
             elements("q[i] * real(p[j % 3] - i / 2)"),
             each(&|i, j| q[i] * (p[j % 3] - (i / 2) as f64))
         );
-        // Only what is chosen has a value.
+        // Only the selected value is defined.
         assert_eq!(
             elements("j < 3 ? q[j] : i > 0 && 6 / i > 5 ? 1.0 : `sqrt`(4.0)"),
             each(&|i, j| if j < 3 {
@@ -324,7 +325,7 @@ mod tests {
                 2.0
             })
         );
-        // No expression of the symbols.
+        // Not an expression of the symbols.
         assert_eq!(
             elements("real(([0:i + 1] + ..) + [p.., j][-1])"),
             each(&|i, j| (i * (i + 1) / 2 + j) as f64)

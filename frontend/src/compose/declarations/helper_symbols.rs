@@ -19,7 +19,7 @@ use crate::model::{Check, CheckKind, MessagePart};
 use crate::source::Span;
 
 impl<'p> Composer<'p, '_> {
-    /// Evaluates `@using` in order, with every assertion as early as its names are known.
+    /// Evaluates `@using` in order, and each assertion as soon as its names are known.
     pub(crate) fn symbols(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         let mut open: Vec<&Assertion> = definition.asserts.iter().collect();
@@ -27,7 +27,7 @@ impl<'p> Composer<'p, '_> {
         for using in &definition.usings {
             failed |= self.assertions(builder, &mut open, false).is_err();
             if failed {
-                // The next symbol may only be safe under the condition that was violated.
+                // The next symbol may be defined only under the violated condition.
                 return Err(Reported);
             }
             let value = self.symbol_value(builder, &using.value);
@@ -54,7 +54,8 @@ impl<'p> Composer<'p, '_> {
         self.assertions(builder, &mut open, true)
     }
 
-    /// Checks assertions on tensors that are declared behind the helpers; `all`: whatever has no value now has none.
+    /// Checks assertions on tensors that are declared after the helpers; with `all`, names without a value will not get
+    /// one.
     pub(crate) fn later_assertions(
         &mut self,
         builder: &mut Builder<'p>,
@@ -130,8 +131,8 @@ impl<'p> Composer<'p, '_> {
         self.report(Diagnostic::error(&ASSERTION_FAILED, span, message))
     }
 
-    /// What was given cannot be bound: if that violates assertions whose names have values by now (attributes, the rank),
-    /// they are the reason, and stand in place of what was reported since the first `reported` messages.
+    /// Handles arguments that cannot be bound: if assertions whose names have values (attributes, the rank) are
+    /// violated, these replace the diagnostics reported since the first `reported` ones.
     pub(crate) fn say_reasons(&mut self, builder: &mut Builder<'p>, reported: usize) {
         let mut reasons = Vec::new();
         for assertion in &builder.found.definition.asserts {
@@ -163,12 +164,12 @@ impl<'p> Composer<'p, '_> {
         self.later_symbols(builder);
         let message = self.written_message(builder, assertion);
         builder.scope.truncate(depth);
-        // A message demands nothing where there is none.
+        // A message adds no conditions of its own.
         builder.demands.take();
         within_room(message)
     }
 
-    /// What a message shows may be declared after what the condition rests on.
+    /// Values in a message may be declared after those that the condition depends on.
     fn later_symbols(&mut self, builder: &mut Builder<'p>) {
         for using in &builder.found.definition.usings {
             let first = match &using.target {
@@ -182,7 +183,7 @@ impl<'p> Composer<'p, '_> {
             if first.is_none_or(|name| builder.scope.get(&name.name).is_some()) {
                 continue;
             }
-            // What the violated condition should have guarded may have no value.
+            // Values that the violated condition should have guarded may be undefined.
             let Ok(value) = self.symbol_value(builder, &using.value) else {
                 continue;
             };
@@ -224,7 +225,7 @@ impl<'p> Composer<'p, '_> {
             before = ", ";
         }
         if assertion.message.is_none() && assertion.values.is_empty() {
-            // Without any text of the author's, show what the condition rests on.
+            // Without a text of the author, show what the condition depends on.
             let mut names = Vec::new();
             collect_names(&assertion.condition, &mut names);
             for name in names {
@@ -259,7 +260,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// What has no value while composing, for the run chooses strings in it, or packs of several lengths.
+    /// Values that are unknown at compile time, because strings or packs of several lengths are selected at run time.
     fn printed_parts(&self, builder: &Builder<'p>, expr: &Expr, message: &mut Vec<MessagePart>) {
         let arm = |arm: &Expr| {
             let mut message = Vec::new();
@@ -357,7 +358,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// The length written behind `..`.
+    /// The length written after `..`.
     pub(crate) fn hinted(
         &self,
         builder: &Builder<'p>,
@@ -373,7 +374,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// `[a, b.., (e, f)..] = value`: items take one or their length, at most one part takes the rest.
+    /// `[a, b.., (e, f)..] = value`: items receive one value or their length; at most one part receives the rest.
     fn split(
         &self,
         builder: &Builder<'p>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Alternative names of a variable in files of weights: Khronos' writer joins labels and the numbers of items by `_` in
+//! Aliases of a variable in files of weights: Khronos' writer joins labels and the numbers of items by `_` in
 //! documents, and by `.` and `:` in the names of files.
 
 use std::collections::BTreeMap;
@@ -8,11 +8,10 @@ use rustc_hash::FxHashSet;
 
 use crate::model::Variable;
 
-/// Of so many `_` all ways to read them are tried; of more, each by itself.
+/// The number of `_` up to which all combinations are tried; with more, each is tried separately.
 const TRIED_TOGETHER: usize = 4;
 
-/// Adds other spellings to the names of the variables below the graph `root`. What may be the file of several variables is
-/// that of none.
+/// Adds aliases to the names of the variables below the graph `root`. An alias of several variables is dropped.
 pub(in crate::compose) fn add_spellings(variables: &mut [Variable], root: &str) {
     let names: FxHashSet<String> = variables.iter().map(|v| v.name.clone()).collect();
     let mut holders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -38,29 +37,29 @@ pub(in crate::compose) fn add_spellings(variables: &mut [Variable], root: &str) 
     }
 }
 
-/// Other spellings of a path below its graph: `lab.w` as `lab_w`, `lab_w` as `lab.w`, `vs_1` as `vs:1`.
+/// Aliases of a path below its graph: `lab.w` as `lab_w`, `lab_w` as `lab.w`, `vs_1` as `vs:1`.
 fn other_spellings(path: &str) -> Vec<String> {
     let mut found = Vec::new();
     if path.contains(['.', ':']) {
         found.push(path.replace(['.', ':'], "_"));
     }
-    let places: Vec<usize> = path.match_indices('_').map(|(at, _)| at).collect();
+    let locations: Vec<usize> = path.match_indices('_').map(|(at, _)| at).collect();
     // An identifier may begin with `_`, and a part of a path is not empty.
-    let places: Vec<usize> = places
+    let locations: Vec<usize> = locations
         .into_iter()
         .filter(|at| *at > 0 && *at + 1 < path.len())
         .collect();
-    let chosen: Vec<Vec<usize>> = if places.len() <= TRIED_TOGETHER {
-        (1..1u32 << places.len())
+    let chosen: Vec<Vec<usize>> = if locations.len() <= TRIED_TOGETHER {
+        (1..1u32 << locations.len())
             .map(|set| {
-                let bits = places.iter().enumerate();
+                let bits = locations.iter().enumerate();
                 bits.filter(|(bit, _)| set >> bit & 1 == 1)
                     .map(|(_, at)| *at)
                     .collect()
             })
             .collect()
     } else {
-        places.iter().map(|at| vec![*at]).collect()
+        locations.iter().map(|at| vec![*at]).collect()
     };
     for set in chosen {
         let dotted: String = path

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Outputs of a composition against their declarations (2.6, 2.10).
+//! Checks the outputs of a composition against their declarations (2.6, 2.10).
 
 use crate::ast::{Declaration, ExprKind, Ident, TypeSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
@@ -39,7 +39,7 @@ impl<'p> Composer<'p, '_> {
             let value = builder.scope.get(&declaration.name.name);
             let is_known = value.is_some_and(|value| !value.is_poisoned() && !value.is_null());
             if is_known && named.all(|expr| Self::unknown_names(builder, expr).is_empty()) {
-                // What it says is all that is wanted of it.
+                // Only its diagnostics are needed.
                 let _ = self.composed_output(builder, declaration);
             }
         }
@@ -146,8 +146,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// An output that has been assigned gives the names of its run-time extents and of its length their values, for what follows
-    /// (2.10.1).
+    /// An assigned output defines the names of its dynamic extents and of its length, for later statements (2.10.1).
     pub(crate) fn name_output(
         &mut self,
         builder: &mut Builder<'p>,
@@ -182,7 +181,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// The results of a statement, or what a loop variable starts as, against the type and shape that are written for them,
+    /// Checks the results of a statement, or the initial value of a loop variable, against the written type and shape,
     /// `t: real[2,n] = …` (2.10.1, 2.16).
     pub(crate) fn check_written(
         &mut self,
@@ -212,7 +211,8 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Every run tests a length or an extent: when the body is done, in a branch or a loop as soon as the tensor is there.
+    /// Adds a run-time check of a length or an extent: after the body; in a branch or a loop, as soon as the tensor
+    /// exists.
     pub(crate) fn test_result(&mut self, builder: &mut Builder<'p>, check: Check) -> Composed<()> {
         if builder.blocks.len() != 1 {
             return self.check_here(builder, check);
@@ -221,7 +221,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// A computed tensor against a declaration; `what` is its name in messages.
+    /// Checks a computed tensor against a declaration; `what` is its name in messages.
     pub(crate) fn check_declared(
         &mut self,
         builder: &mut Builder<'p>,
@@ -238,7 +238,7 @@ impl<'p> Composer<'p, '_> {
                 declaration.span,
                 format!("{what} is declared as {declared}, but computed as {computed}"),
             )
-            .with_place(produced, "computed here")
+            .with_label_at(produced, "computed here")
         };
         if tensor.tensor.kind != kind {
             let diagnostic = mismatch(
@@ -308,7 +308,7 @@ impl<'p> Composer<'p, '_> {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// `r|8` with a new name r: it stands for what is computed, in other outputs as well.
+    /// `r|8` with a new name r: it denotes the computed extent, in other outputs too.
     fn name_extents(builder: &mut Builder<'p>, declaration: &Declaration, shape: &[Extent]) {
         let specs = declaration.type_spec.shape.as_deref().unwrap_or_default();
         let rank = shape.len();
@@ -342,8 +342,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// A computed extent against the declared one. Run-time extents that are not the same expression may agree all the
-/// same.
+/// Checks a computed extent against the declared one. Dynamic extents with different expressions may still be equal.
 fn output_verdict(declared: &DeclaredExtent, computed: &Extent) -> Verdict {
     match declared {
         DeclaredExtent::Any => Verdict::Holds,
@@ -370,7 +369,7 @@ fn extent_part(extent: &Extent, message: &mut Vec<MessagePart>) {
 mod tests {
     use crate::compose::testing::composed;
 
-    /// Outputs of another extent are reported along with failing invocations, but only if they do not depend on them.
+    /// Output extents that differ are reported along with failing invocations, but only if they do not depend on them.
     #[test]
     fn wrong_outputs_are_reported_with_other_errors() {
         let found = |graph: &str| {

@@ -32,13 +32,13 @@ use crate::syntax::OPEN_EXTENT;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum DeclaredExtent {
     Is(Extent),
-    /// `~`: whatever the composition gives.
+    /// `~`: the extent of the computed tensor.
     Any,
-    /// `~|k`: not more than k.
+    /// `~|k`: at most k.
     Bounded(Limit),
 }
 
-/// What a bound after `|` is in the run, and what it can become at most.
+/// The value of a bound after `|` at run time, and its maximum.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Limit {
     pub own: model::Expr,
@@ -53,7 +53,7 @@ impl Limit {
         }
     }
 
-    /// Whether an extent keeps within the bound.
+    /// Whether an extent is within the bound.
     pub(crate) fn holds(&self, extent: model::Expr) -> model::Expr {
         runtime::compare(ScalarOp::Le, extent, self.own.clone())
     }
@@ -120,7 +120,8 @@ impl<'p> Composer<'p, '_> {
         Ok(tensors)
     }
 
-    /// `s|k` with a new name s: a symbol of the function; `..s|k` is one for each of `items` tensors. Whether it is new.
+    /// `s|k` with a new name s: a symbol of the function; `..s|k` is one for each of `items` tensors. Returns whether
+    /// it is new.
     pub(crate) fn declare_symbol(
         &mut self,
         builder: &mut Builder<'p>,
@@ -222,8 +223,8 @@ impl<'p> Composer<'p, '_> {
                 continue;
             };
             if let (true, [_]) = (may_be_solved(builder, declaration, spec), &*unknown) {
-                let place = (item, position);
-                let extent = self.solved_extent(builder, declaration, place, (expr, bound))?;
+                let location = (item, position);
+                let extent = self.solved_extent(builder, declaration, location, (expr, bound))?;
                 solved.insert(position, extent);
                 continue;
             }
@@ -288,13 +289,16 @@ impl<'p> Composer<'p, '_> {
         };
         let (extent, atom) = result.map_err(|s| self.failed(s))?;
         let what = format!("extent {position} of input `{}`", name.name);
-        let place = name.span;
-        let bound = Bound { what: &what, place };
+        let location = name.span;
+        let bound = Bound {
+            what: &what,
+            location,
+        };
         self.unify(builder, expr, &Value::Atom(atom), &bound)?;
         Ok(extent)
     }
 
-    /// Checks `n|k` for the extent of `n`, whatever determined it.
+    /// Checks `n|k` for the extent of `n`, independent of what determined it.
     fn check_declared_bound(
         &mut self,
         builder: &mut Builder<'p>,
@@ -315,12 +319,15 @@ impl<'p> Composer<'p, '_> {
         let extent = extent.map_err(|s| self.failed(s))?;
         let (source, name) = (self.source_text(expr.span), &declaration.name.name);
         let what = format!("the extent `{source}` of `{name}`");
-        let place = declaration.name.span;
-        let place = Bound { what: &what, place };
-        self.check_upper_bounds(builder, spec, &extent, &place, when)
+        let location = declaration.name.span;
+        let location = Bound {
+            what: &what,
+            location,
+        };
+        self.check_upper_bounds(builder, spec, &extent, &location, when)
     }
 
-    /// A run-time extent that is computed, `n - 2`, must be no less than zero in every run.
+    /// Adds a run-time check that a computed dynamic extent, such as `n - 2`, is not negative.
     pub(crate) fn check_sign(
         &mut self,
         builder: &mut Builder<'p>,
@@ -533,7 +540,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// Makes the outputs as new tensors of the declared types (formulas and intrinsics).
+    /// Creates the outputs as new tensors of the declared types (formulas and intrinsics).
     pub(crate) fn declare_outputs(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         let definition = builder.found.definition;
         for declaration in &definition.outputs {
@@ -593,7 +600,7 @@ fn is_static(tensor: &TensorType) -> bool {
     extents.all(|extent| extent.fixed().is_some())
 }
 
-/// Extents of a declared shape, for item `item` if it is one of a pack; some are `solved` already.
+/// The extents of a declared shape, for item `item` if it is one of a pack; some are `solved` already.
 fn declared_extents(
     evaluator: &mut Evaluator,
     specs: &[ExtentSpec],
@@ -690,7 +697,7 @@ fn declared_extents(
     Ok(extents)
 }
 
-/// The bounds after `|`, one for each extent that the item stands for; a dynamic one counts as at least zero.
+/// The upper bounds after `|`, one for each extent of the item; a dynamic one counts as at least zero.
 pub(in crate::compose) fn upper_extents(
     evaluator: &mut Evaluator,
     bound: &Expr,
@@ -736,7 +743,7 @@ pub(crate) fn set_tensors(builder: &mut Builder, name: &str, atoms: Vec<Atom>, p
     builder.scope.set(name, value);
 }
 
-/// `[2,3]`, and `~|8` for an extent that has no name in the document.
+/// The shape as text, `[2,3]`; `~|8` for an extent that has no name in the document.
 pub(crate) fn shape_text(shape: &[Extent]) -> String {
     let extents = shape.iter().map(|extent| match extent {
         Extent::Dynamic { expr, bound } if is_unnamed(expr) => format!("~|{bound}"),
@@ -746,7 +753,7 @@ pub(crate) fn shape_text(shape: &[Extent]) -> String {
     format!("[{}]", extents.join(","))
 }
 
-/// Whether a name in it was made here.
+/// Whether the expression contains a synthesized name.
 fn is_unnamed(expr: &ShapeExpr) -> bool {
     match expr {
         ShapeExpr::Symbol(name) => name.starts_with("data.") || name.starts_with("extent."),

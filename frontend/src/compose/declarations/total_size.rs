@@ -7,7 +7,7 @@ use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::eval::Value;
 use crate::source::Span;
 
-/// Counted over all instances of a model, for what one leaves may live as long as the model.
+/// Counted over all instances of a model, because values of an instance may live as long as the model.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TotalSize {
     pack_items: usize,
@@ -15,7 +15,7 @@ pub(crate) struct TotalSize {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// Gives a name of an operator or graph its value.
+    /// Binds a name of an operator or graph to its value.
     pub(crate) fn name_value(
         &mut self,
         builder: &mut Builder<'p>,

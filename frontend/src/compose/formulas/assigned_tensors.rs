@@ -7,17 +7,17 @@ use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::{Atom, Evaluator, Scope, Selected, Stop, TensorRef, Value};
 use crate::model;
 
-/// What a formula assigns.
+/// The target of a formula.
 pub(in crate::compose) enum AssignedTensors {
     Tensors(Vec<TensorRef>),
-    /// An item of a pack of dynamic length, which is one tensor.
+    /// An item of a pack of dynamic length, which is stored as one tensor.
     Item(TensorRef, Atom),
-    /// A tensor of a pack that each step chooses.
+    /// A tensor of a pack that each step selects.
     Selected(Selected),
 }
 
 /// # Errors
-/// What is no output, or an item that nothing decides.
+/// A target that is not an output, or an item that is undetermined.
 pub(in crate::compose) fn targets(
     evaluator: &mut Evaluator,
     scope: &Scope,
@@ -34,11 +34,11 @@ pub(in crate::compose) fn targets(
         };
         return match index {
             Value::Atom(index @ (Atom::Int(_) | Atom::Run(_))) => {
-                let place = match stack.tensor.shape.first() {
-                    Some(length) => evaluator.place_in_stack(&index, length, target.span)?,
+                let location = match stack.tensor.shape.first() {
+                    Some(length) => evaluator.position_in_stack(&index, length, target.span)?,
                     None => index,
                 };
-                Ok(AssignedTensors::Item(stack.clone(), place))
+                Ok(AssignedTensors::Item(stack.clone(), location))
             }
             _ => stop(
                 &FORMULA,

@@ -7,20 +7,20 @@ use crate::eval::evaluator::{EvalResult, count, stop};
 use crate::eval::{Atom, TargetIndex, TensorRef};
 use crate::model::{self, Extent, FormulaIndex};
 
-/// Positions of one dimension that may be listed.
+/// The maximum number of positions of one dimension that are listed.
 const LISTED: u64 = 1 << 12;
 
-/// The elements of one output that a target with `:` or with a pack of positions names, in row-major order.
+/// The elements of one output that a target with `:` or with a pack of positions denotes, in row-major order.
 pub(crate) struct FullSlices {
-    /// Indices for every element, or for every output where all indices are single.
-    pub places: Vec<Vec<Atom>>,
-    /// Index variables of the formula that run over dimensions known at run time only.
+    /// Indices for every element, or for every output if all indices are single.
+    pub locations: Vec<Vec<Atom>>,
+    /// Index variables of the formula that run over dynamic dimensions.
     pub added: Vec<FormulaIndex>,
 }
 
 impl FullSlices {
-    /// The elements at these indices. `every` is a dimension that an index variable goes through, and that index; `first` is
-    /// the number of index variables that the formula has already.
+    /// The elements at these indices. `every` is a dimension that an index variable runs over, and that index; `first`
+    /// is the number of index variables that the formula has already.
     pub(crate) fn of(
         indices: &[TargetIndex],
         outputs: &[TensorRef],
@@ -29,7 +29,7 @@ impl FullSlices {
     ) -> EvalResult<FullSlices> {
         let span = lowering.target.span;
         let mut added = Vec::new();
-        let mut places: Vec<Vec<Atom>> = vec![Vec::with_capacity(indices.len())];
+        let mut locations: Vec<Vec<Atom>> = vec![Vec::with_capacity(indices.len())];
         let single = |(dimension, index): (usize, &TargetIndex)| match (index, every) {
             (TargetIndex::One(atom), _) => Some(atom.clone()),
             (_, Some((own, index))) if own == dimension => {
@@ -39,9 +39,9 @@ impl FullSlices {
             (TargetIndex::Each(_) | TargetIndex::All, _) => None,
         };
         let singles: Vec<Option<Atom>> = indices.iter().enumerate().map(single).collect();
-        if let Some(place) = singles.iter().cloned().collect::<Option<Vec<Atom>>>() {
-            places = vec![place; outputs.len()];
-            return Ok(FullSlices { places, added });
+        if let Some(location) = singles.iter().cloned().collect::<Option<Vec<Atom>>>() {
+            locations = vec![location; outputs.len()];
+            return Ok(FullSlices { locations, added });
         }
         let [output] = outputs else {
             return stop(
@@ -94,10 +94,10 @@ impl FullSlices {
                 // Too many indices: reported where they are resolved.
                 _ => vec![Atom::Int(0)],
             };
-            let mut next = Vec::with_capacity(places.len() * choices.len());
-            for place in &places {
+            let mut next = Vec::with_capacity(locations.len() * choices.len());
+            for location in &locations {
                 for choice in &choices {
-                    let mut longer = place.clone();
+                    let mut longer = location.clone();
                     longer.push(choice.clone());
                     next.push(longer);
                 }
@@ -105,15 +105,15 @@ impl FullSlices {
             if next.len() > usize::try_from(LISTED).unwrap_or(usize::MAX) {
                 return stop(&LIMIT_EXCEEDED, span, "`:` selects too many positions here");
             }
-            places = next;
+            locations = next;
         }
-        Ok(FullSlices { places, added })
+        Ok(FullSlices { locations, added })
     }
 
-    /// The output of each place.
+    /// The output of each position.
     pub(crate) fn repeated(&self, outputs: Vec<TensorRef>) -> Vec<TensorRef> {
         match outputs.as_slice() {
-            [single] => vec![single.clone(); self.places.len()],
+            [single] => vec![single.clone(); self.locations.len()],
             _ => outputs,
         }
     }
@@ -135,7 +135,7 @@ mod tests {
         )
     }
 
-    /// All elements that are written to `y`, the only output here, and the indices of the loops around them.
+    /// All elements that are written to `y`, the only output here, and the indices of the enclosing loops.
     fn written(range: &str) -> (usize, usize) {
         let text = document("y", range)
             .replace(" ys: real[n,m]..(2);", "")

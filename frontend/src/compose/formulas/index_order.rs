@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Order of an index that is unrolled, but nested in other indices: `y[i,] := xs[j][i,], i < n, j < k` with a pack `xs`.
+//! The order of an index that is unrolled but nested in other indices: `y[i,] := xs[j][i,], i < n, j < k` with a pack
+//! `xs`.
 //!
 //! In the language the innermost index varies fastest (2.12), but the unrolled formulas run one after the other. The two
 //! orders agree unless a step reads or overwrites an element that another value of the index wrote.
@@ -14,7 +15,8 @@ use crate::eval::evaluator::{EvalResult, stop};
 use crate::eval::{Selected, runtime};
 use crate::model::{Accumulation, Expr, Formula, Node, ValueId};
 
-/// A formula whose step writes one tensor of a pack writes all of them in each step: the others keep what they hold.
+/// Converts a formula that writes one tensor of a pack in each step to one that writes all of them: the others keep
+/// their values.
 pub(crate) fn write_selected(formula: &mut Formula, selected: &Selected) {
     let kind = std::mem::replace(&mut formula.kind, Accumulation::Replace);
     for (position, target) in formula.targets.iter_mut().enumerate() {
@@ -58,7 +60,7 @@ pub(crate) fn check_index_order(drafts: &[Draft], lowering: &Lowering) -> EvalRe
     Ok(())
 }
 
-/// Whether all that a formula shares with others is the place that the same turn of theirs writes.
+/// Whether a formula shares with others only the element that the same iteration of theirs writes.
 fn is_independent(formula: &Formula, outer: &[usize], others: &FxHashSet<ValueId>) -> bool {
     let mut looks = false;
     for (tensor, subscripts) in accesses(formula) {

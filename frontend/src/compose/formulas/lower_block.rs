@@ -29,10 +29,10 @@ use crate::model::{
 };
 use crate::source::Span;
 
-/// Locals without tensor reads up to this many nodes are substituted where they are used.
+/// The maximum size of locals without tensor reads that are substituted at their uses.
 const INLINE_NODES: usize = 48;
 
-/// An index variable that has been replaced by its values: bound and item in it, value.
+/// An index variable that was replaced by its values: its bound, the item in it, the value.
 type Fixed = ((usize, usize), i64);
 
 /// One attempt at a formula, before initial values are selected.
@@ -40,13 +40,13 @@ pub(in crate::compose) struct Draft {
     pub formula: Formula,
     /// Indices of the formula outside of one that was replaced by its values.
     pub outer: Vec<usize>,
-    /// Lengths that must agree where the formula runs.
+    /// Lengths that must be equal for the formula.
     pub beside: Vec<PackExtents>,
-    /// What every run must test.
+    /// Conditions to check at run time.
     pub(crate) demands: Vec<Demand>,
-    /// What runs in front, and ends the run if it finds a step that leaves a tensor.
+    /// Formulas before it, which stop the run if they find a step out of bounds.
     pub searches: Vec<Formula>,
-    /// How the formula is written: what its outputs hold before goes by that.
+    /// The formula as written, which determines the initial values of its outputs.
     pub(crate) as_written: Accumulation,
 }
 
@@ -60,7 +60,7 @@ impl<'p> Composer<'p, '_> {
         for lowering in &definition.lowers {
             match self.lowering(builder, lowering) {
                 Ok(drafts) => {
-                    // An assignment to each of no elements is none.
+                    // An assignment to no elements has no effect.
                     let drafts = drafts.into_iter();
                     for mut draft in drafts.filter(|d| !d.formula.targets.is_empty()) {
                         let kind = draft.as_written;
@@ -139,7 +139,7 @@ impl<'p> Composer<'p, '_> {
         Ok(drafts)
     }
 
-    /// The formulas of a statement that give what its loops give in their order.
+    /// The formulas of a statement, in the order of its loops.
     fn ordered(
         &self,
         builder: &Builder<'p>,
@@ -161,7 +161,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// A statement that one formula must express, behind what runs in front of it.
+    /// A statement that must become one formula, after the formulas before it.
     pub(crate) fn one_formula(
         &mut self,
         builder: &mut Builder<'p>,
@@ -196,7 +196,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Normalizes; where an index must be a compile-time value, once for each of its values.
+    /// Normalizes the formula; if an index must be a compile-time value, once for each of its values.
     fn expand_formula(
         &self,
         builder: &Builder<'p>,
@@ -246,10 +246,10 @@ struct Attempt<'a, 'p, 's> {
     builder: &'a Builder<'p>,
     lowering: &'a Lowering,
     indices: Vec<FormulaIndex>,
-    /// Per index: which bound and item it is, and its extent if it is fixed.
+    /// For each index: its bound and item, and its extent if it is static.
     keys: Vec<((usize, usize), Option<i64>)>,
     locals: Vec<FormulaLocal>,
-    /// What indices must keep to whose bounds rest on other indices.
+    /// Conditions for indices whose bounds depend on other indices.
     within: Vec<model::Expr>,
     beside: Vec<PackExtents>,
     demands: Demands,
@@ -259,7 +259,7 @@ struct Attempt<'a, 'p, 's> {
     in_turns: bool,
     /// Whether the formula counts the steps that write.
     counts: bool,
-    /// What to say of bounds that are null.
+    /// The message for bounds that are null.
     null_bounds: Vec<String>,
 }
 
@@ -396,7 +396,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         })
     }
 
-    /// See [`packed::sliced`]. Of a formula that counts its steps, a slice is one.
+    /// See [`packed::sliced`]. In a formula that counts its steps, a slice is one step.
     fn sliced(&self, scope: &Scope) -> Option<(usize, Extent)> {
         if self.counts {
             return None;
@@ -473,19 +473,19 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let position = self.indices.len();
         self.indices.push(FormulaIndex {
             name,
-            // A negative bound spans nothing, as zero does.
+            // A negative bound makes an empty range, as zero does.
             extent: Extent::Fixed(u64::try_from(extent).unwrap_or(0)),
         });
         self.keys.push((key, Some(extent.max(0))));
         Ok(Atom::from_expr(model::Expr::index(position)))
     }
 
-    /// Whether there is a formula for each value of an index that others rest on.
+    /// Whether to make a formula for each value of an index that others depend on.
     fn stands_for_values(&self, index: usize) -> bool {
         !self.in_turns && matches!(self.keys.get(index), Some((_, Some(_))))
     }
 
-    /// A local: substituted if it is small and reads nothing, else let-bound.
+    /// A local: substituted if it is small and reads no tensor, else let-bound.
     fn local(&mut self, name: &str, value: Value) -> Value {
         let packed = matches!(value, Value::Pack(_));
         let mut atoms = Vec::with_capacity(value.atoms().len());
@@ -563,7 +563,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let slices = FullSlices::of(&indices, &outputs, (every, self.indices.len()), lowering)?;
         let outputs = slices.repeated(outputs);
         let mut subscripts = Vec::with_capacity(outputs.len());
-        for (output, indices) in outputs.iter().zip(slices.places) {
+        for (output, indices) in outputs.iter().zip(slices.locations) {
             subscripts.push(evaluator.resolve(output, &indices, lowering.target.span)?);
         }
         let reduction = match (outputs.as_slice(), subscripts.as_slice(), &condition) {
@@ -686,7 +686,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
     }
 }
 
-/// A dynamic number of loop nests: one more loop around them.
+/// A dynamic number of loop nests: one additional outer loop.
 fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowering {
     let unnamed = || Ident {
         name: "unroll.step".to_string(),
@@ -705,7 +705,7 @@ fn looped(lowering: &Lowering, unroll: &IterationCount, count: &Expr) -> Lowerin
     around
 }
 
-/// A condition as one expression, its own guards in front.
+/// A condition as one expression, with its own guards first.
 fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<model::Expr> {
     let mut result = guards
         .into_iter()
@@ -726,7 +726,7 @@ fn condition(value: &Value, guards: Vec<model::Expr>, span: Span) -> EvalResult<
     Ok(result)
 }
 
-/// Guards that read nothing come first, then the condition, then the others.
+/// Guards that read no tensor come first, then the condition, then the others.
 fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option<model::Expr> {
     let (reading, plain): (Vec<_>, Vec<_>) = guards.into_iter().partition(runtime::reads);
     let whole = plain
@@ -737,7 +737,7 @@ fn predicate(guards: Vec<model::Expr>, condition: Option<model::Expr>) -> Option
     (runtime::bool_literal(&whole) != Some(true)).then_some(whole)
 }
 
-/// `T()` everywhere, for an output that no formula writes (errata 16).
+/// Fills an output that no formula writes with `T()` (errata 16).
 fn fill(builder: &Builder, output: ValueId) -> Option<Formula> {
     let declared = builder.function.values.get(output.0 as usize)?;
     let value = declared.tensor.kind.default_value();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `index[:,k] = i, i < s | cond` with an output `index: int[d,k|n]` (editions): k counts the steps that write, and is in the
-//! end the extent. A formula fills a tensor as large as it can become, and counts; the result is as much of it as it wrote.
+//! Write counters, `index[:,k] = i, i < s | cond` with an output `index: int[d,k|n]` (editions): k counts the steps
+//! that write, and its final value is the extent. A formula fills a tensor with the extent's upper bound, and counts;
+//! the result is the part that it wrote.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::model::{
     Target, TensorType, ValueId,
 };
 
-/// The extent of the only output that the only formula counts: its name.
+/// The name of the extent that the only formula of the only output counts.
 pub(crate) fn write_counter(definition: &crate::ast::Definition) -> Option<&str> {
     let ([output], [lowering]) = (definition.outputs.as_slice(), definition.lowers.as_slice())
     else {
@@ -49,7 +50,7 @@ pub(crate) fn write_counter(definition: &crate::ast::Definition) -> Option<&str>
 }
 
 impl<'p> Composer<'p, '_> {
-    /// The body of an operator whose formula counts what it writes.
+    /// The body of an operator whose formula counts its writes.
     pub(crate) fn counted_writes(
         &mut self,
         builder: &mut Builder<'p>,
@@ -82,7 +83,7 @@ impl<'p> Composer<'p, '_> {
                 format!("no formula determines the extent `{counter}`"),
             ));
         };
-        // The steps that count keep within the bound themselves.
+        // The condition of the counted steps keeps the count within the bound.
         builder.function.result_checks.clear();
         let limit = self.bound_of_counter(builder, output, counter)?;
         let bound = limit.most;
@@ -108,7 +109,7 @@ impl<'p> Composer<'p, '_> {
             .scope
             .set(counter, Value::Atom(Atom::from_expr(counted.clone())));
         let (mut formulas, formula) = self.one_formula(builder, lowering)?;
-        // A fixed bound is that of the tensor, which a write beyond it leaves.
+        // A static bound is the extent of the tensor, and a write beyond it is out of bounds.
         let below = match limit.own.node {
             Node::Literal(_) => None,
             _ => Some(runtime::compare(ScalarOp::Lt, counted.clone(), limit.own)),
@@ -147,7 +148,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// How many steps may write, in each run.
+    /// The run-time check of how many steps may write.
     fn bound_of_counter(
         &mut self,
         builder: &mut Builder<'p>,
@@ -180,8 +181,8 @@ fn element(tensor: &TensorType, id: ValueId, subscripts: Vec<Expr>) -> Expr {
     }
 }
 
-/// The step counts as well, as long as the count is `below` its bound: `None` if the counter does not stand alone in its
-/// dimension everywhere.
+/// Counts the step as well, as long as the count is `below` its bound; `None` if some subscript contains the counter
+/// together with other terms.
 fn counting(
     mut formula: Formula,
     dimension: usize,
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_no_parts_of_places() {
+    fn counters_are_no_parts_of_positions() {
         assert_fires(&FORMULA, &document("int[k|n,2]", "at[i,k] = i, i < n;"));
         assert_fires(&FORMULA, &document("int[k|n]", "at[k,] += i, i < n;"));
     }

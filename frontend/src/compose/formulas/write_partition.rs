@@ -6,15 +6,16 @@ use skript_semantics::Scalar;
 
 use crate::model::{Expr, Formula, Node, Target, ValueId};
 
-/// One formula for each element of an output that a packed assignment writes, `y[i,[0, 1]] = …`: lowerings support formulas
-/// that write each output once. A formula that reads its own output, or may write an element twice, is not split.
+/// One formula for each element of an output that a packed assignment writes, `y[i,[0, 1]] = …`: lowerings support
+/// formulas that write each output once. A formula that reads its own output, or may write an element twice, is not
+/// split.
 pub(crate) fn split(formula: Formula) -> Vec<Formula> {
-    let mut places: FxHashMap<ValueId, Vec<&Target>> = FxHashMap::default();
+    let mut positions: FxHashMap<ValueId, Vec<&Target>> = FxHashMap::default();
     for target in &formula.targets {
-        places.entry(target.output).or_default().push(target);
+        positions.entry(target.output).or_default().push(target);
     }
-    let once = places.values().all(|targets| targets.len() == 1);
-    if once || reads_output(&formula) || !places.values().all(|targets| are_apart(targets)) {
+    let once = positions.values().all(|targets| targets.len() == 1);
+    if once || reads_output(&formula) || !positions.values().all(|targets| are_apart(targets)) {
         return vec![formula];
     }
     // The n-th formula has the n-th target of each output.
@@ -34,7 +35,7 @@ pub(crate) fn split(formula: Formula) -> Vec<Formula> {
     found
 }
 
-/// Whether the places differ in subscripts that are numbers.
+/// Whether the targets differ in constant subscripts.
 fn are_apart(targets: &[&Target]) -> bool {
     let number = |expr: &Expr| match expr.node {
         Node::Literal(Scalar::Int(value)) => Some(value),
@@ -48,9 +49,9 @@ fn are_apart(targets: &[&Target]) -> bool {
     let dimensions: Vec<usize> = (0..rank).filter(numbered).collect();
     let mut seen = FxHashSet::default();
     targets.iter().all(|target| {
-        let place = dimensions.iter().map(|d| target.subscripts.get(*d));
-        let place: Option<Vec<i64>> = place.map(|s| s.and_then(number)).collect();
-        place.is_some_and(|place| seen.insert(place))
+        let position = dimensions.iter().map(|d| target.subscripts.get(*d));
+        let position: Option<Vec<i64>> = position.map(|s| s.and_then(number)).collect();
+        position.is_some_and(|position| seen.insert(position))
     })
 }
 

@@ -25,30 +25,30 @@ pub(crate) enum ArgumentItem {
 /// An input of the invocation.
 #[derive(Clone, Debug)]
 pub(crate) enum Argument {
-    /// Not given, `~`, or a null value.
+    /// No argument, `~`, or a null value.
     Null,
     Single(ArgumentItem),
     Pack(Vec<ArgumentItem>),
-    /// A pack without tensors: what they would be.
+    /// A pack without tensors: the type that they would have.
     Empty(ArgumentItem),
-    /// A pack of dynamic length: the type of its items, and of the tensor that holds them all.
+    /// A pack of dynamic length: the type of its items, and of the tensor that holds all of them.
     Stack(ArgumentItem, Rc<TensorType>),
 }
 
-/// Everything an instance depends on.
+/// Everything that an instance depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct ArgumentList {
     /// Explicit types by generic name.
     pub types: IndexMap<String, TypeName>,
-    /// Given attributes with the places of their values.
+    /// Attributes with the spans of their values.
     pub attributes: IndexMap<String, (Value, Span)>,
-    /// In the order of the inputs; may be shorter.
+    /// The arguments in the order of the inputs; there may be fewer.
     pub arguments: Vec<Argument>,
     pub spans: Vec<Span>,
     pub invocation: Span,
-    /// For each tensor of the arguments in order, the first one that is the same tensor; empty if no tensor occurs twice.
+    /// For each tensor of the arguments in order, the number of the first equal one; empty if no tensor occurs twice.
     pub same: Vec<usize>,
-    /// Run-time extents in attributes that no argument has: the callee's names for them, and their bounds.
+    /// Dynamic extents in attributes that no argument has: the callee's names for them, and their upper bounds.
     pub extents: Vec<(String, u64)>,
 }
 
@@ -67,7 +67,7 @@ impl Default for ArgumentList {
 }
 
 impl ArgumentList {
-    /// The place of the n-th argument, or of the invocation.
+    /// The span of argument n, or of the invocation.
     pub(crate) fn span(&self, index: usize) -> Span {
         self.spans.get(index).copied().unwrap_or(self.invocation)
     }
@@ -102,7 +102,7 @@ impl ArgumentItem {
 }
 
 impl Argument {
-    /// `None` if something in the value cannot be passed to an operator.
+    /// The argument; `None` if something in the value cannot be passed to an operator.
     pub(crate) fn of(value: &Value, canonical: &mut Canonical) -> Option<Self> {
         Some(match value {
             Value::Null => Argument::Null,
@@ -140,7 +140,7 @@ impl Argument {
         }
     }
 
-    /// The items, or what they would be if there are none: they tell types and shapes.
+    /// The items, or one of the type that they would have if there are none, for types and shapes.
     pub(crate) fn telling(&self) -> &[ArgumentItem] {
         match self {
             Argument::Empty(item) => std::slice::from_ref(item),
@@ -148,7 +148,7 @@ impl Argument {
         }
     }
 
-    /// The extents of tensors that are not there belong to none of the callee: they are renamed behind all others.
+    /// Extents of absent tensors do not belong to the callee: they are renamed after all others.
     pub(crate) fn name_extents(&mut self, canonical: &mut Canonical) {
         if let Argument::Empty(ArgumentItem::Tensor(tensor)) = self {
             *tensor = Rc::new(canonical.tensor(tensor));

@@ -20,13 +20,16 @@ impl<'p> Composer<'p, '_> {
         actual: &Value,
         list: &ArgumentList,
     ) -> Composed<()> {
-        let place = value_place(attribute, list);
+        let location = value_span(attribute, list);
         let what = format!("the length of attribute `{}`", attribute.name.name);
-        let bound = Bound { what: &what, place };
+        let bound = Bound {
+            what: &what,
+            location,
+        };
         self.unify(builder, length, actual, &bound)
     }
 
-    /// Lengths of packed attributes that have their items.
+    /// Binds lengths of packed attributes that have their items.
     pub(crate) fn packed_lengths(
         &mut self,
         builder: &mut Builder<'p>,
@@ -45,7 +48,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Step 4: lengths are checked or deduced, single values spread.
+    /// Step 4: checks or deduces lengths, and repeats single values.
     pub(crate) fn attribute_lengths(
         &mut self,
         builder: &mut Builder<'p>,
@@ -66,14 +69,14 @@ impl<'p> Composer<'p, '_> {
                          repeated",
                         atom.text()
                     );
-                    let place = value_place(attribute, list);
+                    let location = value_span(attribute, list);
                     return Err(self.report(
-                        Diagnostic::error(&UNIFORM_LENGTH_UNKNOWN, place, message)
-                            .with_place(attribute.span, "declared here")
+                        Diagnostic::error(&UNIFORM_LENGTH_UNKNOWN, location, message)
+                            .with_label_at(attribute.span, "declared here")
                             .with_help("write a list with all items"),
                     ));
                 }
-                // Only an attribute that is not given would tell these lengths.
+                // Only an attribute without a value would determine these lengths.
                 _ => {
                     let length = declared_length(attribute);
                     let unknown = length.map(|length| Self::unknown_names(builder, length));
@@ -86,7 +89,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Repeats single values of packed attributes whose lengths are known, so that what reads them finds packs.
+    /// Repeats single values of packed attributes whose lengths are known, so that their readers find packs.
     pub(crate) fn spread_attributes(
         &mut self,
         builder: &mut Builder<'p>,
@@ -118,11 +121,11 @@ impl<'p> Composer<'p, '_> {
         let Some(declared) = declared_length(attribute).filter(known) else {
             return Ok(false);
         };
-        let place = value_place(attribute, list);
+        let location = value_span(attribute, list);
         let spread = {
             let mut evaluator = builder.evaluator(self.limits);
             evaluator.eval(declared).and_then(|length| match &value {
-                Value::Atom(atom) => evaluator.repeat_by(atom.clone(), length, place),
+                Value::Atom(atom) => evaluator.repeat_by(atom.clone(), length, location),
                 _ => Ok(Some(length)),
             })
         };
@@ -134,7 +137,7 @@ impl<'p> Composer<'p, '_> {
         Ok(true)
     }
 
-    /// Names that must be known before a single value of a packed attribute is a pack, of those in an expression.
+    /// Names in an expression that must be known before a single value of a packed attribute becomes a pack.
     pub(crate) fn awaited_lengths(builder: &Builder<'p>, names: &[String]) -> Vec<String> {
         let attributes = builder.found.definition.attributes.iter();
         let read = attributes.filter(|attribute| names.contains(&attribute.name.name));
@@ -154,7 +157,7 @@ fn declared_length(attribute: &Declaration) -> Option<&Expr> {
     pack.and_then(|pack| pack.length.as_ref())
 }
 
-fn value_place(attribute: &Declaration, list: &ArgumentList) -> Span {
+fn value_span(attribute: &Declaration, list: &ArgumentList) -> Span {
     let given = list.attributes.get(&attribute.name.name);
     given.map_or(list.invocation, |(_, span)| *span)
 }
@@ -172,7 +175,7 @@ mod tests {
         )
     }
 
-    /// A single value serves all items before another default reads them.
+    /// A single value is repeated before another default reads it.
     #[test]
     fn s2_5_single_values_are_packs_for_other_defaults() {
         let given = "k: int; a: int..(k) = 5; c: int..(2 * k + 1) = a[0];";

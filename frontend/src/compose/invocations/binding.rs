@@ -26,7 +26,7 @@ impl<'p> Composer<'p, '_> {
         self.deduce_types(builder, list)?;
         self.given_attributes(builder, list)?;
         if builder.entry {
-            // No arguments tell these lengths, and inputs may be declared by them.
+            // No arguments determine these lengths, and inputs may be declared by them.
             self.packed_lengths(builder, list)?;
         }
         self.bind_inputs(builder, list)?;
@@ -35,7 +35,7 @@ impl<'p> Composer<'p, '_> {
         self.attribute_lengths(builder, list)
     }
 
-    /// Step 1: given values and constant defaults; all that do not fit are reported.
+    /// Step 1: given values and constant defaults; reports all that do not have the declared type.
     fn given_attributes(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         let mut bound = Ok(());
         for attribute in &builder.found.definition.attributes {
@@ -57,7 +57,7 @@ impl<'p> Composer<'p, '_> {
             {
                 return Err(self.missing_attribute(builder.entry, attribute, *span));
             }
-            // A null value counts as none; the default steps in.
+            // A null value counts as none; the default is used.
             Some((Value::Null, _)) if !attribute.type_spec.optional => {}
             Some((value, span)) => {
                 let value = self.attribute_value(builder, attribute, value, *span)?;
@@ -70,12 +70,12 @@ impl<'p> Composer<'p, '_> {
                 builder.scope.set(name.clone(), Value::Null);
             }
             None => {
-                let place = if builder.entry {
+                let location = if builder.entry {
                     attribute.span
                 } else {
                     list.invocation
                 };
-                return Err(self.missing_attribute(builder.entry, attribute, place));
+                return Err(self.missing_attribute(builder.entry, attribute, location));
             }
             Some(default) => {
                 let mut names = Vec::new();
@@ -96,7 +96,7 @@ impl<'p> Composer<'p, '_> {
                 span,
                 format!("attribute `{name}` has no value"),
             )
-            .with_place(
+            .with_label_at(
                 attribute.span,
                 match attribute.default {
                     Some(_) => "the default is null here",
@@ -120,13 +120,13 @@ impl<'p> Composer<'p, '_> {
         let value = builder.evaluator(self.limits).eval(default);
         let value = value.map_err(|s| self.failed(s))?;
         if value.is_null() {
-            // 2.5: an optional default that turned out null stands for none.
-            let place = if builder.entry {
+            // 2.5: an optional default that is null counts as none.
+            let location = if builder.entry {
                 attribute.span
             } else {
                 list.invocation
             };
-            return Err(self.missing_attribute(builder.entry, attribute, place));
+            return Err(self.missing_attribute(builder.entry, attribute, location));
         }
         let value = self.attribute_value(builder, attribute, &value, default.span)?;
         self.name_value(builder, &attribute.name.name, value, default.span)
@@ -160,7 +160,7 @@ impl<'p> Composer<'p, '_> {
                             value.text()
                         ),
                     )
-                    .with_place(attribute.span, "declared here"),
+                    .with_label_at(attribute.span, "declared here"),
                 ))
             }
         }
@@ -191,7 +191,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Step 2: inputs in binding order.
+    /// Step 2: binds inputs in binding order.
     fn bind_inputs(&mut self, builder: &mut Builder<'p>, list: &ArgumentList) -> Composed<()> {
         let definition = builder.found.definition;
         if list.arguments.len() > definition.inputs.len() {
@@ -206,13 +206,13 @@ impl<'p> Composer<'p, '_> {
                         list.arguments.len()
                     ),
                 )
-                .with_place(definition.name.span, "declared here"),
+                .with_label_at(definition.name.span, "declared here"),
             ));
         }
         let mut ports: Vec<Option<Port>> = vec![None; definition.inputs.len()];
         let mut remaining: Vec<usize> = Vec::new();
         let mut last: Vec<usize> = Vec::new();
-        // Extents that somebody fixed come first: names that others share get their values there.
+        // Fixed extents come first: they give values to names that other inputs share.
         let fixed =
             |input: &Declaration| builder.entry && self.input_shapes.contains_key(&input.name.name);
         let inputs = definition.inputs.iter().enumerate();
@@ -291,7 +291,7 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.report_unknown_extent(input, extent, list.invocation));
             }
             if builder.entry {
-                // Says which name has no value.
+                // Reports the name without a value.
                 self.graph_input(builder, input)?;
             }
             return Err(self.report(
@@ -303,7 +303,7 @@ impl<'p> Composer<'p, '_> {
                         input.name.name
                     ),
                 )
-                .with_place(list.invocation, "invoked here"),
+                .with_label_at(list.invocation, "invoked here"),
             ));
         }
         builder.function.inputs = ports.into_iter().flatten().collect();
@@ -341,7 +341,7 @@ impl<'p> Composer<'p, '_> {
             }
             return self.graph_input(builder, input).map(Some);
         }
-        let place = match fixed {
+        let location = match fixed {
             Some(_) => input.name.span,
             None => list.span(index),
         };
@@ -367,10 +367,10 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.report(
                     Diagnostic::error(
                         &ARGUMENT_COUNT,
-                        place,
+                        location,
                         format!("input `{name}` has no argument"),
                     )
-                    .with_place(input.span, "declared here"),
+                    .with_label_at(input.span, "declared here"),
                 ));
             }
             builder.scope.set(name.clone(), Value::Null);
@@ -387,10 +387,10 @@ impl<'p> Composer<'p, '_> {
                 return Err(self.report(
                     Diagnostic::error(
                         &ARGUMENT_KIND,
-                        place,
+                        location,
                         format!("{what} is {}, this is {}", kind.name(), item.kind().name()),
                     )
-                    .with_place(input.span, "declared here"),
+                    .with_label_at(input.span, "declared here"),
                 ));
             }
         }
@@ -408,10 +408,10 @@ impl<'p> Composer<'p, '_> {
             return Err(self.report(
                 Diagnostic::error(
                     &ARGUMENT_KIND,
-                    place,
+                    location,
                     format!("{what} is {declared}, this is {given}"),
                 )
-                .with_place(input.span, "declared here"),
+                .with_label_at(input.span, "declared here"),
             ));
         }
         let known: Vec<TensorType> = argument
@@ -426,14 +426,17 @@ impl<'p> Composer<'p, '_> {
             })
             .collect();
         let rank = known.first().map(|t| t.shape.len());
-        if !self.shape_is_bindable(builder, spec, rank, &what, place)? {
+        if !self.shape_is_bindable(builder, spec, rank, &what, location)? {
             return Ok(None);
         }
         if let (Some(pack), Argument::Pack(_) | Argument::Empty(_)) = (&spec.pack, argument)
             && let Some(length) = &pack.length
         {
             let what = format!("the length of {what}");
-            let bound = Bound { what: &what, place };
+            let bound = Bound {
+                what: &what,
+                location,
+            };
             let actual = Value::int(count(argument.items().len()));
             self.check_length_bound(builder, pack, &actual, &bound)?;
             self.unify(builder, length, &actual, &bound)?;
@@ -443,14 +446,17 @@ impl<'p> Composer<'p, '_> {
             && let Some(length) = &pack.length
             && let Some(extent) = whole.shape.first()
         {
-            let actual = builder.evaluator(self.limits).extent_atom(extent, place);
+            let actual = builder.evaluator(self.limits).extent_atom(extent, location);
             let actual = Value::Atom(actual.map_err(|s| self.failed(s))?);
             let what = format!("the length of {what}");
-            let bound = Bound { what: &what, place };
+            let bound = Bound {
+                what: &what,
+                location,
+            };
             self.check_length_bound(builder, pack, &actual, &bound)?;
             self.unify(builder, length, &actual, &bound)?;
         }
-        let length = self.bound_length(builder, spec, argument, place)?;
+        let length = self.bound_length(builder, spec, argument, location)?;
         let mut shapes = Vec::with_capacity(known.len());
         for tensor in &known {
             if let Some(first) = rank
@@ -458,7 +464,7 @@ impl<'p> Composer<'p, '_> {
             {
                 return Err(self.error(
                     &crate::diagnostics::codes::RANK_MISMATCH,
-                    place,
+                    location,
                     format!(
                         "the tensors of a pack have one rank; here are {first} and {}",
                         tensor.shape.len()
@@ -467,20 +473,20 @@ impl<'p> Composer<'p, '_> {
             }
             let mut shape = Vec::new();
             for extent in &tensor.shape {
-                let atom = builder.evaluator(self.limits).extent_atom(extent, place);
+                let atom = builder.evaluator(self.limits).extent_atom(extent, location);
                 shape.push(atom.map_err(|s| self.failed(s))?);
             }
             shapes.push(shape);
         }
         let length = length.as_ref();
-        self.bind_shapes(builder, spec, &shapes, packed, length, &what, place)?;
+        self.bind_shapes(builder, spec, &shapes, packed, length, &what, location)?;
         if let Argument::Stack(_, whole) = argument {
             let value = builder.value(Some(name.clone()), (**whole).clone(), input.name.span);
             let id = value.id;
-            let value = builder.one_of(list, list.place(index, 0), value);
+            let value = builder.one_of(list, list.location(index, 0), value);
             let none = whole.shape.first() == Some(&Extent::Fixed(0));
             let own = if none && builder.found.definition.has_block(BlockKind::Lower) {
-                // A formula goes through known items one by one.
+                // A formula iterates over static items one by one.
                 builder.tensors.insert(name.clone());
                 Value::Pack(Pack {
                     kind: Some(kind),
@@ -505,7 +511,7 @@ impl<'p> Composer<'p, '_> {
             };
             let value = builder.value(Some(value_name), tensor, input.name.span);
             values.push(value.id);
-            let value = builder.one_of(list, list.place(index, item), value);
+            let value = builder.one_of(list, list.location(index, item), value);
             atoms.push(Atom::Tensor(value));
         }
         builder.tensors.insert(name.clone());
@@ -527,13 +533,13 @@ impl<'p> Composer<'p, '_> {
         Ok(port(PortTensors::Single(*id)))
     }
 
-    /// The length of a pack of dynamic length, as its declaration names it: packs of one name have one length.
+    /// The length of a pack of dynamic length, as named in its declaration: packs with one name have one length.
     fn bound_length(
         &mut self,
         builder: &Builder<'p>,
         spec: &TypeSpec,
         argument: &Argument,
-        place: Span,
+        location: Span,
     ) -> Composed<Option<Atom>> {
         let whole = match argument {
             Argument::Stack(_, whole) => whole,
@@ -544,7 +550,7 @@ impl<'p> Composer<'p, '_> {
         let declared = spec.pack.as_ref().and_then(|p| p.length.as_ref());
         let length = match (declared, whole.shape.first()) {
             (Some(declared), _) => evaluator.eval(declared),
-            (None, Some(extent)) => evaluator.extent_atom(extent, place).map(Value::Atom),
+            (None, Some(extent)) => evaluator.extent_atom(extent, location).map(Value::Atom),
             (None, None) => Ok(Value::Null),
         };
         match length.map_err(|s| self.failed(s))? {
@@ -574,8 +580,8 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Whether runs of the entry graph leave an input out: one with a default unless somebody gives it, an optional one if
-    /// somebody says so.
+    /// Whether the entry graph's run omits an input: one with a default unless it is given, an optional one if it is
+    /// declared absent.
     fn is_absent(&self, input: &Declaration) -> bool {
         let name = &input.name.name;
         match input.default {
@@ -625,7 +631,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// An input of the entry graph: its shape is what the declaration says.
+    /// An input of the entry graph: its shape is the declared one.
     fn graph_input(&mut self, builder: &mut Builder<'p>, input: &Declaration) -> Composed<Port> {
         let name = input.name.name.clone();
         let span = input.name.span;

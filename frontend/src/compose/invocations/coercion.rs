@@ -6,7 +6,7 @@ use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 use crate::eval::{Atom, Pack, TypeName, Value};
 use crate::model::Expr;
 
-/// Errata 15: the value's kind itself, or int where real is declared.
+/// Errata 15: accepts the value's own kind, and int for real.
 pub(crate) fn converts(from: ScalarKind, to: ScalarKind) -> bool {
     from == to || (from == ScalarKind::Int && to == ScalarKind::Real)
 }

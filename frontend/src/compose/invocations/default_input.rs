@@ -47,7 +47,7 @@ impl<'p> Composer<'p, '_> {
             "nothing determines the extent `{text}` of input `{name}`, which has its default value because no tensor is passed"
         );
         let diagnostic = Diagnostic::error(&SHAPE_NOT_BOUND, extent.span, message)
-            .with_place(invocation, "invoked here");
+            .with_label_at(invocation, "invoked here");
         self.report(diagnostic.with_help(format!(
             "a default is one number and has no shape: pass `{name}`, or declare an extent that attributes or other inputs determine"
         )))
@@ -91,7 +91,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Notes the default of an input that is given in its place, if names that are bound already tell it.
+    /// Records the default of an input that is given in its place, if bound names determine it.
     pub(crate) fn replaced_default(&mut self, builder: &Builder<'p>, input: &Declaration) {
         let Some(default) = &input.default else {
             return;
@@ -109,7 +109,8 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// One number for each tensor: a list has the declared length or determines it; a single number is repeated to a known length.
+    /// One number for each tensor: a list has the declared length or determines it; a single number is repeated to a
+    /// known length.
     fn default_items(
         &mut self,
         builder: &mut Builder<'p>,
@@ -124,8 +125,11 @@ impl<'p> Composer<'p, '_> {
         if let (Value::Pack(_), length) = (value, &pack.length) {
             if let Some(length) = length {
                 let what = format!("the length of the default of input `{}`", input.name.name);
-                let place = default.span;
-                let bound = Bound { what: &what, place };
+                let location = default.span;
+                let bound = Bound {
+                    what: &what,
+                    location,
+                };
                 self.unify(builder, length, &Value::int(count(items.len())), &bound)?;
             }
             return Ok(items);
@@ -152,7 +156,7 @@ mod tests {
         )
     }
 
-    /// How many constants the operator has.
+    /// The number of constants of the operator.
     fn constants(declaration: &str) -> usize {
         let model = composed(&document(declaration)).unwrap();
         model.functions.iter().map(|f| f.constants.len()).sum()
@@ -168,7 +172,7 @@ mod tests {
         assert_eq!(constants("(k) = 1.0"), 2);
     }
 
-    /// The extents of the main graph's inputs, null ones left out.
+    /// The extents of the main graph's inputs without null ones.
     fn inputs(declarations: &str, given: &[&str]) -> Result<Vec<String>, Vec<&'static str>> {
         let text = format!(
             "graph G {{ @input {{ {declarations} }} @output {{ y: real[~]; }} @compose {{ y = d; }} }}"

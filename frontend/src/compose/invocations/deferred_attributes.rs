@@ -13,11 +13,11 @@ use crate::compose::shapes::affine_extent::collect_names;
 use crate::diagnostics::codes::SHAPE_NOT_BOUND;
 use crate::eval::Value;
 
-/// Attributes by the name that each waits for.
+/// Attributes by the name that they wait for.
 type Waiting<'a> = IndexMap<String, Vec<&'a Declaration>>;
 
 impl<'p> Composer<'p, '_> {
-    /// Step 3: defaults that rest on other symbols, as soon as these are known.
+    /// Step 3: evaluates defaults that depend on other symbols as soon as these are known.
     pub(crate) fn deferred_attributes(
         &mut self,
         builder: &mut Builder<'p>,
@@ -25,7 +25,7 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<()> {
         let definition = builder.found.definition;
         let mut open: VecDeque<&Declaration> = definition.attributes.iter().collect();
-        // By the name that each waits for.
+        // By the awaited name.
         let mut waiting: Waiting = IndexMap::new();
         // Whether defaults wait for the lengths of packs that they read.
         let mut patient = true;
@@ -118,7 +118,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// Those that wait for names which are known by now are open again.
+/// Makes attributes ready whose awaited names are known now.
 fn release<'a>(builder: &Builder, waiting: &mut Waiting<'a>, open: &mut VecDeque<&'a Declaration>) {
     waiting.retain(|name, attributes| {
         let still = builder.scope.get(name).is_none();

@@ -97,7 +97,7 @@ impl<'p> Composer<'p, '_> {
                         list.invocation,
                         format!("the type `{name}` cannot be deduced from the arguments"),
                     )
-                    .with_place(parameter.span, "declared here")
+                    .with_label_at(parameter.span, "declared here")
                     .with_help(if builder.entry {
                         format!(
                             "write a default for the type, `{name}: {} = real`",
@@ -124,7 +124,7 @@ impl<'p> Composer<'p, '_> {
                             found.name()
                         ),
                     )
-                    .with_place(parameter.span, "declared here"),
+                    .with_label_at(parameter.span, "declared here"),
                 ));
             }
             builder.types.insert(name.clone(), found);

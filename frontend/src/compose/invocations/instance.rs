@@ -38,25 +38,25 @@ pub(crate) struct Builder<'p> {
     pub blocks: Vec<Block>,
     pub captures: Vec<CaptureName>,
     /// The index of a capture, by its path and whether that is absolute.
-    capture_places: FxHashMap<(bool, String), usize>,
-    /// Labels of the blocks that are open.
+    capture_positions: FxHashMap<(bool, String), usize>,
+    /// The labels of the open blocks.
     pub labels: Vec<String>,
     /// Tensor names for quantization.
     pub tensors: FxHashSet<String>,
-    /// Those of them that invocations named.
+    /// The tensors among them that invocations named.
     pub(crate) named_below: FxHashSet<String>,
     pub entry: bool,
-    /// Quantizers to be simulated here and below.
+    /// Quantizers to simulate in this function and in its invocations.
     pub(crate) quantizers: Vec<Quantizer<'p>>,
     /// Entries of this function and of its invocations, with names relative to it.
     pub quantization: Vec<Quantization>,
-    /// The most items of each target of the next loop.
+    /// The maximum number of items of each target of the next loop.
     pub(crate) capacities: Vec<Option<u64>>,
-    /// Assertions on constants, variables and outputs that have no type yet.
+    /// Assertions on constants, variables and outputs whose types are not known yet.
     pub(crate) later_assertions: Vec<&'p Assertion>,
     /// See [`InstanceInfo::invocations`].
     pub invocations: usize,
-    /// The number of copies of the current body in the unrolled loops around it.
+    /// The number of copies of the current body in the enclosing unrolled loops.
     pub unrolled: usize,
     /// The number of named dynamic extents of callees.
     symbols: usize,
@@ -136,7 +136,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// A constant at the current position of the block.
+    /// A constant at the current position in the block.
     pub(crate) fn constant(
         &mut self,
         tensor: TensorType,
@@ -151,7 +151,7 @@ impl<'p> Builder<'p> {
         value
     }
 
-    /// The empty pack of this type: a tensor without elements holds the type.
+    /// The empty pack of this type, stored as a tensor without elements.
     pub(crate) fn stack_of_none(&mut self, item: TensorType, span: Span) -> Value {
         let mut whole = item;
         whole.shape.insert(0, Extent::Fixed(0));
@@ -159,14 +159,14 @@ impl<'p> Builder<'p> {
         Value::Atom(Atom::Stack(self.constant(whole, zero, span)))
     }
 
-    /// The capture of that name, created on first use; the one that has the name already if it is of another type.
+    /// The capture of that name, created on first use; an existing one if its type differs.
     fn capture(
         &mut self,
         name: CaptureName,
         value_name: Option<String>,
     ) -> Result<TensorRef, Box<CaptureName>> {
         let key = (name.absolute, name.path.clone());
-        if let Some(index) = self.capture_places.get(&key).copied()
+        if let Some(index) = self.capture_positions.get(&key).copied()
             && let Some(known) = self.captures.get(index)
             && let Some(id) = self.function.captures.get(index).copied()
         {
@@ -176,7 +176,7 @@ impl<'p> Builder<'p> {
             let tensor = Rc::new(name.tensor);
             return Ok(TensorRef { id, tensor });
         }
-        self.capture_places.insert(key, self.captures.len());
+        self.capture_positions.insert(key, self.captures.len());
         let value = self.value(value_name, name.tensor.clone(), name.span);
         self.function.captures.push(value.id);
         self.captures.push(name);
@@ -185,7 +185,7 @@ impl<'p> Builder<'p> {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// A variable that the body declares or that something below it has: instances of one name share it.
+    /// A variable that the body or one of its invocations declares: instances share it by name.
     pub(crate) fn capture(
         &mut self,
         builder: &mut Builder<'p>,
@@ -193,7 +193,7 @@ impl<'p> Composer<'p, '_> {
         value_name: Option<String>,
     ) -> Composed<TensorRef> {
         let (path, tensor) = (name.path.clone(), name.tensor.clone());
-        let place = name.invocation.unwrap_or(name.span);
+        let location = name.invocation.unwrap_or(name.span);
         builder.capture(name, value_name).map_err(|known| {
             let message = format!(
                 "variable `{path}` is {} here, but another instance has it as {}",
@@ -201,8 +201,8 @@ impl<'p> Composer<'p, '_> {
                 tensor_text(&known.tensor)
             );
             self.report(
-                Diagnostic::error(&SHARED_VARIABLE, place, message)
-                    .with_place(
+                Diagnostic::error(&SHARED_VARIABLE, location, message)
+                    .with_label_at(
                         known.invocation.unwrap_or(known.span),
                         format!("{} here", tensor_text(&known.tensor)),
                     )
@@ -270,7 +270,7 @@ impl<'p> Composer<'p, '_> {
             },
             blocks: vec![Block::default()],
             captures: Vec::new(),
-            capture_places: FxHashMap::default(),
+            capture_positions: FxHashMap::default(),
             labels: Vec::new(),
             tensors: FxHashSet::default(),
             named_below: FxHashSet::default(),
@@ -296,7 +296,7 @@ impl<'p> Composer<'p, '_> {
                 known.append(&mut builder.function.values);
                 return Err(failure);
             }
-            // Its declarations may tell its outputs where its body cannot be composed.
+            // If its body cannot be composed, its declarations may determine its outputs.
             (Err(_), Some(_)) => self.declare_alone(&mut builder)?,
             (made, _) => made?,
         }

@@ -26,13 +26,13 @@ use crate::model::{
 };
 use crate::source::Span;
 
-/// What an instance is given beside its attributes.
+/// The parts of an instance's identity beside its attributes.
 struct Passed<'a> {
     values: &'a [Value],
     extents: Vec<Extent>,
 }
 
-/// What a port's tensors make.
+/// Builds the value of a port from its tensors.
 #[derive(Clone, Copy)]
 enum PortForm {
     Single,
@@ -104,7 +104,7 @@ impl<'p> Composer<'p, '_> {
         self.invoke(builder, found, list, arguments, invocation, hint)
     }
 
-    /// Invokes an operator on values; label and place are those of `invocation`.
+    /// Invokes an operator on values; label and span are those of `invocation`.
     pub(crate) fn invoke(
         &mut self,
         builder: &mut Builder<'p>,
@@ -207,7 +207,7 @@ impl<'p> Composer<'p, '_> {
         self.quantizers_below(builder, &scope)
     }
 
-    /// A compile-time expression, tensors included.
+    /// Evaluates a compile-time expression that may contain tensors.
     pub(crate) fn value(&mut self, builder: &Builder<'p>, expr: &Expr) -> Composed<Value> {
         let result = builder.evaluator(self.limits).eval(expr);
         result.map_err(|s| self.failed(s))
@@ -364,7 +364,7 @@ impl<'p> Composer<'p, '_> {
         Ok(results)
     }
 
-    /// The caller's tensors for the callee's variables, with labels in front of their names.
+    /// The caller's tensors for the callee's variables, with labels before their names.
     fn captures(
         &mut self,
         builder: &mut Builder<'p>,
@@ -403,7 +403,7 @@ impl<'p> Composer<'p, '_> {
                 } else {
                     name.path = join(&capture.path, true);
                     name.aliases = capture.aliases.iter().map(|a| join(a, true)).collect();
-                    // A single statement may leave its label out (edition khronos).
+                    // A single statement may omit its label (edition khronos).
                     if single && !explicit && !scope.is_empty() {
                         name.aliases.push(join(&capture.path, false));
                     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How much a loop's body invokes, before it is composed: that many invocations each unrolled step would add to the model.
+//! Estimates the number of invocations in a loop's body before it is composed, which each unrolled step would add to
+//! the model.
 
 use rustc_hash::FxHashMap;
 
@@ -7,18 +8,19 @@ use crate::ast::{Component, ComponentValue, ExprKind, Loop};
 use crate::compose::composer::Composer;
 use crate::compose::control_flow::loops::UNROLLED_ITERATIONS;
 
-/// Short loops are unrolled as long as they reach so few invocations together with the loops around them.
+/// The maximum number of invocations of unrolled loops, including enclosing loops, up to which short loops are
+/// unrolled.
 pub(crate) const UNROLLED_INVOCATIONS: usize = 1 << 11;
 
-/// Operators within each other that are looked through; what is deeper counts as too much.
+/// The maximum nesting of operators that is analysed; deeper ones count as too many.
 const DEPTH: usize = 128;
 
-/// Invocations that operators reach, by module and name; none for those that are looked through right now.
+/// The number of invocations of operators, by module and name; none for those that are being analysed.
 pub(crate) type InvocationCounts<'p> = FxHashMap<(&'p str, &'p str), usize>;
 
 impl<'p> Composer<'p, '_> {
-    /// How many invocations a right side in a module makes, with those inside of what it invokes: about, for counts of loops
-    /// and conditions need values.
+    /// The number of invocations of a right-hand side in a module, including nested ones. An estimate, because counts
+    /// of loops and conditions need values.
     pub(crate) fn reach(&mut self, module: &str, value: &ComponentValue) -> usize {
         self.reach_of_value(module, value, DEPTH)
     }
@@ -77,7 +79,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// How often a loop's body is repeated at compile time, where its text determines that.
+/// The number of compile-time repetitions of a loop's body, if its text determines that.
 fn written_count(looping: &Loop) -> usize {
     let count = looping.count.as_ref().and_then(|c| c.count.as_ref());
     match count.map(|count| &count.kind) {
@@ -123,7 +125,7 @@ mod tests {
             .collect()
     }
 
-    /// Each operator would double the model, were all of their loops unrolled.
+    /// Each operator would double the model if all of their loops were unrolled.
     #[test]
     fn short_loops_of_operators_within_each_other_stay_loops() {
         assert!(kept(8).iter().all(|kept| !kept));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which tensors of an invocation are the same one, for operators that ask (`is`, 2.4).
+//! Which arguments of an invocation are the same tensor, for operators that test it (`is`, 2.4).
 
 use rustc_hash::FxHashSet;
 
@@ -11,21 +11,21 @@ use crate::eval::{Atom, TensorRef, Value};
 
 impl ArgumentList {
     /// The number of an argument's item among the tensors of all arguments.
-    pub(crate) fn place(&self, argument: usize, item: usize) -> usize {
+    pub(crate) fn location(&self, argument: usize, item: usize) -> usize {
         let before = self.arguments.iter().take(argument);
         before.map(|a| Argument::items(a).len()).sum::<usize>() + item
     }
 }
 
 impl Builder<'_> {
-    /// The tensor that an input's name stands for: where several are given the same one, what the first of them bound.
+    /// The tensor that an input's name denotes: if several inputs get the same one, that of the first.
     pub(crate) fn one_of(
         &mut self,
         list: &ArgumentList,
-        place: usize,
+        location: usize,
         tensor: TensorRef,
     ) -> TensorRef {
-        match list.same.get(place) {
+        match list.same.get(location) {
             Some(first) => self.given.entry(*first).or_insert(tensor).clone(),
             None => tensor,
         }
@@ -33,8 +33,8 @@ impl Builder<'_> {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// See [`ArgumentList::same`]: set only if a tensor is passed twice to an operator that may test it, so that all others
-    /// share their instances.
+    /// See [`ArgumentList::same`]: set only if a tensor is passed twice to an operator that may test it, so that all
+    /// other invocations share their instances.
     pub(crate) fn same_tensors(&mut self, found: &Definitions<'p>, values: &[Value]) -> Vec<usize> {
         let tensors: Vec<Option<&TensorRef>> = values
             .iter()
@@ -46,23 +46,23 @@ impl<'p> Composer<'p, '_> {
             .collect();
         let mut first = rustc_hash::FxHashMap::default();
         let mut same = Vec::with_capacity(tensors.len());
-        for (place, tensor) in tensors.into_iter().enumerate() {
+        for (location, tensor) in tensors.into_iter().enumerate() {
             same.push(match tensor {
-                Some(tensor) => *first.entry(tensor.id).or_insert(place),
-                None => place,
+                Some(tensor) => *first.entry(tensor.id).or_insert(location),
+                None => location,
             });
         }
         let all_differ = same
             .iter()
             .enumerate()
-            .all(|(place, first)| place == *first);
+            .all(|(location, first)| location == *first);
         if all_differ || !self.tests_identity(*found) {
             return Vec::new();
         }
         same
     }
 
-    /// Whether `is` stands in an operator or in one that it invokes.
+    /// Whether an operator, or one that it invokes, contains `is`.
     fn tests_identity(&mut self, found: Definitions<'p>) -> bool {
         let key = |found: &Definitions<'p>| (found.module, found.definition.name.name.as_str());
         if let Some(known) = self.identity.get(&key(&found)) {
@@ -113,7 +113,7 @@ mod tests {
     use crate::compose::testing::composed;
     use crate::model::FunctionId;
 
-    /// The operators that a graph reaches that gives its inputs x and z to operators in this way.
+    /// The operators that are reached from a graph that passes its inputs x and z to operators in this way.
     fn invocation_counts(components: &str) -> Vec<String> {
         let leaf = |name: &str| {
             format!(

@@ -11,20 +11,20 @@ use crate::eval::ranges::{Known, Work, collect_facts};
 use crate::eval::{Atom, Evaluator, Series, TensorRef, Value};
 use crate::model::{Accumulation, Check, Expr, FormulaIndex, Node};
 
-/// A fold that is the whole value of a formula.
+/// A fold that is the full value of a formula.
 pub(in crate::compose) struct Reduction {
     pub kind: Accumulation,
-    /// The index that goes through the items.
+    /// The index that iterates over the items.
     pub index: FormulaIndex,
     items: Rc<Series>,
 }
 
 impl Reduction {
-    /// What a value is that folds elements of all items; `None` for any other value. Smallest and largest items are
-    /// accumulated only if these checks say that there is an item.
+    /// The fold that a value consists of, over elements of all items; `None` for other values. Minimum and maximum are
+    /// accumulated only if these checks establish that there is an item.
     ///
     /// # Errors
-    /// What has no value.
+    /// An expression without a value.
     pub(crate) fn of(
         evaluator: &mut Evaluator,
         value: &Text,
@@ -78,7 +78,7 @@ impl Reduction {
     }
 }
 
-/// Whether checks that every run makes before say that there is an item.
+/// Whether earlier run-time checks establish that there is an item.
 fn is_some(items: &Series, checks: &[Check]) -> bool {
     let mut facts = Vec::new();
     for check in checks {
@@ -89,7 +89,7 @@ fn is_some(items: &Series, checks: &[Check]) -> bool {
     known.interval(&items.length).low > 0
 }
 
-/// Whether steps over these indices write each element of a tensor, and each one once.
+/// Whether steps over these indices write each element of a tensor exactly once.
 pub(in crate::compose) fn writes_each_once(
     output: &TensorRef,
     subscripts: &[Expr],
@@ -111,7 +111,7 @@ pub(in crate::compose) fn writes_each_once(
     own && subscripts.len() == shape.len() && seen.iter().all(|seen| *seen)
 }
 
-/// What a formula does with the values that meet in one element.
+/// How a formula combines several values for one element.
 pub(in crate::compose) fn accumulation(op: LoweringOp) -> Accumulation {
     match op {
         LoweringOp::Assign => Accumulation::Assign,
@@ -130,7 +130,7 @@ mod tests {
     use crate::compose::testing::composed;
     use crate::model::{Accumulation, Body};
 
-    /// Of a formula over a pack of dynamic length: what it accumulates, and over how many indices.
+    /// For a formula over a pack of dynamic length: the kind of accumulation, and the number of indices.
     fn formula(line: &str) -> (Accumulation, usize) {
         let text = format!(
             "operator f {{ @input {{ xs: real[n]..(k); some: real[l]..(j); few: real[l]..(h); }} @output {{ y: real[n]; }} @assert {{ j > 0; }} @lower {{ {line}; }} }} \
@@ -158,7 +158,7 @@ mod tests {
         for (line, kind) in folded {
             assert_eq!(formula(line), (kind, 2), "{line}");
         }
-        // Of none the largest is another value, some steps write nothing, or the fold is a part of the value.
+        // The maximum of no items is another value, some steps write nothing, or the fold is only a part of the value.
         for line in [
             "y[i,] = (few[i,] >> ..) ?? 1.0, i < n",
             "y[i,] = some[i,] + .., i < n | i > 1",

@@ -19,14 +19,14 @@ use crate::program::Edition;
 use crate::source::Span;
 use skript_semantics::{Scalar, ScalarOp};
 
-/// A tensor, or so many items of one that holds a pack.
+/// A tensor, or a number of items of a tensor that holds a pack.
 struct Part {
     tensor: TensorRef,
-    places: Option<PackSlice>,
+    locations: Option<PackSlice>,
 }
 
 impl<'p> Composer<'p, '_> {
-    /// The pack, made where the block is now. Every run tests that the ranges are there.
+    /// The pack, created at the current position of the block, with run-time checks that its ranges exist.
     pub(crate) fn concatenated(
         &mut self,
         builder: &mut Builder<'p>,
@@ -35,8 +35,8 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<Atom> {
         let mut parts = Vec::with_capacity(row.parts.len());
         for part in &row.parts {
-            let (tensor, places) = match part {
-                PackPart::Pack(stack, places) => (stack.clone(), Some(places.clone())),
+            let (tensor, locations) = match part {
+                PackPart::Pack(stack, locations) => (stack.clone(), Some(locations.clone())),
                 PackPart::One(Atom::Tensor(tensor)) => (tensor.clone(), None),
                 PackPart::One(Atom::Item(item)) => {
                     let Atom::Tensor(tensor) = self.item_of(builder, &item.0, &item.1, span)?
@@ -47,12 +47,12 @@ impl<'p> Composer<'p, '_> {
                 }
                 PackPart::One(_) => return Err(Reported),
             };
-            parts.push(Part { tensor, places });
+            parts.push(Part { tensor, locations });
         }
         self.made_of(builder, &parts, &row.demands, false, span)
     }
 
-    /// The item of a pack of dynamic length at a position that rests on extents.
+    /// The item of a pack of dynamic length at a position that depends on extents.
     pub(crate) fn item_at(
         &mut self,
         builder: &mut Builder<'p>,
@@ -61,23 +61,23 @@ impl<'p> Composer<'p, '_> {
         span: Span,
     ) -> Composed<Atom> {
         let length = stack.tensor.shape.first().map_or(Expr::int(0), extent_expr);
-        let place = builder
+        let location = builder
             .evaluator(self.limits)
             .index_from_end(position, &length);
-        let demand = Demand::index(position, &place, &length, span);
-        let places = PackSlice {
-            from: place,
+        let demand = Demand::index(position, &location, &length, span);
+        let locations = PackSlice {
+            from: location,
             step: 1,
             length: Expr::int(1),
         };
         let part = Part {
             tensor: stack.clone(),
-            places: Some(places),
+            locations: Some(locations),
         };
         self.made_of(builder, &[part], &[demand], true, span)
     }
 
-    /// One tensor of all parts along a first dimension, or of the single item of the only part.
+    /// One tensor that stacks all parts along the first dimension, or the single item of the only part.
     fn made_of(
         &mut self,
         builder: &mut Builder<'p>,
@@ -115,11 +115,11 @@ impl<'p> Composer<'p, '_> {
             let mut from = Vec::new();
             let mut to = vec![offset.clone()];
             let mut length = Expr::int(1);
-            if let Some(places) = &part.places {
+            if let Some(locations) = &part.locations {
                 let own = PackSlice {
-                    from: renamed(&mut canonical, places.from.clone())?,
-                    step: places.step,
-                    length: renamed(&mut canonical, places.length.clone())?,
+                    from: renamed(&mut canonical, locations.from.clone())?,
+                    step: locations.step,
+                    length: renamed(&mut canonical, locations.length.clone())?,
                 };
                 let extent = extent(&own.length).ok_or(Reported)?;
                 indices.push(FormulaIndex {
@@ -129,7 +129,7 @@ impl<'p> Composer<'p, '_> {
                 from.push(own.at(&Expr::index(0)).ok_or(Reported)?);
                 to = vec![plus(offset.clone(), Expr::index(0))?];
                 length = own.length;
-                total = plus(total, places.length.clone())?;
+                total = plus(total, locations.length.clone())?;
             } else {
                 total = plus(total, Expr::int(1))?;
             }
@@ -185,7 +185,7 @@ impl<'p> Composer<'p, '_> {
         };
         for (number, part) in (0u32..).zip(parts) {
             let id = ValueId(number);
-            let tensors = match part.places {
+            let tensors = match part.locations {
                 Some(_) => PortTensors::Stack(id),
                 None => PortTensors::Single(id),
             };
@@ -219,11 +219,11 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// The one type of all items.
+    /// The common type of all items.
     fn item_type(&mut self, parts: &[Part], span: Span) -> Composed<TensorType> {
         let own = |part: &Part| TensorType {
             kind: part.tensor.tensor.kind,
-            shape: match part.places {
+            shape: match part.locations {
                 Some(_) => part.tensor.tensor.shape.iter().skip(1).cloned().collect(),
                 None => part.tensor.tensor.shape.clone(),
             },

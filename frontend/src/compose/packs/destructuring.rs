@@ -30,8 +30,8 @@ struct Share {
 /// The position of an item.
 #[derive(Clone)]
 struct Position {
-    place: Expr,
-    /// An index, from the end if it follows the rest.
+    location: Expr,
+    /// An index, counted from the end for items after the rest.
     index: i64,
 }
 
@@ -83,15 +83,16 @@ impl<'p> Composer<'p, '_> {
                 UsingListItem::Zip { names, .. } => names.iter().map(|n| &*n.name).collect(),
             };
             for (name, taken) in names.into_iter().zip(taken) {
-                let at = |position: &Position| Atom::from_expr(series.at(&position.place));
+                let at = |position: &Position| Atom::from_expr(series.at(&position.location));
                 let value = match taken {
                     Taken::One(position) => Some(Value::Atom(at(&position))),
                     Taken::Several(positions) => {
                         Some(Value::pack(positions.iter().map(at).collect()))
                     }
-                    Taken::Rest(places) => {
-                        let rest =
-                            Series::of(places.length.clone(), |i| Some(series.at(&places.at(i)?)));
+                    Taken::Rest(locations) => {
+                        let rest = Series::of(locations.length.clone(), |i| {
+                            Some(series.at(&locations.at(i)?))
+                        });
                         rest.map(Series::into_value)
                     }
                 };
@@ -107,7 +108,8 @@ impl<'p> Composer<'p, '_> {
         Ok(parts)
     }
 
-    /// `[a, b.., (e, f)..] = xs;` of a composition, if a part takes the rest; what `lengths` say of the items otherwise.
+    /// `[a, b.., (e, f)..] = xs;` of a composition with a part that receives the rest; otherwise the number of items by
+    /// `lengths`.
     pub(crate) fn assign_rest(
         &mut self,
         builder: &mut Builder<'p>,
@@ -160,9 +162,9 @@ impl<'p> Composer<'p, '_> {
                         let items = positions.into_iter().map(|position| one(self, position));
                         Value::pack(items.collect::<Composed<Vec<Atom>>>()?)
                     }
-                    Taken::Rest(places) => {
+                    Taken::Rest(locations) => {
                         let row = DynamicPack {
-                            parts: vec![PackPart::Pack(stack.clone(), places)],
+                            parts: vec![PackPart::Pack(stack.clone(), locations)],
                             demands: demands.clone(),
                         };
                         Value::Atom(self.concatenated(builder, &row, span)?)
@@ -178,8 +180,8 @@ impl<'p> Composer<'p, '_> {
 /// The error for an invalid left side.
 const SEVERAL: &str = "several packs on the left side have no length, so their items are not determined: write `..(n)` after all but one";
 
-/// What each name of each item takes, and what every run must test. `None` if several items take the rest, or positions are
-/// beyond 64 bits.
+/// The items that each name receives, and the run-time checks. `None` if several parts receive the rest, or positions
+/// exceed 64 bits.
 fn taken_apart(
     shares: &[Share],
     total: &Expr,
@@ -242,7 +244,7 @@ fn taken_apart(
         };
         let positions = (0..length).map(|p| {
             Some(Position {
-                place: operation(ScalarOp::Add, &from, &number(p))?,
+                location: operation(ScalarOp::Add, &from, &number(p))?,
                 index: index.checked_add(count(p))?,
             })
         });

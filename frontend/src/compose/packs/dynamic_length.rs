@@ -17,7 +17,7 @@ use crate::source::Span;
 use std::sync::Arc;
 
 impl<'p> Composer<'p, '_> {
-    /// The most items of the pack of each target on the left side; `None` if unknown.
+    /// The maximum number of items of the pack of each target on the left side; `None` if unknown.
     pub(crate) fn capacities(
         &self,
         builder: &Builder<'p>,
@@ -58,8 +58,8 @@ impl<'p> Composer<'p, '_> {
             })
     }
 
-    /// A pack of dynamic length under the length that is written for it: a fixed one makes it a pack of tensors, a
-    /// run-time one must agree, a new name with a bound stands for it.
+    /// A pack of dynamic length with a written length: a static one makes it a pack of tensors, a dynamic one must be
+    /// equal, a new name with a bound denotes it.
     pub(crate) fn counted(
         &mut self,
         builder: &mut Builder<'p>,
@@ -125,7 +125,7 @@ impl<'p> Composer<'p, '_> {
         Ok(Value::Atom(Atom::Stack(stack)))
     }
 
-    /// Every run tests the number of items.
+    /// Adds a run-time check of the number of items.
     fn agree(
         &mut self,
         builder: &mut Builder<'p>,
@@ -168,7 +168,7 @@ impl<'p> Composer<'p, '_> {
                 let given = Value::int(i64::try_from(given).unwrap_or(i64::MAX));
                 let bound = Bound {
                     what: &what,
-                    place: name.span,
+                    location: name.span,
                 };
                 self.unify(builder, length, &given, &bound)?;
             }
@@ -214,7 +214,8 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// The length of a pack among the inputs of the main graph that every run brings: `..(s|5)`, and `..(s)` beside it.
+    /// The length of a pack among the inputs of the main graph that is determined by each run: `..(s|5)`, and `..(s)`
+    /// beside it.
     pub(crate) fn stacked_length(
         &mut self,
         builder: &mut Builder<'p>,
@@ -262,7 +263,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// Whether the length of a pack among the inputs of the main graph is a name that has its bound elsewhere.
+    /// Whether the length of a pack among the inputs of the main graph is a name whose bound is declared elsewhere.
     pub(crate) fn length_awaits_others(builder: &Builder<'p>, input: &Declaration) -> bool {
         let own = input.type_spec.pack.as_ref().filter(|p| p.bound.is_none());
         let Some(length) = own.and_then(|p| p.length.as_ref()) else {
@@ -373,7 +374,7 @@ impl<'p> Composer<'p, '_> {
         Ok(true)
     }
 
-    /// The type that the tensors of a declared pack have, of which there are none; unless each would have a shape of its own.
+    /// The type of the tensors of a declared empty pack; none if each tensor would have a different shape.
     pub(crate) fn item_of_none(
         &mut self,
         builder: &mut Builder<'p>,
@@ -417,7 +418,7 @@ impl<'p> Composer<'p, '_> {
         })
     }
 
-    /// The tensors of a pack of dynamic length against a declaration; `what` is its name in messages.
+    /// Checks the tensors of a pack of dynamic length against a declaration; `what` is its name in messages.
     pub(crate) fn check_stack(
         &mut self,
         builder: &mut Builder<'p>,
@@ -436,7 +437,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// What `..(s|5)` names the length of a pack, unless it has a value.
+/// The name of the length of a pack in `..(s|5)`, unless it has a value.
 fn new_length_name(builder: &Builder, pack: &PackSpec) -> Option<String> {
     match (&pack.bound, &pack.length.as_ref()?.kind) {
         (Some(_), ExprKind::Name(name)) if builder.scope.get(&name.name).is_none() => {
@@ -446,7 +447,7 @@ fn new_length_name(builder: &Builder, pack: &PackSpec) -> Option<String> {
     }
 }
 
-/// The type of the items in a tensor that holds a pack.
+/// The type of the items of a tensor that holds a pack.
 pub(crate) fn item_type(whole: &TensorType) -> TensorType {
     TensorType {
         kind: whole.kind,
@@ -538,7 +539,7 @@ mod tests {
         assert_fires(&OUTPUT_MISMATCH, &text("::2"));
     }
 
-    /// What a branch or a loop demands is no demand of the whole function.
+    /// A check of a branch or a loop is not a check of the full function.
     #[test]
     fn s2_10_lengths_in_blocks_are_tested_there() {
         let checks = |statement: &str| {

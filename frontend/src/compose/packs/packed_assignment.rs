@@ -23,13 +23,14 @@ use crate::limits::Limits;
 use crate::model::{Expr, Extent, Formula, FormulaLocal, Node};
 use crate::source::Span;
 
-/// Lengths of packs that stand side by side in a formula, and where the second one is read.
+/// Lengths of packs that a formula reads together, and the span of the second one.
 pub(in crate::compose) type PackExtents = (Extent, Extent, Span);
 
-/// Positions of a dimension that are written one by one: an index iterates over a longer dimension.
+/// The extent up to which the positions of a dimension are written one by one: an index iterates over a longer
+/// dimension.
 const ONE_BY_ONE: u64 = 64;
 
-/// The dimension of which a formula writes all positions as one step, and its extent, where they are not written one by one.
+/// The dimension whose positions a formula writes as one step, and its extent, unless they are written one by one.
 /// Locals have no values yet.
 pub(in crate::compose) fn sliced(
     evaluator: &mut Evaluator,
@@ -52,13 +53,13 @@ pub(in crate::compose) fn sliced(
         return None;
     }
     match extent {
-        // Few positions may be written from what others of them hold.
+        // A few positions may be written with values read from others of them.
         Extent::Fixed(n) if *n <= ONE_BY_ONE || rests_on_itself(lowering) => None,
         _ => Some((dimension, extent.clone())),
     }
 }
 
-/// Whether a formula names its own target on the right side.
+/// Whether a formula reads its own target.
 fn rests_on_itself(lowering: &Lowering) -> bool {
     let locals = lowering.locals.iter().map(|(_, value)| value);
     let mut names = Vec::new();
@@ -80,7 +81,7 @@ pub(in crate::compose) fn length(scope: &Scope, lowering: &Lowering) -> Option<E
 }
 
 /// # Errors
-/// A formula that differs from the step that it stands for; packs that surely differ in length.
+/// A formula with another meaning than one step; packs whose lengths certainly differ.
 pub(in crate::compose) fn check(
     every: Every,
     formula: &mut Formula,
@@ -89,7 +90,7 @@ pub(in crate::compose) fn check(
 ) -> EvalResult<Vec<PackExtents>> {
     let item = Node::Index(every.index);
     if let Some(condition) = formula.predicate.take() {
-        let place = lowering
+        let location = lowering
             .condition
             .as_ref()
             .map_or(lowering.span, |c| c.span);
@@ -98,7 +99,7 @@ pub(in crate::compose) fn check(
         let Some(all) = all else {
             return stop(
                 &LIMIT_EXCEEDED,
-                place,
+                location,
                 format!(
                     "a packed assignment has one condition, that of all items: unrolled for up to {} items, \
                      it has more than {most} operations (limit `extent_operations`); lower the bound of the \
@@ -153,14 +154,15 @@ pub(in crate::compose) fn check(
     Ok(beside)
 }
 
-/// That a condition holds for all items, as one of a pack of known length does; `None` if it takes more than so many operations.
+/// The conjunction of a condition over all items, as for a pack of static length; `None` if it takes more than so many
+/// operations.
 fn of_all_items(
     condition: Expr,
     every: &Every,
     locals: &[FormulaLocal],
     most: usize,
 ) -> Option<Expr> {
-    // How large the value of each local is at an item; `None` if it is one for all.
+    // The size of each local's value at an item; `None` if it is the same for all.
     let mut sizes: Vec<Option<usize>> = Vec::with_capacity(locals.len());
     for local in locals {
         sizes.push(size_at_item(&local.value, every.index, &sizes));
@@ -197,7 +199,7 @@ fn size_at_item(expr: &Expr, item: usize, locals: &[Option<usize>]) -> Option<us
     own.then_some(size)
 }
 
-/// An expression at one item, with the locals that differ from item to item written out.
+/// An expression at one item, with locals that depend on the item substituted.
 fn at_item(
     expr: &Expr,
     (item, position): (usize, &Expr),
@@ -220,7 +222,7 @@ fn agree(a: &Extent, b: &Extent) -> Verdict {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// Every run tests that packs side by side have one length, where that is not known.
+    /// Adds run-time checks that packs which are read together have one length, unless it is known.
     pub(in crate::compose) fn same_lengths(
         &mut self,
         builder: &mut Builder<'p>,
@@ -259,7 +261,7 @@ mod tests {
     use crate::diagnostics::codes::{FORMULA, LIMIT_EXCEEDED, UNEXPECTED_VALUE};
     use crate::limits::Limits;
 
-    /// An operator of packs `xs`, `zs` of run-time length, with these formulas of `ys`.
+    /// An operator of packs `xs`, `zs` of dynamic length, with these formulas of `ys`.
     fn document(lengths: [&str; 2], formulas: &str) -> String {
         let [k, l] = lengths;
         format!(
@@ -324,7 +326,7 @@ mod tests {
         assert_composes(&document(["k", "k"], own));
     }
 
-    /// As of a pack of known length, the items' conditions are one, that of all of them.
+    /// As for a pack of static length, the items' conditions are combined into one.
     #[test]
     fn s2_12_conditions_of_items_hold_together() {
         let text = document(

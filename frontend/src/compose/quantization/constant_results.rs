@@ -17,22 +17,22 @@ use crate::model::{
 };
 use skript_semantics::{Scalar, ScalarKind};
 
-/// Functions that are looked into, again for other arguments: beyond, nothing is known.
+/// The maximum number of analysed functions, once for each set of arguments; beyond it nothing is known.
 const CALLS: usize = 1 << 16;
-/// Operators within each other that are looked into.
+/// The maximum nesting of operators that is analysed.
 const DEPTH: usize = 256;
 
-/// What is known of the elements of a tensor.
+/// What is known about the elements of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Decided {
-    /// Between which ints those lie that no data decide, and whether these are all elements.
+    /// The interval of the ints that do not depend on data, and whether these are all elements.
     Ints { range: Interval, is_all: bool },
-    /// The bits of a real among them that the storage type cannot represent.
+    /// The bits of one of the reals that the storage type cannot represent.
     Unheld(u64),
 }
 
 impl Decided {
-    /// The range of a tensor of which all elements are decided.
+    /// The range of a tensor whose elements all are known.
     pub(crate) fn all(self) -> Option<Interval> {
         match self {
             Decided::Ints {
@@ -43,7 +43,7 @@ impl Decided {
         }
     }
 
-    /// The range of the elements that are.
+    /// The range of the elements that are known.
     pub(crate) fn some(self) -> Option<Interval> {
         match self {
             Decided::Ints { range, .. } => Some(range),
@@ -52,7 +52,7 @@ impl Decided {
     }
 }
 
-/// Of elements that come from one or from the other.
+/// Combines the knowledge about elements from two sources.
 pub(crate) fn either(a: Option<Decided>, b: Option<Decided>) -> Option<Decided> {
     let part = |d| match d {
         Decided::Ints { range, .. } => Decided::Ints {
@@ -79,7 +79,7 @@ pub(crate) fn either(a: Option<Decided>, b: Option<Decided>) -> Option<Decided> 
     }
 }
 
-/// By [`ValueId`]; what is not there is not known.
+/// Knowledge by [`ValueId`]; no entry means unknown.
 pub(crate) type Facts = [Option<Decided>];
 
 pub(crate) fn fact(facts: &Facts, id: ValueId) -> Option<Decided> {
@@ -112,13 +112,13 @@ pub fn misfits(model: &Model, positions: &dyn Fn(&Function) -> Option<u64>) -> V
     found
 }
 
-/// A function, and what is known of its inputs.
+/// A function, and the knowledge about its inputs.
 type Call = (FunctionId, Vec<Option<Decided>>);
 
 struct Reader<'m> {
     model: &'m Model,
     positions: &'m dyn Fn(&Function) -> Option<u64>,
-    /// What the outputs and updates of calls are.
+    /// The knowledge about the outputs and updates of calls.
     known: HashMap<Call, Vec<Option<Decided>>>,
 }
 
@@ -160,7 +160,7 @@ impl<'m> Reader<'m> {
         given.into_iter().zip(results).filter_map(say).collect()
     }
 
-    /// What the outputs and updates of a function are, of whose inputs this is known.
+    /// The outputs and updates of a function, from the knowledge about its inputs.
     fn results(
         &mut self,
         id: FunctionId,
@@ -260,7 +260,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// What an iteration reads of those before it is not known.
+    /// The values that an iteration reads from earlier ones are unknown.
     fn iterate(&mut self, l: &'m Loop, facts: &mut Facts, depth: usize) {
         for (item, pack) in &l.scans {
             let items = pack.iter().map(|id| fact(facts, *id));
@@ -328,7 +328,7 @@ impl<'m> Reader<'m> {
     }
 }
 
-/// What is known of a tensor whose elements an expression is, or may be.
+/// The knowledge about a tensor whose elements an expression computes.
 fn moved(expr: &Expr, formula: &Formula, facts: &Facts) -> Option<Decided> {
     match &expr.node {
         Node::Access { tensor, .. } => fact(facts, *tensor),
@@ -340,7 +340,7 @@ fn moved(expr: &Expr, formula: &Formula, facts: &Facts) -> Option<Decided> {
     }
 }
 
-/// What is known of the int constants of a function.
+/// The knowledge about the int constants of a function.
 pub(crate) fn constants(function: &Function) -> Vec<Option<Decided>> {
     let mut facts = vec![None; function.values.len()];
     for (id, data) in &function.constants {
@@ -368,8 +368,8 @@ fn ints(data: &ConstantData) -> Option<Decided> {
 }
 
 fn learn(facts: &mut Facts, id: ValueId, decided: Option<Decided>) {
-    if let Some(place) = facts.get_mut(id.0 as usize) {
-        *place = decided;
+    if let Some(location) = facts.get_mut(id.0 as usize) {
+        *location = decided;
     }
 }
 
@@ -381,7 +381,7 @@ fn tensors(ports: &[Port]) -> Vec<ValueId> {
         .collect()
 }
 
-/// The outputs and updates of a function, as an invocation has them.
+/// The outputs and updates of a function for an invocation.
 fn results(function: &Function) -> Vec<ValueId> {
     let updates = function.updates.iter().map(|(_, new)| *new);
     tensors(&function.outputs)
@@ -431,7 +431,7 @@ mod tests {
         "@constant { k: int[3] = [300, 44, 1]; } @output { y: int[3]; z: real[3]; }";
 
     #[test]
-    fn what_an_operator_hands_out_is_told() {
+    fn what_an_operator_returns_is_checked() {
         let y300 = ["SK3004: `y` may be 300, which does not fit i8"];
         assert_eq!(messages(LARGE, "y = k; w = sum(x, k); z = r;"), y300);
         assert_eq!(messages(LARGE, "y = pass(k); w = sum(x, y); z = r;"), y300);

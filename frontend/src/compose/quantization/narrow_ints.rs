@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Indices and extents that become values where the storage type of ints cannot represent all of them.
+//! Indices and extents used as values that the storage type of ints cannot represent.
 //!
-//! Values that depend on data wrap like other ints; values that the text and the extents determine are known here and rejected.
+//! Values that depend on data wrap like other ints; values that follow from the text and the extents are known here and
+//! rejected.
 
 use skript_semantics::{IntType, ScalarKind, ScalarOp};
 
@@ -15,7 +16,7 @@ use crate::model::{
 };
 use crate::source::Span;
 
-/// Reports every int output of a formula, and every index of a loop, that may be outside of the storage type.
+/// Reports every int output of a formula, and every index of a loop, that may exceed the storage type.
 pub(crate) fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let int = model.numbers.int;
@@ -45,7 +46,7 @@ pub(crate) fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
                     );
                 }
             }
-            // Loops that tell their bodies which step it is.
+            // Loops that pass the number of the step to their bodies.
             Body::Block(block) => block.visit(&mut |operation| {
                 if let Operation::Loop(l) = operation
                     && let Some((what, last)) = last_step(function, l)
@@ -59,7 +60,7 @@ pub(crate) fn narrow_ints(model: &Model) -> Vec<Diagnostic> {
     found
 }
 
-/// That a value does not fit, and which type holds it; nothing if it fits.
+/// The message that a value does not fit, and the type that represents it; none if it fits.
 pub fn too_narrow(int: IntType, what: &str, value: i128, span: Span) -> Option<Diagnostic> {
     if holds(int, value) {
         return None;
@@ -80,8 +81,8 @@ fn holds(int: IntType, value: i128) -> bool {
     i64::try_from(value).is_ok_and(|value| int.wrap(value) == value)
 }
 
-/// Between which numbers those values of an int target lie that rest on positions, extents, literals and what is known of
-/// tensors alone.
+/// The interval of those values of an int target that depend only on positions, extents, literals and tensors with
+/// known elements.
 pub(crate) fn range(
     formulas: &[Formula],
     (formula, target): (&Formula, &Target),
@@ -112,7 +113,7 @@ pub(crate) fn range(
     point.range(&target.value)
 }
 
-/// What an expression rests on.
+/// What an expression depends on.
 #[derive(Clone, Copy, Default)]
 struct Rests {
     tensors: bool,
@@ -130,7 +131,7 @@ fn rests(formula: &Formula, facts: &Facts) -> Vec<Rests> {
 
 fn of(expr: &Expr, locals: &[Rests], facts: &Facts) -> Rests {
     let own = match &expr.node {
-        // Which of the elements it is makes no difference.
+        // Which of the elements is read makes no difference.
         Node::Access { tensor, .. } => {
             let is_known = fact(facts, *tensor).and_then(Decided::all).is_some();
             return Rests {
@@ -157,16 +158,16 @@ fn of(expr: &Expr, locals: &[Rests], facts: &Facts) -> Rests {
 struct Point<'a> {
     known: Known<'a>,
     work: &'a Work,
-    /// What is known of tensors.
+    /// The knowledge about tensors.
     facts: &'a Facts,
-    /// What the formula's locals rest on.
+    /// The dependences of the formula's locals.
     rests: Vec<Rests>,
-    /// Whether nothing but this kind of formula writes the output, so that literals are what it holds in the end.
+    /// Whether only this kind of formula writes the output, so that literals are its final elements.
     is_final: bool,
 }
 
 impl Point<'_> {
-    /// Between which numbers those parts of the value lie that no tensor decides; `None` if there are none.
+    /// The interval of those parts of the value that do not depend on tensors; `None` if there are none.
     fn range(&self, expr: &Expr) -> Option<Decided> {
         let branches = match &expr.node {
             Node::Select {
@@ -200,11 +201,11 @@ impl Point<'_> {
     }
 }
 
-/// The name of a loop's index, and the largest number that it may have, if its text or the extents decide that.
+/// The name of a loop's index, and its maximum, if the text or the extents determine it.
 fn last_step(function: &Function, l: &Loop) -> Option<(String, i128)> {
     let value = |id: ValueId| function.values.get(id.0 as usize);
     let index = value(l.index?)?;
-    // A tensor that counts has the storage type itself.
+    // A tensor with a count has the storage type already.
     let is_narrow = |id| value(id).is_some_and(|count| !count.wide);
     if index.wide || l.dynamic_count.is_some_and(is_narrow) {
         return None;
@@ -253,7 +254,7 @@ mod tests {
     const TOO_LARGE: &str = "SK3004: `b` may be 299, which does not fit i8";
 
     #[test]
-    fn positions_beyond_the_type_are_told() {
+    fn positions_beyond_the_type_are_reported() {
         let i8 = IntType::I8;
         let positions = "b[i,] = i, i < n;";
         assert_eq!(
@@ -291,18 +292,18 @@ mod tests {
     }
 
     #[test]
-    fn extents_and_literals_beyond_the_type_are_told() {
+    fn extents_and_literals_beyond_the_type_are_reported() {
         let i8 = IntType::I8;
         for shape in ["300", "s|300"] {
             let found = operator_messages(i8, shape, "int[]", "b[] = n;");
             assert_eq!(found, ["SK3004: `b` may be 300, which does not fit i8"]);
         }
-        // What another formula makes smaller may begin with any number.
+        // Another formula may reduce it, whatever its initial value.
         assert!(operator_messages(i8, "9", "int[]", "b[] = 1000; b[] <= i * i, i < n;").is_empty());
     }
 
     #[test]
-    fn steps_of_loops_beyond_the_type_are_told() {
+    fn steps_of_loops_beyond_the_type_are_reported() {
         let text = |shape: &str| {
             format!(
                 "operator f {{ @input {{ a: int[]; k: int[]; }} @output {{ b: int[]; }} @lower {{ b[] = k[]; }} }} \

@@ -14,21 +14,21 @@ use crate::eval::{Atom, TensorRef, Value};
 use crate::model::{Block, Extent, Loop, Operation, Quantization, TensorType};
 use crate::source::Span;
 
-/// An entry that applies to a tensor of the function at hand or of something that it invokes.
+/// An entry for a tensor of the current function or of one of its invocations.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantizer<'p> {
-    /// The tensor's name, or the labels that lead to it and its name.
+    /// The tensor's name, or the path of labels to it followed by its name.
     pub path: String,
     operator: &'p Path,
-    /// Where the operator's name is looked up.
+    /// The module in which the operator's name is resolved.
     module: &'p str,
-    /// Types and attribute values, evaluated where the entry stands.
+    /// Types and attribute values, evaluated at the entry.
     list: ArgumentList,
     span: Span,
 }
 
 impl Quantizer<'_> {
-    /// Instances differ by what is simulated inside of them.
+    /// Instances with different simulated quantizers are different.
     pub(crate) fn describe_into(&self, key: &mut String) {
         // Writing to a string cannot fail.
         let _ = write!(
@@ -43,7 +43,8 @@ impl Quantizer<'_> {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// Evaluates the definition's own entries, so that statements may apply them. Wrong entries are reported when the
+    /// Evaluates the definition's own entries, so that statements may apply them. [`Composer::quantization`] reports
+    /// wrong entries after the body.
     /// body is there, by [`Composer::quantization`].
     pub(crate) fn own_quantizers(&mut self, builder: &mut Builder<'p>, root: &str) {
         if !self.simulates_quantization() {
@@ -96,7 +97,7 @@ impl<'p> Composer<'p, '_> {
         below.collect()
     }
 
-    /// The tensors of a name, through its quantizer if it has one.
+    /// The tensors of a name, after its quantizer if it has one.
     pub(crate) fn simulated(
         &mut self,
         builder: &mut Builder<'p>,
@@ -168,7 +169,7 @@ impl<'p> Composer<'p, '_> {
         Ok(Atom::Tensor(new.clone()))
     }
 
-    /// Each item of a pack of dynamic length, in a loop.
+    /// Applies a quantizer to each item of a pack of dynamic length, in a loop.
     fn items_through(
         &mut self,
         builder: &mut Builder<'p>,
@@ -248,7 +249,7 @@ impl<'p> Composer<'p, '_> {
             if let Some(first) = all.iter().find(same) {
                 let message = format!("`{}` is quantized twice", item.tensor.text());
                 let diagnostic = Diagnostic::error(&QUANTIZATION, item.tensor.span, message)
-                    .with_place(first.span, "first here")
+                    .with_label_at(first.span, "first here")
                     .with_help("keep one of the entries: a tensor has one quantization");
                 result = Err(self.report(diagnostic));
                 continue;

@@ -17,12 +17,12 @@ use skript_symbolic::{Line, Ring};
 pub(crate) struct Bound<'a> {
     /// "extent 1 of input `x`", "the length of attribute `a`".
     pub what: &'a str,
-    /// Where the actual value comes from.
-    pub place: Span,
+    /// The origin of the actual value.
+    pub location: Span,
 }
 
 impl<'p> Composer<'p, '_> {
-    /// Names of the expression that have no value yet.
+    /// Names of the expression without a value.
     pub(crate) fn unknown_names(builder: &Builder, expr: &Expr) -> Vec<String> {
         let mut names = Vec::new();
         collect_names(expr, &mut names);
@@ -30,7 +30,7 @@ impl<'p> Composer<'p, '_> {
         names
     }
 
-    /// Makes `expr` equal to `actual` (an int or a pack of ints): checks it, or binds its one unknown name.
+    /// Equates `expr` with `actual` (an int or a pack of ints): checks it, or binds its one unknown name.
     pub(crate) fn unify(
         &mut self,
         builder: &mut Builder<'p>,
@@ -74,13 +74,13 @@ impl<'p> Composer<'p, '_> {
                         names.join(", ")
                     ),
                 )
-                .with_place(bound.place, "bound to this"),
+                .with_label_at(bound.location, "bound to this"),
             )),
         }
     }
 
-    /// A run-time extent is only divided by the factor when the model runs: the solution must be one, and no less
-    /// than zero.
+    /// Division of a dynamic extent by the factor happens at run time: a check requires that it is exact and not
+    /// negative.
     fn check_solution(
         &mut self,
         builder: &mut Builder<'p>,
@@ -150,11 +150,11 @@ impl<'p> Composer<'p, '_> {
                     actual.text()
                 ),
             )
-            .with_place(bound.place, format!("this gives {}", actual.text())),
+            .with_label_at(bound.location, format!("this gives {}", actual.text())),
         )
     }
 
-    /// Extents of packs of run-time length.
+    /// Extents of packs of dynamic length.
     fn compare_series(
         &mut self,
         builder: &mut Builder<'p>,
@@ -165,10 +165,10 @@ impl<'p> Composer<'p, '_> {
     ) -> Composed<()> {
         let equal = {
             let mut evaluator = builder.evaluator(self.limits);
-            let equal = evaluator.elementwise(declared, actual, bound.place, |e, d, a| {
-                e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], bound.place)
+            let equal = evaluator.elementwise(declared, actual, bound.location, |e, d, a| {
+                e.operation(ScalarOp::Eq, &[d.clone(), a.clone()], bound.location)
             });
-            equal.and_then(|equal| evaluator.together(equal, bound.place))
+            equal.and_then(|equal| evaluator.together(equal, bound.location))
         };
         let equal = equal.map_err(|s| self.failed(s))?;
         let source = self.source_text(expr.span);
@@ -188,7 +188,7 @@ impl<'p> Composer<'p, '_> {
             }
             _ => Err(self.report(
                 Diagnostic::error(&EXTENT_MISMATCH, expr.span, composed_text(&message))
-                    .with_place(bound.place, format!("this gives {}", actual.text())),
+                    .with_label_at(bound.location, format!("this gives {}", actual.text())),
             )),
         }
     }
@@ -224,7 +224,7 @@ impl<'p> Composer<'p, '_> {
                     .zip(a.items.iter().cloned())
                     .collect(),
             ),
-            // A name that was left null by an input that is not given prescribes nothing.
+            // A name that is null because its input is absent prescribes nothing.
             (Value::Null, _) => Some(Vec::new()),
             _ => None,
         };
@@ -270,12 +270,12 @@ impl<'p> Composer<'p, '_> {
                     actual.text()
                 ),
             )
-            .with_place(bound.place, format!("this gives {}", actual.text())),
+            .with_label_at(bound.location, format!("this gives {}", actual.text())),
         ))
     }
 }
 
-/// A run-time extent that must agree with a fixed one is fixed from here on: every run tests it before anything else.
+/// A dynamic extent that must equal a static one becomes static; every run checks it before anything else.
 fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Value) {
     let better = |d: &Atom, a: &Atom| match (d, a) {
         (Atom::Run(_), Atom::Int(n)) => Atom::Int(*n),
@@ -294,7 +294,7 @@ fn learn_fixed(builder: &mut Builder, name: &str, declared: &Value, actual: &Val
     }
 }
 
-/// The value of a name for which an expression has a value; `None` if it is not affine in the name or no int is exact.
+/// The solution for a name; `None` if the expression is not affine in the name or the solution is not an int.
 fn solution(
     evaluator: &mut Evaluator,
     expr: &Expr,
@@ -352,7 +352,7 @@ fn line(evaluator: &mut Evaluator, expr: &Expr, name: &str) -> EvalResult<Option
     }
 }
 
-/// Ints and packs of ints, with the arithmetic of the evaluator at one place of the source.
+/// Ints and packs of ints, with the arithmetic of the evaluator at one location.
 struct Packs<'e, 'v> {
     evaluator: &'e mut Evaluator<'v>,
     span: Span,
@@ -398,7 +398,7 @@ impl Ring for Packs<'_, '_> {
         self.apply(ScalarOp::Mul, a, b)
     }
 
-    /// Exact where both are known; else the quotient is tested when the model runs.
+    /// Exact if both are static; otherwise the quotient is checked at run time.
     fn quotient(&mut self, a: &Value, b: &Value) -> EvalResult<Option<Value>> {
         let span = self.span;
         let mut exact = true;

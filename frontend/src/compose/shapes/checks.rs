@@ -13,15 +13,15 @@ use crate::model::check::is_shape_scalar;
 use crate::model::{Check, CheckKind, Expr, MessagePart};
 use crate::source::Span;
 
-/// What is known of a condition while composing.
+/// The value of a condition at compile time.
 pub(crate) enum Verdict {
     Holds,
     Fails,
-    /// Every run must test it.
+    /// Unknown: it is checked at run time.
     Open(Expr),
 }
 
-/// All items of a condition together.
+/// The conjunction over all items of a condition.
 pub(crate) fn verdict(value: &Value) -> Result<Verdict, Atom> {
     let mut open: Option<Expr> = None;
     for item in value.atoms() {
@@ -65,7 +65,7 @@ pub(crate) fn equality(a: &Atom, b: &Atom) -> Verdict {
     }
 }
 
-/// A value as parts of a message, as [`Value::text`] prints it.
+/// A value as parts of a message, printed as by [`Value::text`].
 pub(crate) fn parts(value: &Value, message: &mut Vec<MessagePart>) {
     match value {
         Value::Null => text("null", message),
@@ -99,7 +99,7 @@ fn atom_parts(atom: &Atom, message: &mut Vec<MessagePart>) {
     }
 }
 
-/// Adds to the text at the end.
+/// Appends text.
 pub(crate) fn text(piece: &str, message: &mut Vec<MessagePart>) {
     match message.last_mut() {
         Some(MessagePart::Text(last)) => last.push_str(piece),
@@ -107,7 +107,7 @@ pub(crate) fn text(piece: &str, message: &mut Vec<MessagePart>) {
     }
 }
 
-/// The message while composing: run-time values as the extents that they are.
+/// The message at compile time: dynamic values as their extents.
 pub(crate) fn composed_text(message: &[MessagePart]) -> String {
     let pieces = message.iter().map(|part| match part {
         MessagePart::Text(piece) => piece.clone(),
@@ -119,7 +119,7 @@ pub(crate) fn composed_text(message: &[MessagePart]) -> String {
     pieces.collect()
 }
 
-/// Keeps a check for the run, once.
+/// Adds a run-time check once.
 pub(crate) fn keep(checks: &mut Vec<Check>, check: Check) {
     if !checks.contains(&check) {
         checks.push(check);
@@ -127,7 +127,7 @@ pub(crate) fn keep(checks: &mut Vec<Check>, check: Check) {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// Declared and actual extents that composition cannot tell apart are compared by every run.
+    /// Adds a run-time check for declared and actual extents that composition cannot compare.
     pub(crate) fn keep_extent_check(
         &mut self,
         builder: &mut Builder,
@@ -144,13 +144,14 @@ impl<'p> Composer<'p, '_> {
         keep(&mut builder.function.checks, check);
     }
 
-    /// What has been evaluated demands something of positions: every run tests it when the function begins.
+    /// Adds the checks that evaluated expressions require of positions, at the beginning of the function.
     pub(crate) fn settle(&mut self, builder: &mut Builder) -> Composed<()> {
         let demands = builder.demands.take();
         self.keep_demands(builder, demands)
     }
 
-    /// The same, tested where the block is now: what it rests on may be made in the block, which may be a branch.
+    /// As above, at the current position of the block, because the values may be computed in the block, which may be a
+    /// branch.
     pub(crate) fn settle_here(&mut self, builder: &mut Builder<'p>) -> Composed<()> {
         for demand in builder.demands.take() {
             if let Some(check) = self.open_check(demand)? {
@@ -160,7 +161,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// What composition could not decide of positions is tested by every run.
+    /// Adds run-time checks for positions that composition could not check.
     pub(crate) fn keep_demands(
         &mut self,
         builder: &mut Builder,
@@ -177,7 +178,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// The check that a run makes of a demand; `None` if it is met in any case.
+    /// The run-time check of a condition; `None` if it always holds.
     pub(crate) fn open_check(&mut self, demand: Demand) -> Composed<Option<Check>> {
         match decided(&demand.condition) {
             Some(true) => Ok(None),
@@ -197,7 +198,7 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// A condition that is no bool.
+    /// Reports a condition that is not a bool.
     pub(crate) fn not_bool(&mut self, what: &str, atom: &Atom, span: Span) -> Reported {
         self.report(Diagnostic::error(
             &UNEXPECTED_VALUE,

@@ -14,7 +14,7 @@ use crate::eval::{Atom, Pack, Value};
 use crate::model::check::is_shape_scalar;
 use crate::model::{Expr, Extent, FormulaIndex, Node, ShapeExpr, TensorType};
 
-/// The extent that an int expression over run-time extents stands for; `None` if it rests on anything else or has no
+/// The dynamic extent for an int expression over dynamic extents; `None` if it depends on anything else or has no upper
 /// bound.
 pub(crate) fn extent_of(expr: &Expr) -> Option<Extent> {
     if let Node::Extent(extent) = &expr.node {
@@ -27,12 +27,12 @@ pub(crate) fn extent_of(expr: &Expr) -> Option<Extent> {
     })
 }
 
-/// The largest value, as an extent, that an int expression takes over a box of indices; `None` if nothing bounds it.
+/// The maximum, as an extent, of an int expression over a box of indices; `None` if it is unbounded.
 pub(crate) fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
     let sum = Sum::from(expr);
     let constant = Sum::constant(sum.offset());
     let at_end = |(term, factor): (Expr, i64)| match term.node {
-        // From zero to before its extent.
+        // From zero to its extent, exclusive.
         Node::Index(_) if factor < 0 => Some(Sum::constant(0)),
         Node::Index(position) => {
             let extent = extent_expr(&indices.get(position)?.extent);
@@ -55,7 +55,7 @@ pub(crate) fn largest(expr: &Expr, indices: &[FormulaIndex]) -> Option<Extent> {
     })
 }
 
-/// The same over the names of run-time extents, for what reads no element.
+/// As above over the names of dynamic extents, for expressions that read no element.
 pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
     Some(match &expr.node {
         Node::Literal(Scalar::Int(value)) => ShapeExpr::Constant(*value),
@@ -67,17 +67,17 @@ pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
             op: *op,
             operands: operands.iter().map(shape_expr).collect::<Option<_>>()?,
         },
-        // What is chosen from a list that the document writes.
+        // A selection from a list in the document.
         Node::Table { items, index } => {
             let index = shape_expr(index)?;
             let apply = |op, operands| ShapeExpr::Apply { op, operands };
             let numbers = items.iter().map(|item| shape_expr(&Expr::literal(*item)));
             let numbers: Vec<ShapeExpr> = numbers.collect::<Option<_>>()?;
-            let mut places = numbers.into_iter().enumerate().rev();
-            let (_, last) = places.next()?;
-            places.fold(last, |others, (place, number)| {
-                let place = ShapeExpr::Constant(i64::try_from(place).unwrap_or(i64::MAX));
-                let here = apply(ScalarOp::Eq, vec![index.clone(), place]);
+            let mut locations = numbers.into_iter().enumerate().rev();
+            let (_, last) = locations.next()?;
+            locations.fold(last, |others, (location, number)| {
+                let location = ShapeExpr::Constant(i64::try_from(location).unwrap_or(i64::MAX));
+                let here = apply(ScalarOp::Eq, vec![index.clone(), location]);
                 apply(ScalarOp::Select, vec![here, number, others])
             })
         }
@@ -85,26 +85,26 @@ pub(crate) fn shape_expr(expr: &Expr) -> Option<ShapeExpr> {
     })
 }
 
-/// Renames the extents of arguments to symbols in the order in which they appear, so that equal instances are found
-/// whatever the caller calls its extents. An input's extent is named after the place where it stands first, as the language
-/// writes it: messages show the name.
+/// Renames the extents of arguments to symbols in the order of their first use, so that equal instances are found
+/// independent of the caller's names. An extent of an input is named after the position of its first use in the
+/// language's syntax: messages show the name.
 #[derive(Default)]
 pub(crate) struct Canonical {
     /// The input whose extents are renamed, if it has a name.
     input: Option<String>,
-    /// What stands for what, in the caller's terms.
+    /// The substitution, in the caller's terms.
     symbols: Vec<(String, Arc<ShapeExpr>, u64)>,
-    /// How many of them are extents of tensors.
+    /// The number of symbols that are extents of tensors.
     learned: usize,
 }
 
 impl Canonical {
-    /// What is renamed from now on belongs to this input: `x`, or `xs[2]`.
+    /// Associates later symbols with this input: `x`, or `xs[2]`.
     pub(crate) fn enter(&mut self, input: impl Into<String>) {
         self.input = Some(input.into());
     }
 
-    /// The input that was entered last.
+    /// The current input.
     pub(crate) fn input(&self) -> Option<&str> {
         self.input.as_deref()
     }
@@ -112,9 +112,9 @@ impl Canonical {
     pub(crate) fn tensor(&mut self, tensor: &TensorType) -> TensorType {
         let extents = tensor.shape.iter().enumerate();
         let shape = extents.map(|(dimension, extent)| {
-            let place = self.input.as_ref();
-            let place = place.map(|input| format!("{input}.shape[{dimension}]"));
-            self.extent(extent, place)
+            let location = self.input.as_ref();
+            let location = location.map(|input| format!("{input}.shape[{dimension}]"));
+            self.extent(extent, location)
         });
         TensorType {
             kind: tensor.kind,
@@ -122,18 +122,18 @@ impl Canonical {
         }
     }
 
-    /// A pack of dynamic length, in one tensor along its first dimension.
+    /// A pack of dynamic length, stored in one tensor along its first dimension.
     pub(crate) fn stack(&mut self, tensor: &TensorType) -> TensorType {
         let extents = tensor.shape.iter().enumerate();
         let shape = extents.map(|(dimension, extent)| {
-            let place = self
+            let location = self
                 .input
                 .as_ref()
                 .map(|input| match dimension.checked_sub(1) {
                     Some(own) => format!("{input}[0].shape[{own}]"),
                     None => format!("{input}.size"),
                 });
-            self.extent(extent, place)
+            self.extent(extent, location)
         });
         TensorType {
             kind: tensor.kind,
@@ -141,14 +141,14 @@ impl Canonical {
         }
     }
 
-    fn extent(&mut self, extent: &Extent, place: Option<String>) -> Extent {
+    fn extent(&mut self, extent: &Extent, location: Option<String>) -> Extent {
         let Extent::Dynamic { expr, bound } = extent else {
             return extent.clone();
         };
         if let Some(known) = self.known(extent) {
             return known;
         }
-        let name = place.unwrap_or_else(|| format!("extent.{}", self.symbols.len()));
+        let name = location.unwrap_or_else(|| format!("extent.{}", self.symbols.len()));
         self.symbols.push((name.clone(), Arc::clone(expr), *bound));
         Extent::Dynamic {
             expr: Arc::new(ShapeExpr::Symbol(name)),
@@ -156,13 +156,13 @@ impl Canonical {
         }
     }
 
-    /// Ends the arguments: symbols that are named from now on belong to no tensor of the callee.
+    /// Ends the arguments: later symbols do not belong to a tensor of the callee.
     pub(crate) fn end_of_tensors(&mut self) {
         self.learned = self.symbols.len();
         self.input = None;
     }
 
-    /// An attribute's value with run-time extents in the callee's terms.
+    /// An attribute's value with dynamic extents in the callee's terms.
     pub(crate) fn attribute(&mut self, value: &Value) -> Value {
         let atom = |this: &mut Self, atom: &Atom| match atom {
             Atom::Run(expr) => Atom::from_expr(this.expr(expr)),
@@ -234,7 +234,8 @@ impl Canonical {
         })
     }
 
-    /// Symbols that no tensor of the callee determines: their names there, and the extents in the caller's terms.
+    /// Symbols that no tensor of the callee determines: their names in the callee, and the extents in the caller's
+    /// terms.
     pub(crate) fn parameters(&self) -> Vec<(String, Extent)> {
         let own = self.symbols.iter().skip(self.learned);
         own.map(|(name, expr, bound)| {
@@ -247,7 +248,7 @@ impl Canonical {
         .collect()
     }
 
-    /// The caller's expression of each symbol.
+    /// The caller's expression for each symbol.
     pub(crate) fn meanings(&self) -> FxHashMap<String, ShapeExpr> {
         self.symbols
             .iter()
@@ -256,7 +257,7 @@ impl Canonical {
     }
 }
 
-/// How many operations the largest extent of a callee's tensor has in the caller's terms.
+/// The number of operations of the largest extent of a callee's tensor in the caller's terms.
 pub(crate) fn translated_operations(
     tensor: &TensorType,
     meanings: &FxHashMap<String, ShapeExpr>,
@@ -277,7 +278,7 @@ pub(crate) fn translated_operations(
     extents.max().unwrap_or(0)
 }
 
-/// A callee's tensor type in the caller's terms; symbols of the callee's own become new ones of the caller.
+/// A callee's tensor type in the caller's terms; symbols of the callee become new ones of the caller.
 pub(crate) fn translated(
     tensor: &TensorType,
     meanings: &mut FxHashMap<String, ShapeExpr>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Declared shapes against actual ones (2.6, 2.6.1).
+//! Binds declared shapes to actual ones (2.6, 2.6.1).
 
 use crate::ast::{Declaration, ExtentSpec, TypeSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
@@ -12,11 +12,11 @@ use crate::eval::evaluator::{count, stop};
 use crate::eval::{Atom, Series, Value};
 use crate::source::Span;
 
-/// How many dimensions an item of a declared shape covers.
+/// The number of dimensions that an item of a declared shape covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Width {
     Known(usize),
-    /// A pack whose length is only known from the rank.
+    /// A pack whose length follows only from the rank.
     Flexible,
     /// `s..(condition)`: an optional single extent.
     Optional(bool),
@@ -33,7 +33,7 @@ impl Width {
 }
 
 impl<'p> Composer<'p, '_> {
-    /// The names with bounds of inputs of the main graph that wait for each other: `real[n|3,m]` and `real[n,m|4]`.
+    /// The names with bounds of inputs of the main graph that depend on each other: `real[n|3,m]` and `real[n,m|4]`.
     pub(crate) fn declare_bounded(
         &mut self,
         builder: &mut Builder<'p>,
@@ -54,18 +54,21 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Binds the rank symbol and returns whether the shape can be bound now.
+    /// Binds the rank symbol, and returns whether the shape can be bound now.
     pub(crate) fn shape_is_bindable(
         &mut self,
         builder: &mut Builder<'p>,
         spec: &TypeSpec,
         rank: Option<usize>,
         what: &str,
-        place: Span,
+        location: Span,
     ) -> Composed<bool> {
         if let (Some(expr), Some(rank)) = (&spec.rank, rank) {
             let what = format!("the rank of {what}");
-            let bound = Bound { what: &what, place };
+            let bound = Bound {
+                what: &what,
+                location,
+            };
             self.unify(builder, expr, &Value::int(count(rank)), &bound)?;
         }
         let Some(shape) = &spec.shape else {
@@ -136,8 +139,8 @@ impl<'p> Composer<'p, '_> {
         }
     }
 
-    /// Binds the shapes of an input's tensors, one or all items of a pack; `length` is that of a pack of dynamic length,
-    /// whose items have the one shape.
+    /// Binds the shapes of an input's tensors, one or all items of a pack; `length` is that of a pack of dynamic
+    /// length, whose items have one shape.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn bind_shapes(
         &mut self,
@@ -147,7 +150,7 @@ impl<'p> Composer<'p, '_> {
         packed: bool,
         length: Option<&Atom>,
         what: &str,
-        place: Span,
+        location: Span,
     ) -> Composed<()> {
         let Some(declared) = &spec.shape else {
             return Ok(());
@@ -167,7 +170,7 @@ impl<'p> Composer<'p, '_> {
                 packed,
                 &mut per_item,
                 &item_name,
-                place,
+                location,
             )?;
         }
         for (extent, values) in declared.iter().zip(per_item) {
@@ -175,7 +178,7 @@ impl<'p> Composer<'p, '_> {
                 && extent.per_item
                 && let Some(expr) = &extent.extent
             {
-                let bound = Bound { what, place };
+                let bound = Bound { what, location };
                 let actual = match length {
                     Some(length) => self.shared_extents(builder, length, &values, extent.span)?,
                     None => Value::pack(values),
@@ -186,7 +189,7 @@ impl<'p> Composer<'p, '_> {
         Ok(())
     }
 
-    /// The extents `..t` of a pack of dynamic length: one for each item, all the same.
+    /// The extents `..t` of a pack of dynamic length: one for each item, all equal.
     fn shared_extents(
         &mut self,
         builder: &Builder<'p>,
@@ -222,7 +225,7 @@ impl<'p> Composer<'p, '_> {
         packed: bool,
         per_item: &mut [Vec<Atom>],
         what: &str,
-        place: Span,
+        location: Span,
     ) -> Composed<()> {
         let mut widths = Vec::with_capacity(declared.len());
         for extent in declared {
@@ -241,7 +244,7 @@ impl<'p> Composer<'p, '_> {
                         "{what} must have {least}{fixed} dimensions, its shape is {shape_text}"
                     ),
                 )
-                .with_place(place, format!("shape {shape_text}")),
+                .with_label_at(location, format!("shape {shape_text}")),
             ));
         }
         let mut rest = shape.len() - fixed;
@@ -256,7 +259,7 @@ impl<'p> Composer<'p, '_> {
             let dimension = format!("extent {position} of {what}");
             let bound = Bound {
                 what: &dimension,
-                place,
+                location,
             };
             position += length;
             let value = match (&extent.pack, width) {
@@ -273,7 +276,7 @@ impl<'p> Composer<'p, '_> {
                         );
                         let bound = Bound {
                             what: &length_of,
-                            place,
+                            location,
                         };
                         self.unify(builder, expr, &Value::int(count(length)), &bound)?;
                     }
@@ -300,7 +303,8 @@ impl<'p> Composer<'p, '_> {
             }
             self.unify(builder, expr, &value, &bound)?;
         }
-        // An absent optional extent leaves its name null, if it stands nowhere else: `[c..(first),s..,c..(!first)]`.
+        // An absent optional extent makes its name null, unless the name is also used elsewhere:
+        // `[c..(first),s..,c..(!first)]`.
         for name in absent {
             if builder.scope.get(&name).is_none() {
                 builder.scope.set(name, Value::Null);
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn s2_6_an_optional_extent_may_stand_in_two_places() {
+    fn s2_6_an_optional_extent_may_stand_in_two_dimensions() {
         assert_composes(&channels(true, "c == 3 && s == [4, 5]"));
         assert_composes(&channels(false, "c == 5 && s == [3, 4]"));
         assert_fires(&ASSERTION_FAILED, &channels(false, "c == 3"));

@@ -16,11 +16,11 @@ use crate::diagnostics::codes::LIMIT_EXCEEDED;
 use crate::model::{Extent, ShapeExpr, TensorType};
 use crate::source::Span;
 
-/// Expressions of more operations get a name.
+/// The maximum number of operations of an expression without a name.
 const WRITTEN_OUT: usize = 64;
 
 impl<'p> Composer<'p, '_> {
-    /// The type of a callee's result in the caller's terms, long extents by name.
+    /// The type of a callee's result in the caller's terms, with names for long extents.
     pub(crate) fn result_type(
         &mut self,
         builder: &mut Builder<'p>,
@@ -58,7 +58,7 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
-/// The expression's name. Inside of branches and loops only names from outside serve: those that are learned there end
+/// The name of an expression. Inside branches and loops only names from outside can be reused: names defined there end
 /// with them.
 fn named(builder: &mut Builder<'_>, expr: Arc<ShapeExpr>) -> Arc<ShapeExpr> {
     if let Some(name) = builder.named_extents.get(&expr) {

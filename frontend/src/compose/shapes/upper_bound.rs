@@ -14,23 +14,23 @@ use crate::eval::{Atom, Value};
 use crate::model::{Check, CheckKind, Expr, MessagePart};
 use crate::source::Span;
 
-/// When a run tests a bound that composition cannot decide.
+/// When a run checks a bound that composition cannot check.
 #[derive(Clone, Copy)]
 pub(crate) enum Tested {
-    /// Before the body: inputs tell the extent.
+    /// Before the body: inputs determine the extent.
     Before,
-    /// As soon as the body has made what the extent is of.
+    /// As soon as the body has computed the tensor with the extent.
     Behind,
 }
 
 impl<'p> Composer<'p, '_> {
-    /// Holds actual extents against the declared bound: now if it is known, else in each run.
+    /// Checks actual extents against the declared upper bound: at compile time if it is known, else at run time.
     pub(crate) fn check_upper_bounds(
         &mut self,
         builder: &mut Builder<'p>,
         declared: &ExtentSpec,
         actual: &Value,
-        place: &Bound,
+        location: &Bound,
         when: Tested,
     ) -> Composed<()> {
         let Some(bound) = &declared.bound else {
@@ -40,7 +40,7 @@ impl<'p> Composer<'p, '_> {
             builder,
             (bound, declared.pack.as_ref(), declared.span),
             actual,
-            (place, when),
+            (location, when),
         )
     }
 
@@ -50,13 +50,13 @@ impl<'p> Composer<'p, '_> {
         builder: &mut Builder<'p>,
         declared: &PackSpec,
         actual: &Value,
-        place: &Bound,
+        location: &Bound,
     ) -> Composed<()> {
         let Some(bound) = &declared.bound else {
             return Ok(());
         };
-        let place = (place, Tested::Before);
-        self.check_bound(builder, (bound, None, bound.span), actual, place)
+        let location = (location, Tested::Before);
+        self.check_bound(builder, (bound, None, bound.span), actual, location)
     }
 
     fn check_bound(
@@ -64,7 +64,7 @@ impl<'p> Composer<'p, '_> {
         builder: &mut Builder<'p>,
         (bound, pack, span): (&ast::Expr, Option<&PackSpec>, Span),
         actual: &Value,
-        (place, when): (&Bound, Tested),
+        (location, when): (&Bound, Tested),
     ) -> Composed<()> {
         if !Self::unknown_names(builder, bound).is_empty() {
             return Ok(());
@@ -81,7 +81,7 @@ impl<'p> Composer<'p, '_> {
                 _ => continue,
             };
             let condition = limit.holds(extent.clone());
-            let what = place.what;
+            let what = location.what;
             match decided(&condition) {
                 Some(true) => {}
                 Some(false) => {
@@ -92,7 +92,7 @@ impl<'p> Composer<'p, '_> {
                     );
                     return Err(self.report(
                         Diagnostic::error(&EXTENT_MISMATCH, span, message)
-                            .with_place(place.place, "given here"),
+                            .with_label_at(location.location, "given here"),
                     ));
                 }
                 None => {
@@ -105,7 +105,7 @@ impl<'p> Composer<'p, '_> {
                         kind: CheckKind::Extent,
                         condition,
                         message,
-                        span: place.place,
+                        span: location.location,
                     };
                     match when {
                         Tested::Before => keep(&mut builder.function.checks, check),

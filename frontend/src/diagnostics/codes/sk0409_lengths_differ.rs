@@ -49,7 +49,7 @@ mod tests {
 
     /// The message names the pack of a length that has no name in the document.
     #[test]
-    fn lengths_are_told_by_their_packs() {
+    fn lengths_are_named_by_their_packs() {
         let document = in_document(
             "operator o { @attrib { p: int..; } @using { u = [(p, [p.., 1])..]; } @output { y: real[1]; } @lower { y[i,] = 0.0, i < 1; } } \
              graph G { @input { x: real[1]; } @output { y: real[1]; } @compose { y = o{p=[1]}(); } }",

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Code;
 
-/// Compile-time ints are 64-bit; a result beyond that range has no value. In the edition khronos infinity is no int.
+/// Compile-time ints are 64-bit; a result beyond that range has no value. In the edition khronos infinity is not an int.
 pub static INTEGER_OVERFLOW: Code = Code {
     id: "SK0451",
     title: "an integer does not fit in 64 bits",

@@ -30,7 +30,7 @@ mod tests {
 
     /// Names of packed and optional attributes tell no length, nor do names that the same shape declares.
     #[test]
-    fn s2_6_1_lengths_are_told_from_outside() {
+    fn s2_6_1_lengths_are_fixed_from_outside() {
         let operator = |parameters: &str| {
             in_document(&format!(
                 "operator o {{ {parameters} }} \

@@ -26,7 +26,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_begin_definitions_are_told_where_they_are_names() {
+    fn words_that_begin_definitions_are_reported_where_they_are_names() {
         let text = "operator o { @attrib { graph: int = 1; } @input { x: real[n]; operator: real[n]; } \
             @output { y: real[n]; } @lower { y[i,] = x[i,], i < n; } } graph G { @compose { public = o{import=2}(x); } }";
         // One for each statement.

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Code;
 
-/// A `.mlir` file that is no StableHLO.
+/// A `.mlir` file that is not StableHLO.
 pub static STABLEHLO_TEXT: Code = Code {
     id: "SK8002",
     title: "the text is not a StableHLO program",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Concatenations of packs of dynamic length (2.4), folded one by one.
+//! Concatenations of packs of dynamic length (2.4), folded part by part.
 
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
@@ -9,7 +9,7 @@ use crate::eval::runtime;
 use crate::model::{Expr, Node};
 
 impl Series {
-    /// The items before a place and those behind, if a choice by the position stands on top.
+    /// The items before a position and those after it, if the outermost operation selects by the position.
     pub(in crate::eval) fn parts(&self) -> Option<(Series, Series)> {
         let (condition, then, otherwise) = match &self.item().node {
             Node::Apply {
@@ -26,22 +26,22 @@ impl Series {
             } => (&**condition, &**then, &**otherwise),
             _ => return None,
         };
-        let (place, holds_before) = self.turn(condition)?;
-        let place = self.within(place);
-        let (before, behind) = match holds_before {
+        let (position, holds_before) = self.turn(condition)?;
+        let position = self.within(position);
+        let (before, after) = match holds_before {
             true => (then, otherwise),
             false => (otherwise, then),
         };
-        let rest = binary(ScalarOp::Sub, self.length.clone(), place.clone())?;
+        let rest = binary(ScalarOp::Sub, self.length.clone(), position.clone())?;
         let before = self.with_item(before.clone());
-        let behind = self.with_item(behind.clone());
-        let behind = Series::of(rest, |i| {
-            Some(behind.at(&binary(ScalarOp::Add, i.clone(), place.clone())?))
+        let after = self.with_item(after.clone());
+        let after = Series::of(rest, |i| {
+            Some(after.at(&binary(ScalarOp::Add, i.clone(), position.clone())?))
         })?;
-        Some((Series::of(place, |i| Some(before.at(i)))?, behind))
+        Some((Series::of(position, |i| Some(before.at(i)))?, after))
     }
 
-    /// Where a comparison with the position turns, and whether it holds before.
+    /// The position at which a comparison changes its value, and the value before.
     fn turn(&self, condition: &Expr) -> Option<(Expr, bool)> {
         let Node::Apply { op, operands } = &condition.node else {
             return None;
@@ -74,20 +74,20 @@ impl Series {
         Some((runtime::plus(&zero, beyond), holds_before))
     }
 
-    /// A place as one of this pack: none is before its first item, or behind its last.
-    fn within(&self, place: Expr) -> Expr {
-        let holds = |op, place: &Expr, limit: &Expr| {
-            decided(&runtime::compare(op, place.clone(), limit.clone())) == Some(true)
+    /// A position clamped to this pack's range.
+    fn within(&self, position: Expr) -> Expr {
+        let holds = |op, position: &Expr, limit: &Expr| {
+            decided(&runtime::compare(op, position.clone(), limit.clone())) == Some(true)
         };
-        let mut place = place;
+        let mut position = position;
         for (op, limit, nearest) in [
             (ScalarOp::Le, self.length.clone(), ScalarOp::Min),
             (ScalarOp::Ge, Expr::int(0), ScalarOp::Max),
         ] {
-            if !holds(op, &place, &limit) {
-                place = Expr::apply(ScalarKind::Int, nearest, vec![place, limit]);
+            if !holds(op, &position, &limit) {
+                position = Expr::apply(ScalarKind::Int, nearest, vec![position, limit]);
             }
         }
-        place
+        position
     }
 }

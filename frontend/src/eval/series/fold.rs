@@ -16,11 +16,11 @@ use crate::eval::value::{Atom, Value};
 use crate::model::Expr;
 use crate::source::Span;
 
-/// Operations of a fold that is joined of parts, at most.
+/// The maximum number of operations of a fold that is combined from parts.
 const JOINED_OPERATIONS: usize = 1 << 10;
 
 impl Evaluator<'_> {
-    /// Conditions, where those of a pack of dynamic length are one: that all of them hold.
+    /// Conditions; those of a pack of dynamic length are combined to one: that all of them hold.
     pub(crate) fn together(&mut self, conditions: Value, span: Span) -> EvalResult<Value> {
         match &conditions {
             Value::Atom(Atom::Series(series)) if series.kind() == ScalarKind::Bool => {
@@ -30,7 +30,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// All items of a pack, where a packed assignment is at one of them.
+    /// All items of a pack in a packed assignment that is at one of them.
     pub(crate) fn whole_pack(&mut self, pack: &Text) -> EvalResult<Value> {
         let every = self.formula.as_mut().and_then(|f| f.every.take());
         let value = self.eval(pack);
@@ -40,7 +40,7 @@ impl Evaluator<'_> {
         Ok(self.typed(value?, pack))
     }
 
-    /// `pack << .. ?? fallback` of a pack that may be empty at run time; `None` for anything else.
+    /// `pack << .. ?? fallback` for a pack that may be empty at run time; `None` for other expressions.
     pub(in crate::eval) fn extremum_or(
         &mut self,
         value: &Text,
@@ -61,7 +61,7 @@ impl Evaluator<'_> {
         let pack = self.whole_pack(pack)?;
         let folded = self.fold(&pack, *op, false, value.span)?;
         let length = match series_of(&pack) {
-            // The one extent of no tensors is there all the same.
+            // The shared extent exists even if there are no tensors.
             Some(series) if series.shared().is_none() => series.length.clone(),
             _ => return self.given_or(folded, value, fallback, span).map(Some),
         };
@@ -84,7 +84,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Value> {
         if op == FoldOp::Uniform {
-            // What cannot be derived while compiling is null, says 2.4.
+            // 2.4: values that cannot be derived at compile time are null.
             let shared = series.shared().cloned();
             return Ok(shared.map_or(Value::Null, |item| Value::Atom(Atom::from_expr(item))));
         }
@@ -105,7 +105,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What has no closed form is written out for as many items as there may be.
+    /// Folds without a closed form are unrolled to the upper bound of the length.
     fn too_long<T>(&self, series: &Series, what: &str, span: Span) -> EvalResult<T> {
         let Some(items) = upper_bound(&series.length) else {
             return refused(&format!("{what} has no closed form"), span);
@@ -136,7 +136,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// All items folded, in closed form where there is one; `None` if it takes more than so many operations otherwise.
+/// All items folded, in closed form if there is one; `None` if it takes more than so many operations otherwise.
 fn folded(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
     let whole = prefix(series, op, &series.length);
     whole
@@ -145,37 +145,37 @@ fn folded(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
         .or_else(|| unrolled(series, op, &series.length, most))
 }
 
-/// Whether a choice between folds is small enough to stand in others: what may be empty is looked at twice.
+/// Whether a select between folds is small enough as an operand: a pack that may be empty is evaluated twice.
 fn is_small(folded: &Expr) -> bool {
     folded.size() <= JOINED_OPERATIONS
 }
 
-/// The items before a place folded, and those behind it.
+/// The fold of the items before a position, and the fold of those after it.
 fn in_parts(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
-    let (before, behind) = series.parts()?;
-    let (first, second) = (folded(&before, op, most)?, folded(&behind, op, most)?);
+    let (before, after) = series.parts()?;
+    let (first, second) = (folded(&before, op, most)?, folded(&after, op, most)?);
     let empty = |part: &Series| runtime::compare(ScalarOp::Le, part.length.clone(), Expr::int(0));
     match comparison(op) {
         None => {
             let both = joined(op, first.clone(), second.clone())?;
-            // Of no items the one extent stands for all.
+            // Without items, the shared extent is the result for all.
             Some(match op {
                 FoldOp::Min | FoldOp::Max => {
-                    let second_counts = runtime::select(empty(&behind), first, both);
+                    let second_counts = runtime::select(empty(&after), first, both);
                     runtime::select(empty(&before), second, second_counts)
                 }
                 _ => both,
             })
         }
-        // Whether all differ, neighbours do not tell.
+        // Comparing neighbours does not decide whether all differ.
         Some(ScalarOp::Ne) => {
             let differ = binary(ScalarOp::And, first, second)?;
-            binary(ScalarOp::And, differ, disjoint(&before, &behind, most)?)
+            binary(ScalarOp::And, differ, disjoint(&before, &after, most)?)
         }
         Some(scalar) => {
             let last = before.at(&runtime::plus(&before.length, -1));
-            let follows = binary(scalar, last, behind.at(&Expr::int(0)))?;
-            let alone = binary(ScalarOp::Or, empty(&before), empty(&behind))?;
+            let follows = binary(scalar, last, after.at(&Expr::int(0)))?;
+            let alone = binary(ScalarOp::Or, empty(&before), empty(&after))?;
             let follows = binary(ScalarOp::Or, alone, follows)?;
             binary(
                 ScalarOp::And,
@@ -186,20 +186,20 @@ fn in_parts(series: &Series, op: FoldOp, most: usize) -> Option<Expr> {
     }
 }
 
-/// Two folds as that of all their items.
+/// Combines two folds to that of all their items.
 fn joined(op: FoldOp, first: Expr, second: Expr) -> Option<Expr> {
     binary(accumulation(op)?, first, second)
 }
 
-/// The items up to this position folded.
+/// The fold of the items up to this position.
 fn cumulated(series: &Series, op: FoldOp, position: &Expr, most: usize) -> Option<Expr> {
     let count = runtime::plus(position, 1);
     let in_parts = || {
-        let (before, behind) = series.parts()?;
+        let (before, after) = series.parts()?;
         let inside = runtime::compare(ScalarOp::Lt, position.clone(), before.length.clone());
-        let place = binary(ScalarOp::Sub, position.clone(), before.length.clone())?;
+        let location = binary(ScalarOp::Sub, position.clone(), before.length.clone())?;
         let own = cumulated(&before, op, position, most)?;
-        let further = cumulated(&behind, op, &place, most)?;
+        let further = cumulated(&after, op, &location, most)?;
         let both = joined(op, folded(&before, op, most)?, further.clone())?;
         let both = match op {
             FoldOp::Min | FoldOp::Max => {
@@ -215,7 +215,7 @@ fn cumulated(series: &Series, op: FoldOp, position: &Expr, most: usize) -> Optio
         .or_else(|| unrolled(series, op, &count, most))
 }
 
-/// The first `count` items folded; `None` if there is no closed form.
+/// The fold of the first `count` items; `None` if there is no closed form.
 fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
     let none = || runtime::compare(ScalarOp::Le, count.clone(), Expr::int(0));
     let some = || runtime::compare(ScalarOp::Gt, count.clone(), Expr::int(0));
@@ -241,7 +241,7 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
     }
     let Some(shared) = series.shared().cloned() else {
         let extremum = matches!(op, FoldOp::Min | FoldOp::Max) && series.kind() == ScalarKind::Int;
-        // Of ints that grow by equal steps, one of the ends.
+        // For ints in arithmetic sequence, the minimum and maximum are the first and last.
         let (first, _) = series.line().filter(|_| extremum)?;
         return joined(op, first, series.at(&runtime::plus(count, -1)));
     };
@@ -256,7 +256,7 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
             shared.clone(),
             as_kind(shared.kind, count.clone())?,
         ),
-        // Of no items all are true, and none is.
+        // Without items, all are true, and none is.
         FoldOp::And => Some(runtime::select(none(), literal_bool(true), shared)),
         FoldOp::Or => Some(runtime::and(some(), shared)),
         FoldOp::Min | FoldOp::Max => Some(shared),
@@ -264,47 +264,47 @@ fn prefix(series: &Series, op: FoldOp, count: &Expr) -> Option<Expr> {
     }
 }
 
-/// Whether one of the items is this one, in closed form where there is one; `None` if it takes more than so many operations
-/// otherwise.
+/// Whether one of the items equals this one, in closed form if there is one; `None` if it takes more than so many
+/// operations otherwise.
 pub(in crate::eval) fn among(item: &Expr, series: &Series, most: usize) -> Option<Expr> {
     if let Some(shared) = series.shared() {
         let some = runtime::compare(ScalarOp::Gt, series.length.clone(), Expr::int(0));
         let equal = binary(ScalarOp::Eq, item.clone(), shared.clone())?;
         return binary(ScalarOp::And, some, equal);
     }
-    if let Some((before, behind)) = series.parts() {
+    if let Some((before, after)) = series.parts() {
         let before = among(item, &before, most)?;
-        return binary(ScalarOp::Or, before, among(item, &behind, most)?);
+        return binary(ScalarOp::Or, before, among(item, &after, most)?);
     }
     among_line(item, series).or_else(|| found_among(item, series, most))
 }
 
-/// Whether one of the items, which are ints that grow by equal steps, is this one.
+/// Whether one of the items, which are an arithmetic sequence of ints, equals this one.
 fn among_line(item: &Expr, series: &Series) -> Option<Expr> {
     if series.kind() != ScalarKind::Int || item.kind != ScalarKind::Int {
         return None;
     }
     let (first, step) = series.line()?;
     let distance = binary(ScalarOp::Sub, item.clone(), first)?;
-    // Divided by zero this is zero, the place of the first item, which is then all of them.
-    let place = binary(ScalarOp::Div, distance, step)?;
-    let inside = Demand::within(&place, &place, &series.length);
-    let there = runtime::compare(ScalarOp::Eq, series.at(&place), item.clone());
+    // Division by zero gives zero, the position of the first item; then all items are equal.
+    let location = binary(ScalarOp::Div, distance, step)?;
+    let inside = Demand::within(&location, &location, &series.length);
+    let there = runtime::compare(ScalarOp::Eq, series.at(&location), item.clone());
     Some(runtime::and(inside, there))
 }
 
-/// All neighbours compared, and by `!=` all pairs.
+/// Compares all neighbours, and for `!=` all pairs.
 fn compared(series: &Series, op: FoldOp) -> Option<Expr> {
     let scalar = comparison(op)?;
     let alone = runtime::compare(ScalarOp::Lt, series.length.clone(), Expr::int(2));
     let holds = match (series.shared(), scalar) {
-        // A real may be no number.
+        // A real may be a NaN.
         (Some(shared), _) if shared.kind == ScalarKind::Real => {
             binary(scalar, shared.clone(), shared.clone())?
         }
         (Some(_), ScalarOp::Le | ScalarOp::Ge | ScalarOp::Eq) => literal_bool(true),
         (Some(_), _) => literal_bool(false),
-        // Each item follows its neighbour as the step follows zero.
+        // Each item compares with its neighbour as the step compares with zero.
         (None, _) if series.kind() == ScalarKind::Int => {
             runtime::compare(scalar, Expr::int(0), series.line()?.1)
         }

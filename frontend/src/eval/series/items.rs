@@ -13,7 +13,7 @@ use crate::eval::series::fold::among;
 use crate::model::{Accumulation, Expr};
 use crate::program::Edition;
 
-/// The first `length` items of a pack folded; `None` if it takes more than so many operations.
+/// The fold of the first `length` items of a pack; `None` if it takes more than so many operations.
 pub(in crate::eval) fn unrolled(
     series: &Series,
     op: FoldOp,
@@ -32,10 +32,10 @@ pub(in crate::eval) fn unrolled(
     let pairs: Vec<_> = match scalar {
         ScalarOp::Ne if items.len().saturating_mul(items.len()) > most => return None,
         ScalarOp::Ne => {
-            let behind = |place: usize| items.iter().skip(place + 1);
+            let after = |location: usize| items.iter().skip(location + 1);
             let pairs = items.iter().enumerate();
             pairs
-                .flat_map(|(place, a)| behind(place).map(move |b| (a, b)))
+                .flat_map(|(location, a)| after(location).map(move |b| (a, b)))
                 .collect()
         }
         _ => items.iter().zip(items.iter().skip(1)).collect(),
@@ -92,7 +92,7 @@ pub(in crate::eval) fn disjoint(a: &Series, b: &Series, most: usize) -> Option<E
     joined(apart.collect(), ScalarOp::And, || Some(literal_bool(true)))
 }
 
-/// As many items as there may be, with their positions.
+/// The items up to the upper bound of the length, with their positions.
 fn items(series: &Series, most: usize) -> Option<Vec<(Expr, Expr)>> {
     let bound = usize::try_from(upper_bound(&series.length)?).ok()?;
     if bound.saturating_mul(series.item().size()) > most {
@@ -102,7 +102,7 @@ fn items(series: &Series, most: usize) -> Option<Vec<(Expr, Expr)>> {
     Some(positions.map(|p| (p.clone(), series.at(&p))).collect())
 }
 
-/// What an item that is not there is for a fold.
+/// The value of a missing item in a fold.
 fn neutral(op: FoldOp, series: &Series) -> Option<Expr> {
     let number = |n: u8| match series.kind() {
         ScalarKind::Real => Expr::literal(Scalar::Real(f64::from(n))),
@@ -113,7 +113,7 @@ fn neutral(op: FoldOp, series: &Series) -> Option<Expr> {
         FoldOp::Mul => number(1),
         FoldOp::And => literal_bool(true),
         FoldOp::Or => literal_bool(false),
-        // An extent should not lose its bound; an element may not be read where there is none.
+        // An extent should keep its upper bound; an element must not be read if there is none.
         FoldOp::Min | FoldOp::Max if !series.reads() => series.at(&Expr::int(0)),
         FoldOp::Min => Expr::literal(Accumulation::Min.identity(series.kind())),
         FoldOp::Max => Expr::literal(Accumulation::Max.identity(series.kind())),
@@ -121,7 +121,7 @@ fn neutral(op: FoldOp, series: &Series) -> Option<Expr> {
     })
 }
 
-/// All of them joined, or what stands for none.
+/// All of them combined, or the identity if there are none.
 fn joined(
     items: Option<Vec<Expr>>,
     op: ScalarOp,

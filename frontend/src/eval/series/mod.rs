@@ -20,24 +20,24 @@ use crate::model::{Expr, Node};
 use crate::program::Edition;
 use crate::source::Span;
 
-/// The index that stands for the position; no formula has as many.
+/// The index that represents the position; no formula has so many.
 const POSITION: usize = usize::MAX;
 
 /// Item i of the pack is `item` at i, for all i below `length`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
-    /// Int, over run-time extents.
+    /// The length: an int over dynamic extents.
     pub length: Expr,
     item: Expr,
 }
 
 impl Series {
-    /// What stands for the position in an item.
+    /// The representation of the position in an item.
     pub(in crate::eval) fn position() -> Expr {
         Expr::index(POSITION)
     }
 
-    /// A pack of items that are the same but for the position in them.
+    /// A pack of items that differ in their position only.
     pub(crate) fn uniform(item: Expr, length: Expr) -> Self {
         Series { length, item }
     }
@@ -51,7 +51,7 @@ impl Series {
         runtime::reads(&self.item)
     }
 
-    /// The item that all positions share.
+    /// The item, if it is the same at all positions.
     pub(crate) fn shared(&self) -> Option<&Expr> {
         (degree(&self.item) == Some(0)).then_some(&self.item)
     }
@@ -79,7 +79,7 @@ impl Series {
         Some(Series { length, item })
     }
 
-    /// Item and difference of neighbours, if that is one for all of them.
+    /// The first item and the difference of neighbours, if that is constant.
     pub(crate) fn line(&self) -> Option<(Expr, Expr)> {
         if degree(&self.item)? > 1 {
             return None;
@@ -89,7 +89,7 @@ impl Series {
         Some((first, step))
     }
 
-    /// The pack in another type: the same, or reals of ints.
+    /// The pack in another type: unchanged, or ints converted to reals.
     pub(crate) fn converted(&self, kind: ScalarKind) -> Option<Self> {
         match (self.kind(), kind) {
             (ScalarKind::Int, ScalarKind::Real) => Series::of(self.length.clone(), |i| {
@@ -99,7 +99,7 @@ impl Series {
         }
     }
 
-    /// The same pack with other expressions in place of its own.
+    /// The same pack with its expressions replaced.
     pub(crate) fn map(&self, mut expr: impl FnMut(&Expr) -> Expr) -> Self {
         Series {
             length: expr(&self.length),
@@ -113,9 +113,9 @@ impl Series {
             let length = binary(ScalarOp::Add, self.length.clone(), next.length.clone())?;
             Series::of(length, |i| {
                 let own = runtime::compare(ScalarOp::Lt, i.clone(), self.length.clone());
-                let behind = next.at(&binary(ScalarOp::Sub, i.clone(), self.length.clone())?);
+                let after = next.at(&binary(ScalarOp::Sub, i.clone(), self.length.clone())?);
                 let fits = self.kind() == next.kind();
-                fits.then(|| runtime::select(own, self.at(i), behind))
+                fits.then(|| runtime::select(own, self.at(i), after))
             })
         };
         match joined() {
@@ -135,12 +135,12 @@ impl Series {
     }
 }
 
-/// An operation of two operands, in the meaning that it has in models.
+/// An operation of two operands, with its meaning in models.
 pub(in crate::eval) fn binary(op: ScalarOp, a: Expr, b: Expr) -> Option<Expr> {
     runtime::operation(op, vec![a, b], Edition::Draft6)
 }
 
-/// The degree in the position; `None` where it is no polynomial.
+/// The degree in the position; `None` if it is not a polynomial.
 fn degree(expr: &Expr) -> Option<usize> {
     match &expr.node {
         Node::Index(POSITION) => Some(1),
@@ -169,7 +169,7 @@ fn at(expr: &Expr, position: &Expr) -> Expr {
     })
 }
 
-/// The expression with others in place of some of its indices and locals, folded again.
+/// The expression with some of its indices and locals replaced, folded again.
 pub(crate) fn with_leaves(expr: &Expr, replaced: &dyn Fn(&Expr) -> Option<Expr>) -> Expr {
     let of = |expr: &Expr| with_leaves(expr, replaced);
     let all = |exprs: &[Expr]| exprs.iter().map(of).collect::<Vec<_>>();
@@ -204,7 +204,7 @@ pub(crate) fn with_leaves(expr: &Expr, replaced: &dyn Fn(&Expr) -> Option<Expr>)
     }
 }
 
-/// Refuses what is not done with packs of run-time length.
+/// Rejects operations that packs of dynamic length do not support.
 pub(in crate::eval) fn refused<T>(what: &str, span: Span) -> EvalResult<T> {
     stop(
         &UNEXPECTED_VALUE,
@@ -214,7 +214,7 @@ pub(in crate::eval) fn refused<T>(what: &str, span: Span) -> EvalResult<T> {
 }
 
 impl Evaluator<'_> {
-    /// Applies to every item.
+    /// Applies a function to every item.
     pub(in crate::eval) fn map_series(
         &mut self,
         series: &Series,
@@ -232,7 +232,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Applies to pairs of items where one of the values is such a pack; `None` if neither is.
+    /// Applies a function to pairs of items if one of the values is such a pack; `None` if neither is.
     pub(in crate::eval) fn pairs_of_series(
         &mut self,
         a: &Value,
@@ -264,7 +264,7 @@ impl Evaluator<'_> {
         Some(self.map_series(series, span, |this, _| apply(this, &x, &y)))
     }
 
-    /// A choice for each item by a pack of conditions.
+    /// A select for each item by a pack of conditions.
     pub(in crate::eval) fn select_in_series(
         &mut self,
         conditions: &Rc<Series>,
@@ -273,7 +273,7 @@ impl Evaluator<'_> {
         span: Span,
     ) -> EvalResult<Value> {
         let conditions = Value::Atom(Atom::Series(Rc::clone(conditions)));
-        // The second pass takes the condition's item as it is in the first.
+        // In the second pass the condition's item is the same as in the first.
         let taken = self.elementwise(&conditions, a, span, |_, _, a| Ok(a.clone()))?;
         let left = self.elementwise(&conditions, b, span, |_, _, b| Ok(b.clone()))?;
         let condition = series_of(&conditions).map(|c| c.item.clone());
@@ -301,10 +301,12 @@ impl Evaluator<'_> {
                 })
             }
             [range @ Subscript::Range { .. }] => {
-                let Some(places) = self.range_places(&series.length, range)? else {
+                let Some(locations) = self.range_positions(&series.length, range)? else {
                     return Ok(Value::Null);
                 };
-                let part = Series::of(places.length.clone(), |i| Some(series.at(&places.at(i)?)));
+                let part = Series::of(locations.length.clone(), |i| {
+                    Some(series.at(&locations.at(i)?))
+                });
                 match part {
                     Some(part) => Ok(part.into_value()),
                     None => refused("this range of it is not supported", span),
@@ -319,7 +321,7 @@ impl Evaluator<'_> {
         &mut self,
         before: &[Atom],
         series: &Series,
-        behind: &[Atom],
+        after: &[Atom],
         span: Span,
     ) -> EvalResult<Rc<Series>> {
         let kind = series.kind();
@@ -327,7 +329,7 @@ impl Evaluator<'_> {
             let exprs = atoms.iter().map(Atom::to_expr);
             exprs.map(|e| e.filter(|e| e.kind == kind)).collect()
         };
-        let (Some(before), Some(behind)) = (exprs(before), exprs(behind)) else {
+        let (Some(before), Some(after)) = (exprs(before), exprs(after)) else {
             return refused(
                 "a list that contains it may otherwise contain only single numbers of its type",
                 span,
@@ -337,20 +339,20 @@ impl Evaluator<'_> {
         let shift = int(before.len());
         let joined = || {
             let end = binary(ScalarOp::Add, series.length.clone(), shift.clone())?;
-            let length = binary(ScalarOp::Add, end.clone(), int(behind.len()))?;
+            let length = binary(ScalarOp::Add, end.clone(), int(after.len()))?;
             Series::of(length, |i| {
                 let inner = series.at(&binary(ScalarOp::Sub, i.clone(), shift.clone())?);
-                // Where the single items continue the series, they need no choice.
+                // If the single items continue the series, no select is needed.
                 let continues =
                     |(position, item): (usize, &Expr)| at(&inner, &int(position)) == *item;
-                let choice = |op, place: Expr, then: Expr, otherwise: Expr| {
-                    let here = runtime::operation(op, vec![i.clone(), place], Edition::Draft6)?;
+                let choice = |op, location: Expr, then: Expr, otherwise: Expr| {
+                    let here = runtime::operation(op, vec![i.clone(), location], Edition::Draft6)?;
                     Some(runtime::select(here, then, otherwise))
                 };
                 let mut item = inner.clone();
-                for (position, own) in behind.into_iter().enumerate() {
-                    let place = binary(ScalarOp::Add, end.clone(), int(position))?;
-                    item = choice(ScalarOp::Ge, place, own, item)?;
+                for (position, own) in after.into_iter().enumerate() {
+                    let location = binary(ScalarOp::Add, end.clone(), int(position))?;
+                    item = choice(ScalarOp::Ge, location, own, item)?;
                 }
                 if before.iter().enumerate().all(continues) {
                     return Some(item);

@@ -15,7 +15,7 @@ use crate::model::{Expr, MessagePart};
 use crate::source::Span;
 
 impl Evaluator<'_> {
-    /// Every run tests that packs of these lengths have one.
+    /// Adds a run-time check that packs of these lengths have one length.
     pub(in crate::eval) fn side_by_side(&self, a: &Expr, b: &Expr, span: Span) -> EvalResult<()> {
         if a == b {
             return Ok(());
@@ -49,7 +49,8 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// A pack beside one of known length has that length, which every run tests; `None` where both are known, or neither is.
+    /// A pack combined with one of static length has that length, which is checked at run time; `None` if both are
+    /// static, or neither is.
     pub(in crate::eval) fn of_known_length(
         &self,
         value: &Value,
@@ -83,21 +84,21 @@ impl Evaluator<'_> {
             let all = Expr::int(count(packs.len()));
             let whole = binary(ScalarOp::Mul, length?, all.clone())?;
             Series::of(whole, |i| {
-                let place = binary(ScalarOp::Div, i.clone(), all.clone())?;
+                let location = binary(ScalarOp::Div, i.clone(), all.clone())?;
                 let turn = binary(ScalarOp::Mod, i.clone(), all.clone())?;
                 let mut items = packs.iter().enumerate().rev().map(|(own, pack)| {
                     let item = match pack {
-                        Value::Atom(Atom::Series(series)) => series.at(&place),
+                        Value::Atom(Atom::Series(series)) => series.at(&location),
                         Value::Atom(atom) => atom.to_expr()?,
                         _ => return None,
                     };
                     Some((Expr::int(count(own)), item))
                 });
                 let (_, last) = items.next()??;
-                items.try_fold(last, |behind, item| {
+                items.try_fold(last, |after, item| {
                     let (own, item) = item?;
                     let here = runtime::compare(ScalarOp::Eq, turn.clone(), own);
-                    (item.kind == behind.kind).then(|| runtime::select(here, item, behind))
+                    (item.kind == after.kind).then(|| runtime::select(here, item, after))
                 })
             })
         };
@@ -118,7 +119,7 @@ impl Evaluator<'_> {
         value: &Text,
         span: Span,
     ) -> EvalResult<Value> {
-        let places = match subscript {
+        let locations = match subscript {
             Subscript::Expr(index) => match self.eval(index)? {
                 Value::Null => return Ok(Value::Null),
                 Value::Atom(index) => {
@@ -127,8 +128,8 @@ impl Evaluator<'_> {
                 }
                 Value::Pack(_) => None,
             },
-            range => match self.range_places(&series.length, range)? {
-                Some(places) => Some((places.from, places.step, places.length)),
+            range => match self.range_positions(&series.length, range)? {
+                Some(locations) => Some((locations.from, locations.step, locations.length)),
                 None => return Ok(Value::Null),
             },
         };
@@ -139,7 +140,7 @@ impl Evaluator<'_> {
             Value::Atom(atom) => atom.to_expr().map(|one| Series::uniform(one, Expr::int(1))),
             Value::Pack(_) => None,
         };
-        let (Some((from, step, length)), Some(values)) = (places, value) else {
+        let (Some((from, step, length)), Some(values)) = (locations, value) else {
             return refused(
                 "an item of it is replaced by a number, a range by a pack like it",
                 span,
@@ -147,17 +148,17 @@ impl Evaluator<'_> {
         };
         self.side_by_side(&length, &values.length, span)?;
         let replaced = Series::of(series.length.clone(), |i| {
-            // The place among those that are replaced, if it is one.
+            // The position among the replaced ones, if it is one of them.
             let distance = match step < 0 {
                 true => binary(ScalarOp::Sub, from.clone(), i.clone())?,
                 false => binary(ScalarOp::Sub, i.clone(), from.clone())?,
             };
             let size = Expr::int(step.checked_abs()?);
-            let place = binary(ScalarOp::Div, distance.clone(), size.clone())?;
+            let location = binary(ScalarOp::Div, distance.clone(), size.clone())?;
             let rest = binary(ScalarOp::Mod, distance, size)?;
             let met = runtime::compare(ScalarOp::Eq, rest, Expr::int(0));
-            let here = runtime::and(met, Demand::within(&place, &place, &length));
-            let new = values.at(&place);
+            let here = runtime::and(met, Demand::within(&location, &location, &length));
+            let new = values.at(&location);
             (new.kind == series.kind()).then(|| runtime::select(here, new, series.at(i)))
         });
         match replaced {

@@ -107,7 +107,7 @@ impl Builder<'_> {
                 "values to print follow a message, and there is none",
                 "write `condition: \"message\", value, …;`",
             );
-            // What stands where the condition should may be anything.
+            // Anything may be in the position of the condition.
             condition = self.error_expr(span);
         }
         Assertion {
@@ -175,8 +175,8 @@ impl Builder<'_> {
     }
 }
 
-/// After `c ? a` in an assertion, `: "text"` is the message and not the third operand: takes it out again, also behind
-/// `d ? e : c ? a`.
+/// After `c ? a` in an assertion, `: "text"` is the message and not the third operand: separates it, also after `d ? e
+/// : c ? a`.
 fn take_message(condition: &mut Expr) -> Option<StringLiteral> {
     let ExprKind::Select {
         then, otherwise, ..

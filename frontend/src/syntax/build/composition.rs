@@ -12,11 +12,11 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{SYNTAX, YIELD};
 use crate::source::Span;
 
-/// An operator, and where it is named, with a type behind it and no `>`.
+/// An operator, and the span of its name, followed by a type without `>`.
 pub(crate) fn open_type_list(behind: Span, operator: (Span, &str), ty: &str) -> Diagnostic {
-    let (place, name) = operator;
+    let (location, name) = operator;
     Diagnostic::error(&SYNTAX, behind, "`>` is missing here")
-        .with_place(place, format!("`{name}` is an operator"))
+        .with_label_at(location, format!("`{name}` is an operator"))
         .with_help(format!("write `{name}<{ty}>(…)`"))
 }
 
@@ -118,8 +118,8 @@ impl Builder<'_> {
         }
     }
 
-    /// `math.abs<real(x)`, which compares nothing; true if it was reported. Of names that are not dotted, those that are
-    /// in sight tell.
+    /// Reports `math.abs<real(x)`, which is not a comparison; returns whether it did. Names without dots are looked up
+    /// in the visible ones.
     fn report_open_type_list(&mut self, pair: &Pair) -> bool {
         let text = pair.as_str();
         let tokens = scan(text);
@@ -144,10 +144,11 @@ impl Builder<'_> {
         }
         let start = pair.as_span().start();
         let behind = self.span_at(start + ty.end, start + ty.end);
-        let place = self.span_at(start + first.start, start + operator.end);
+        let location = self.span_at(start + first.start, start + operator.end);
         let path = text.get(first.start..operator.end).unwrap_or_default();
         let ty = word(at + 2);
-        self.sink.report(open_type_list(behind, (place, path), ty));
+        self.sink
+            .report(open_type_list(behind, (location, path), ty));
         true
     }
 
@@ -171,7 +172,7 @@ impl Builder<'_> {
                                 self.span(&child),
                                 "nothing may follow `yield` in a block",
                             )
-                            .with_place(first, "the block ends here")
+                            .with_label_at(first, "the block ends here")
                             .with_help("move `yield` to the end of the block"),
                         );
                     }

@@ -9,14 +9,14 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{BUILTIN_NAME, SYNTAX};
 use crate::source::Span;
 
-/// Of `i64::MIN`: one more than the largest int.
+/// The digits of `i64::MIN`: one more than the largest int.
 const SMALLEST_MAGNITUDE: &str = "9223372036854775808";
 
-/// How tightly an operator binds: `=>` 1, logical 2, comparisons 3, min max 4, `+ -` 5, `* / % \` 6, `**` 8. Unary
-/// operators stand between the last two.
+/// The precedence of an operator: `=>` 1, logical 2, comparisons 3, min max 4, `+ -` 5, `* / % \` 6, `**` 8. Unary
+/// operators are between the last two.
 const POWER: u8 = 8;
 
-/// What stands between two operands.
+/// The operator between two operands.
 #[derive(Clone, Copy)]
 enum Infix {
     Binary(BinaryOp),
@@ -221,8 +221,8 @@ impl Builder<'_> {
         )
     }
 
-    /// Precedence climbing: takes the links that bind at least as tightly as `least`. All levels are left-associative.
-    /// Recursion is bounded by [`super::super::nesting`].
+    /// Precedence climbing: consumes the links of at least the precedence `least`. All levels are left-associative.
+    /// [`super::super::nesting`] bounds the recursion.
     fn climb<'t>(
         &mut self,
         first: &Pair<'t>,
@@ -263,7 +263,7 @@ impl Builder<'_> {
         left
     }
 
-    /// An operand with its prefixes, which bind less tightly than `**` and more tightly than the rest.
+    /// An operand with its prefixes, which have a lower precedence than `**` and a higher one than the others.
     fn prefixed<'t>(
         &mut self,
         operand: &Pair<'t>,
@@ -279,7 +279,7 @@ impl Builder<'_> {
                 _ => rest.push(child),
             }
         }
-        // The smallest int is the only number that fits with its sign alone.
+        // The smallest int is the only number that fits only with its sign.
         let last = prefixes.last().filter(|p| p.as_str() == "-");
         let is_power = matches!(links.peek(), Some((Link::Infix(..), POWER)));
         let mut expr = match (atom, last) {
@@ -402,7 +402,7 @@ impl Builder<'_> {
                 _ => {}
             }
         }
-        // A slice in a pack index is common to both editions, in a tensor index it is not.
+        // A slice in a pack index is common to both editions, but not in a tensor index.
         if let Some(span) = full_slice
             && (subscripts.len() > 1 || trailing_comma)
         {
@@ -523,7 +523,7 @@ impl Builder<'_> {
         });
     }
 
-    /// Parentheses around one expression belong to its span.
+    /// The span of an expression includes its parentheses.
     fn parenthesized(&mut self, pair: &Pair) -> Expr {
         let span = self.span(pair);
         let mut exprs = self.exprs(pair);
@@ -640,7 +640,7 @@ impl Builder<'_> {
     }
 }
 
-/// The tuple with at least two parts that an expression consists of, if it does.
+/// The tuple of at least two parts that an expression consists of, if it does.
 fn zipped<'t>(expr: &Pair<'t>) -> Option<Pair<'t>> {
     let mut pair = expr.clone();
     loop {

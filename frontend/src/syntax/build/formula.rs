@@ -90,7 +90,7 @@ impl Builder<'_> {
         (op, span)
     }
 
-    /// `y[i,]` or `ys[k][i,]`: of two brackets the first picks an item of a pack.
+    /// `y[i,]` or `ys[k][i,]`: of two brackets, the first selects an item of a pack.
     fn access(&mut self, pair: &Pair) -> AccessTarget {
         let span = self.span(pair);
         let mut brackets = Vec::new();
@@ -100,17 +100,17 @@ impl Builder<'_> {
             }
         }
         let last = brackets.pop();
-        let item = brackets.pop().map(|((mut subscripts, comma), place)| {
+        let item = brackets.pop().map(|((mut subscripts, comma), location)| {
             match (subscripts.pop(), subscripts.is_empty(), comma) {
                 (Some(Subscript::Expr(expr)), true, false) => expr,
                 _ => {
                     self.error_with_help(
                         &SYNTAX,
-                        place,
+                        location,
                         "the first of two brackets picks one item of a pack",
                         "write one index in it: `ys[k][i,j]`",
                     );
-                    self.error_expr(place)
+                    self.error_expr(location)
                 }
             }
         });

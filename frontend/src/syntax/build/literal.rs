@@ -76,7 +76,7 @@ impl Builder<'_> {
         let mut at = 0;
         while let Some(c) = inside.get(at..).and_then(|rest| rest.chars().next()) {
             // Offset of `c` in the text that pest sees.
-            let place = start + 1 + at;
+            let location = start + 1 + at;
             match c {
                 '\\' => {
                     let escaped = inside.get(at + 1..).and_then(|rest| rest.chars().next());
@@ -88,7 +88,7 @@ impl Builder<'_> {
                         Some(e @ ('\\' | '"' | '\'' | '{' | '}')) => text.push(e),
                         other => self.error_with_help(
                             &STRING,
-                            self.span_at(place, place + length),
+                            self.span_at(location, location + length),
                             format!("`\\{}` is not an escape sequence", other.unwrap_or(' ')),
                             "there are `\\\\`, `\\\"`, `\\'`, `\\{`, `\\}`, `\\n`, `\\r`, `\\t`",
                         ),
@@ -100,15 +100,17 @@ impl Builder<'_> {
                         if !text.is_empty() {
                             pieces.push(StringPiece::Text(std::mem::take(text)));
                         }
-                        let expr = self
-                            .format_piece(inside.get(at + 1..end).unwrap_or_default(), place + 1);
+                        let expr = self.format_piece(
+                            inside.get(at + 1..end).unwrap_or_default(),
+                            location + 1,
+                        );
                         pieces.push(StringPiece::Format(expr));
                         at = end + 1;
                     }
                     None => {
                         self.error_with_help(
                             &STRING,
-                            self.span_at(place, place + 1),
+                            self.span_at(location, location + 1),
                             "this `{` is not closed in its string",
                             "a brace that is text is written `\\{`",
                         );
@@ -118,7 +120,7 @@ impl Builder<'_> {
                 '}' => {
                     self.error_with_help(
                         &STRING,
-                        self.span_at(place, place + 1),
+                        self.span_at(location, location + 1),
                         "this `}` has no opening bracket",
                         "a brace that is text is written `\\}`",
                     );
@@ -132,7 +134,7 @@ impl Builder<'_> {
         }
     }
 
-    /// `offset`: of the piece in the text that pest sees.
+    /// `offset`: of the piece in the parsed text.
     fn format_piece(&mut self, piece: &str, offset: usize) -> Expr {
         let span: Span = self.span_at(offset, offset + piece.len());
         let outer = self.base;
@@ -148,7 +150,7 @@ impl Builder<'_> {
     }
 }
 
-/// The offset of the brace that closes the one at `open`, braces in inner strings not counted.
+/// The offset of the brace that closes the one at `open`, without braces in inner strings.
 fn closing_brace(text: &str, open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let mut quote = None;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pest's pairs → the syntax tree of one statement.
+//! Converts pest's pairs to the syntax tree of one statement.
 
 mod block;
 mod composition;
@@ -17,42 +17,42 @@ use crate::diagnostics::{Code, Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::source::{FileId, Span};
 
-/// What the builders share while a file is parsed.
+/// The state that the builders share while a file is parsed.
 pub(super) struct Builder<'s> {
     pub(super) file: FileId,
-    /// Byte offset in the file of the text that pest sees.
+    /// The byte offset of the parsed text in the file.
     pub(super) base: usize,
-    /// Of the whole file.
+    /// The tokens of the complete file.
     pub(super) tokens: &'s [Token],
-    /// Where the text that pest sees has other tokens than the file.
+    /// The differences between the parsed text and the file.
     pub(super) splices: Vec<Splice>,
     pub(super) limits: &'s Limits,
     pub(super) sink: &'s mut Sink,
     pub(super) marks: EditionMarks,
 }
 
-/// Bytes that the text that pest sees has in place of some of the file's.
+/// A replacement of bytes of the file in the parsed text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Splice {
-    /// As [`Builder::base`] plus an offset in the text.
+    /// The offset in the file: [`Builder::base`] plus an offset in the text.
     pub(super) at: usize,
     pub(super) written: usize,
     pub(super) replaced: usize,
 }
 
 impl Builder<'_> {
-    /// Of the file, for offsets of the text that pest sees.
+    /// The span in the file, for offsets of the parsed text.
     pub(super) fn span_at(&self, start: usize, end: usize) -> Span {
         self.span_of_file(self.in_file(start), self.in_file(end))
     }
 
     fn span_of_file(&self, start: usize, end: usize) -> Span {
         // A file longer than u32 is refused before it is parsed.
-        let place = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        Span::new(self.file, place(start), place(end))
+        let location = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Span::new(self.file, location(start), location(end))
     }
 
-    /// The byte of the file that an offset of the text that pest sees stands for.
+    /// The byte of the file for an offset of the parsed text.
     fn in_file(&self, offset: usize) -> usize {
         let mut at = self.base + offset;
         for splice in self.splices.iter().rev() {
@@ -65,7 +65,7 @@ impl Builder<'_> {
         at
     }
 
-    /// Pest counts white space and comments before an absent optional part to a rule; they are cut off here.
+    /// Pest includes whitespace and comments before an absent optional part in a rule; they are removed here.
     pub(super) fn span(&self, pair: &Pair) -> Span {
         let start = pair.as_span().start();
         let end = self.in_file(start + pair.as_str().trim_end().len());
@@ -137,7 +137,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What the parser cannot hand over; only reached if grammar and builder disagree.
+    /// An internal error: grammar and builder disagree.
     fn missing_ident(&self, pair: &Pair) -> Ident {
         Ident {
             name: String::new(),

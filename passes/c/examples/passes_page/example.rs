@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Flags of tests that change nothing in the output.
+/// Flags of tests that do not change the output.
 const SILENT: [&str; 2] = ["--split-input-file", "--verify-roundtrip"];
 
-/// The shortest example that the tests of a pass have.
+/// The shortest example in the tests of a pass.
 pub struct Example {
     /// The command line.
     pub flags: String,
@@ -57,7 +57,7 @@ impl Example {
     }
 }
 
-/// As a shell reads it.
+/// Splits a command line as a shell does.
 fn command_line(flags: &[String]) -> String {
     let quoted = flags.iter().map(|flag| match flag.split_once('=') {
         Some((name, value)) if value.contains('(') => format!(" {name}='{value}'"),
@@ -83,14 +83,14 @@ fn flags(text: &str, flag: &str) -> Option<Vec<String>> {
     )
 }
 
-/// A test's text up to the end of its first function.
+/// The text of a test up to the end of its first function.
 fn first_function(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let end = lines.iter().position(|line| *line == "}")?;
     Some(without_comments(lines.get(..=end)?))
 }
 
-/// A test's text up to the first line that splits it.
+/// The text of a test up to the first split marker.
 fn first_part(text: &str) -> Option<String> {
     let lines: Vec<&str> = text
         .lines()
@@ -107,7 +107,7 @@ fn without_comments(lines: &[&str]) -> String {
     text.trim().to_owned()
 }
 
-/// What skript-opt prints, without the module around it; `None` if it fails.
+/// The output of skript-opt without the enclosing module; `None` if it fails.
 fn run(skript_opt: &Path, flags: &[String], input: &str) -> Option<String> {
     let mut command = Command::new(skript_opt);
     let command = command.arg("-").args(flags);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The documentation at the head of a pass's file.
 
-/// What the page shows of a head. Its first paragraph repeats the summary, and is left out.
+/// The parts of a head that the page shows. Its first paragraph repeats the summary, and is left out.
 #[derive(Default)]
 pub struct Head {
-    /// Paragraphs, without the sentences below.
+    /// Paragraphs without the sentences below.
     pub description: Vec<String>,
-    /// What `Requires: …` states.
+    /// The text after `Requires:`.
     pub requires: Option<String>,
-    /// What `Guarantees: …` states.
+    /// The text after `Guarantees:`.
     pub guarantees: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Head {
     }
 }
 
-/// The sentences of a paragraph: each ends with a full stop outside of code spans, before a blank.
+/// The sentences of a paragraph: each ends with a full stop outside of code spans, before a space.
 fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut begin, mut in_code) = (0, false);

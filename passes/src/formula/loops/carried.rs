@@ -18,7 +18,7 @@ use skript_semantics::ScalarOp;
 type Unproven = Vec<(usize, usize)>;
 
 /// The first of the trailing loops that only reduce. Past the last loop if there is none, or if subscripts may not be
-/// computed where no point counts. Affine loops carry only elements that are proven in bounds.
+/// computed at skipped points. Affine loops have loop-carried elements only if they are proven in bounds.
 pub(super) fn depth(reading: &Reading, loops: Loops) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
@@ -65,8 +65,8 @@ fn unproven(reading: &Reading) -> Unproven {
     let same = EqualExtents::default();
     let mut found = Vec::new();
     for ((number, target), out) in nest.targets.iter().enumerate().zip(&reading.outs) {
-        let places = target.subscripts.iter().zip(&target.extents);
-        for (dimension, (subscript, extent)) in places.enumerate() {
+        let addresses = target.subscripts.iter().zip(&target.extents);
+        for (dimension, (subscript, extent)) in addresses.enumerate() {
             let form = nest.affine(*subscript);
             let index = form.as_ref().and_then(|form| form.as_index());
             let bound = index.and_then(|index| *reading.bounds.get(index)?);
@@ -86,7 +86,7 @@ fn unproven(reading: &Reading) -> Unproven {
 }
 
 impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
-    /// The trailing loops with loop-carried elements. Points whose element is out of bounds do not count.
+    /// The trailing loops with loop-carried elements. Points whose element is out of bounds are skipped.
     pub(super) fn accumulate(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let unproven = match self.loops {
             Loops::Scf => unproven(self.reading),
@@ -114,15 +114,15 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let (index, flag) = (Type::index(at.context), types::flag(at.context));
         let mut holds = None;
         for (target, dimension) in unproven {
-            let place = *self
-                .places(*target, at)?
+            let address = *self
+                .target_position(*target, at)?
                 .get(*dimension)
                 .ok_or(Refusal::Shape("has too few subscripts"))?;
             let buffer = self.destination(*target)?;
             let number = at.index(i64::try_from(*dimension).unwrap_or(i64::MAX))?;
             let extent = at.value(ops::memref::DIM, &[buffer, number], &[], index)?;
             for (op, limit) in [(ScalarOp::Ge, at.index(0)?), (ScalarOp::Lt, extent)] {
-                let one = at.scalar(op, &[place, limit], flag)?;
+                let one = at.scalar(op, &[address, limit], flag)?;
                 holds = Some(match holds {
                     Some(others) => at.scalar(ScalarOp::And, &[others, one], flag)?,
                     None => one,
@@ -135,13 +135,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn carry(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let mut present = Vec::new();
         for target in 0..self.destinations.len() {
-            let place = self.places(target, at)?;
-            present.push(self.load(target, &place, at)?);
+            let address = self.target_position(target, at)?;
+            present.push(self.load(target, &address, at)?);
         }
         let values = self.accumulating_loop(depth, &present, at)?;
         for (target, value) in values.into_iter().enumerate() {
-            let place = self.places(target, at)?;
-            self.store(target, &place, value, at)?;
+            let address = self.target_position(target, at)?;
+            self.store(target, &address, value, at)?;
         }
         Ok(())
     }

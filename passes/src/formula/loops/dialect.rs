@@ -18,11 +18,11 @@ pub(crate) enum Loops {
     Scf,
 }
 
-/// Where a loop ends.
+/// The end of a loop.
 #[derive(Clone, Copy)]
 pub(crate) enum End<'c, 'a> {
     Fixed(i64),
-    /// Known at run time.
+    /// Dynamic.
     Value(Value<'c, 'a>),
 }
 
@@ -75,7 +75,8 @@ impl Loops {
         }
     }
 
-    /// A loop from 0 to `end` whose iterations may run at the same time; `body` is at the end of the region's block, which has the
+    /// A loop from 0 to `end` whose iterations may run in parallel; `body` is at the end of the region's block, which
+    /// has the index.
     /// index.
     pub(crate) fn create_parallel<'c: 'a, 'a>(
         self,
@@ -149,7 +150,7 @@ impl Loops {
         let Some(extent) = extents.get(indices.len()) else {
             let mut operands = vec![value, buffer];
             operands.extend(indices.iter());
-            let (name, places) = match self {
+            let (name, positions) = match self {
                 Loops::Scf => (ops::memref::STORE, None),
                 Loops::Affine => {
                     let forms: Vec<_> = (0..indices.len()).map(Affine::index).collect();
@@ -158,7 +159,7 @@ impl Loops {
                     (ops::affine::STORE, Some(("map", map)))
                 }
             };
-            at.create(name, &operands, places.as_slice(), &[], Vec::new())?;
+            at.create(name, &operands, positions.as_slice(), &[], Vec::new())?;
             return Ok(());
         };
         let (region, inner, arguments) = at.region(&[Type::index(at.context)]);

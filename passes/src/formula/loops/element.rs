@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The elements that a formula reads and writes: where they lie, and how they are loaded and stored.
+//! The elements that a formula reads and writes: their addresses, loads and stores.
 
 use super::{Loops, Lowering};
 use crate::formula::Refusal;
@@ -25,13 +25,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             .buffers
             .get(&ValueKey::of(tensor))
             .ok_or(Refusal::Shape("reads an unknown tensor"))?;
-        let places: Vec<_> = op.operands().skip(1).collect();
+        let addresses: Vec<_> = op.operands().skip(1).collect();
         let element = ir::result(op)?.r#type();
         if self.loops == Loops::Affine {
-            return self.affine_load(buffer, &self.pieces(&places)?, element, at);
+            return self.affine_load(buffer, &self.pieces(&addresses)?, element, at);
         }
         let mut operands = vec![buffer];
-        operands.extend(places.iter().map(|p| copier.get(*p)));
+        operands.extend(addresses.iter().map(|p| copier.get(*p)));
         Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
     }
 
@@ -39,11 +39,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn affine_load(
         &self,
         buffer: Value<'c, 'a>,
-        place: &Pieces<Vec<Affine>>,
+        address: &Pieces<Vec<Affine>>,
         element: Type<'c>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Refusal> {
-        let loaded = self.by_pieces(place, &[element], at, &|forms, at| {
+        let loaded = self.by_pieces(address, &[element], at, &|forms, at| {
             let map = [("map", self.map(forms, at)?)];
             let mut operands = vec![buffer];
             operands.extend(self.dimensions());
@@ -61,12 +61,12 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     /// The result of `each` for the forms that hold at a point.
     fn by_pieces(
         &self,
-        place: &Pieces<Vec<Affine>>,
+        address: &Pieces<Vec<Affine>>,
         types: &[Type<'c>],
         at: &Builder<'c, 'a>,
         each: &Each<'_, 'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-        let (form, branches) = match place {
+        let (form, branches) = match address {
             Pieces::One(forms) => return each(forms, at),
             Pieces::Split {
                 form,
@@ -106,9 +106,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
     }
 
-    fn pieces(&self, places: &[Value<'c, 'a>]) -> Result<Pieces<Vec<Affine>>, Refusal> {
+    fn pieces(&self, addresses: &[Value<'c, 'a>]) -> Result<Pieces<Vec<Affine>>, Refusal> {
         let placed = &self.extents.reading;
-        let terms = places.iter().map(|place| placed.find(*place));
+        let terms = addresses.iter().map(|address| placed.find(*address));
         terms
             .collect::<Option<Vec<_>>>()
             .and_then(|terms| placed.nest.pieces(&terms))
@@ -117,22 +117,22 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             ))
     }
 
-    /// The subscripts of a target, built here where the loops inside have not begun.
-    fn target_places(
+    /// The subscripts of a target, built here if the inner loops have not begun.
+    fn target_addresses(
         &mut self,
         target: usize,
         at: &Builder<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         self.map_indices(self.reading.body);
-        let places = self
+        let addresses = self
             .reading
             .subscripts
             .get(target)
             .cloned()
             .unwrap_or_default();
         let mut built = Vec::new();
-        for place in places {
-            built.push(self.subscript(place, at)?);
+        for address in addresses {
+            built.push(self.subscript(address, at)?);
         }
         Ok(built)
     }
@@ -140,19 +140,19 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     /// Copies a subscript and its operands on demand.
     fn subscript(
         &mut self,
-        place: Value<'c, 'a>,
+        address: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Refusal> {
-        let known = self.copier.get(place);
-        if ValueKey::of(known) != ValueKey::of(place) {
+        let known = self.copier.get(address);
+        if ValueKey::of(known) != ValueKey::of(address) {
             return Ok(known);
         }
-        let Ok(result) = OperationResult::try_from(place) else {
-            return Ok(place);
+        let Ok(result) = OperationResult::try_from(address) else {
+            return Ok(address);
         };
         let op = result.owner();
         if op.parent_operation() != Some(self.reading.op) {
-            return Ok(place);
+            return Ok(address);
         }
         let outer = self.copier.clone();
         for operand in op.operands() {
@@ -160,20 +160,20 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             self.copier.set(operand, value);
         }
         self.copy(&[op], at)?;
-        let value = self.copier.get(place);
+        let value = self.copier.get(address);
         self.copier = outer;
         Ok(value)
     }
 
     /// The subscripts of a target, computed at this point; none if they are affine maps.
-    pub(super) fn places(
+    pub(super) fn target_position(
         &mut self,
         target: usize,
         at: &Builder<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
         match self.loops {
             Loops::Affine => Ok(Vec::new()),
-            Loops::Scf => self.target_places(target, at),
+            Loops::Scf => self.target_addresses(target, at),
         }
     }
 
@@ -181,7 +181,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     pub(super) fn load(
         &self,
         target: usize,
-        place: &[Value<'c, 'a>],
+        address: &[Value<'c, 'a>],
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Refusal> {
         let buffer = self.destination(target)?;
@@ -192,7 +192,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             return self.affine_load(buffer, &self.target_pieces(target)?, element, at);
         }
         let mut operands = vec![buffer];
-        operands.extend(place);
+        operands.extend(address);
         Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
     }
 
@@ -200,7 +200,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     pub(super) fn store(
         &self,
         target: usize,
-        place: &[Value<'c, 'a>],
+        address: &[Value<'c, 'a>],
         value: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), Refusal> {
@@ -214,19 +214,19 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 Ok(Vec::new())
             })?;
         } else {
-            operands.extend(place);
+            operands.extend(address);
             at.create(ops::memref::STORE, &operands, &[], &[], Vec::new())?;
         }
         Ok(())
     }
 
     fn target_pieces(&self, target: usize) -> Result<Pieces<Vec<Affine>>, Refusal> {
-        let places = self
+        let addresses = self
             .reading
             .subscripts
             .get(target)
             .ok_or(Refusal::Shape("has too few destinations"))?;
-        self.pieces(places)
+        self.pieces(addresses)
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn lower<'c: 'a, 'a>(
         let reads = reads.iter().map(|(_, _, subscripts)| *subscripts);
         let writes = nest.targets.iter().map(|t| t.subscripts.as_slice());
         let mut others = reads.chain(writes);
-        if let Some(place) = others.find(|s| nest.pieces(s).is_none()) {
+        if let Some(position) = others.find(|s| nest.pieces(s).is_none()) {
             let is_outside = |term: &TermId| {
                 let mut values = extents.reading.outside.iter();
                 values.any(|(_, outside)| outside == term)
@@ -61,9 +61,9 @@ pub(crate) fn lower<'c: 'a, 'a>(
                 }
                 _ => false,
             };
-            let reached = nest.reachable(place);
-            return Err(Refusal::Shape(if !nest.accesses(place).is_empty() {
-                "has subscripts that are not affine in its indices: data decide them"
+            let reached = nest.reachable(position);
+            return Err(Refusal::Shape(if !nest.accesses(position).is_empty() {
+                "has subscripts that are not affine in its indices, because they depend on data"
             } else if reached.iter().any(divides) {
                 "has subscripts that divide by a value known only at run time, which affine maps do not support; lower it to scf"
             } else if reached.iter().any(is_outside) {
@@ -114,16 +114,16 @@ struct Lowering<'r, 'c, 'a> {
     loops: Loops,
     /// The first of the trailing loops with loop-carried elements; past the last loop if there is none.
     carried: usize,
-    /// Whether loops run at the same time where they may.
+    /// Whether independent loops run in parallel.
     parallel: bool,
     /// See [`attribute_names::READER`].
     number: i64,
     guard: Guard,
-    /// By tensor value; the outputs' present contents by the regions' arguments too.
+    /// By tensor value, and for the outputs' current contents by the regions' arguments.
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
     destinations: Vec<Value<'c, 'a>>,
     indices: Vec<Value<'c, 'a>>,
-    /// The further dimensions of affine maps.
+    /// The additional dimensions of affine maps.
     extents: Extents<'c, 'a>,
     copier: Copier<'c, 'a>,
 }
@@ -178,7 +178,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(results)
     }
 
-    /// Loops from `depth` inwards.
+    /// The loops from `depth` inwards.
     fn nest(&mut self, depth: usize, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         if depth == self.carried {
             return self.accumulate(depth, at);
@@ -206,27 +206,28 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn guarded(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         self.under_guard(0, &[], &[], at, &mut |this, at| {
             let values = this.values(at)?;
-            let mut places = Vec::new();
+            let mut positions = Vec::new();
             for target in 0..values.len() {
-                places.push(this.places(target, at)?);
+                positions.push(this.target_position(target, at)?);
             }
             // An element that a step writes twice holds the first value when the second one is combined with it.
-            for ((target, value), place) in values.into_iter().enumerate().zip(&places) {
+            for ((target, value), position) in values.into_iter().enumerate().zip(&positions) {
                 let combined = match this.reading.nest.kind.op() {
                     Some(_) => {
-                        let present = this.load(target, place, at)?;
+                        let present = this.load(target, position, at)?;
                         this.combine(value, present, at)?
                     }
                     None => value,
                 };
-                this.store(target, place, combined, at)?;
+                this.store(target, position, combined, at)?;
             }
             Ok(Vec::new())
         })?;
         Ok(())
     }
 
-    /// Runs `step` where the guard holds and yields `otherwise` elsewhere. `stage` 0 tests the constraints, 1 the rest.
+    /// Executes `step` where the guard holds and yields `otherwise` elsewhere. `stage` 0 tests the constraints, 1 the
+    /// rest.
     fn under_guard(
         &mut self,
         stage: usize,
@@ -376,7 +377,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         )?)
     }
 
-    /// Where a loop of this extent ends.
+    /// The end of a loop with this extent.
     fn end(&self, extent: Extent) -> Result<End<'c, 'a>, Refusal> {
         match extent {
             Extent::Static(extent) => Ok(End::Fixed(extent)),
@@ -429,7 +430,7 @@ fn dynamic_extents<'c: 'a, 'a>(
     Ok(at.dynamic_extents(tensor)?)
 }
 
-/// Where loops over all elements of a tensor end.
+/// The ends of loops over all elements of a tensor.
 fn ends<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
     at: &Builder<'c, 'a>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Casts between integers: wider ones by sign, narrower ones to the nearest number that there is.
+//! Casts between integers: wider ones extend the sign, narrower ones saturate.
 
 use super::{Lowering, element};
 use crate::ir::ops;

@@ -21,7 +21,7 @@ const ORDERED_GREATER: i64 = 2;
 const ORDERED_NOT_EQUAL: i64 = 6;
 const UNORDERED: i64 = 14;
 
-/// The bf16 number that an f32 is in full, where its bits say so: see [`Lowering::widened_brain`].
+/// The bf16 number for an f32, if its bits are exactly representable: see [`Lowering::widened_brain`].
 pub(crate) fn widened_from<'c: 'a, 'a>(single: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let of = |value: Value<'c, 'a>, name: &str| {
         let op = OperationResult::try_from(value).ok()?.owner();
@@ -56,9 +56,10 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
     }
 
-    /// An operation that gives bf16, in a wider type and rounded to bf16 once. `None` for what only moves bits.
+    /// An operation with a bf16 result, computed in a wider type and rounded to bf16 once. `None` for operations that
+    /// only move bits.
     ///
-    /// A result of f32 is never so near to the middle of two bf16 numbers that rounding twice would differ from once; ints may
+    /// An f32 result is never so near to the midpoint of two bf16 numbers that double rounding would differ; ints may
     /// have more digits than f32.
     pub(super) fn rounded_once(
         &self,
@@ -83,7 +84,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         self.narrowed_to_brain(result).map(Some)
     }
 
-    /// Of f32 or f64.
+    /// From f32 or f64.
     fn narrowed_to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let single = self.like(Type::float32(self.at.context));
         let value = match element(value.r#type()).float_width() {
@@ -93,7 +94,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         self.rounded_to_brain(value)
     }
 
-    /// One `arith` cast, none if the type is there already.
+    /// One `arith` cast; none if the value has the type already.
     fn cast(&self, value: Value<'c, 'a>, to: Type<'c>) -> Result<Value<'c, 'a>, PassError> {
         let from = value.r#type();
         if from == to {
@@ -120,7 +121,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         self.apply(ops::arith::BITCAST, &[bits], single)
     }
 
-    /// Of f32. A NaN stays one, quiet.
+    /// From f32. A NaN stays a quiet NaN.
     fn rounded_to_brain(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let word = self.bits(32);
         let bits = self.apply(ops::arith::BITCAST, &[value], word)?;
@@ -137,9 +138,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         self.apply(ops::arith::BITCAST, &[half], brain)
     }
 
-    /// An f64 as f32, so that rounding once more, to fewer digits, is as if there had been one rounding: what is inexact ends in
-    /// an odd digit. The even neighbour that rounding to nearest gives moves by one towards the value; its magnitude's bits are
-    /// an int in the same order.
+    /// Rounds an f64 to f32 to odd, so that rounding it again to fewer digits gives the correctly rounded result: an
+    /// inexact value gets an odd last digit. If the nearest f32 is even, the neighbour in the direction of the exact
+    /// value is used; the bits of absolute values are ordered as ints.
     fn rounded_to_odd(&self, value: Value<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
         let (word, double) = (self.bits(32), value.r#type());
         let single = self.like(Type::float32(self.at.context));

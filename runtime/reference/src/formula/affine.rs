@@ -5,11 +5,11 @@ use skript_frontend::model::{Expr, Node};
 use skript_semantics::{Scalar, ScalarOp};
 use skript_symbolic::{Form, Interval};
 
-/// A sum of multiples of indices, by their position.
+/// A sum of multiples of indices, by their positions.
 pub(super) type Affine = Form<usize>;
 
-/// The form of an expression over `depth` indices, given those of the locals; `None` if it has none or a coefficient
-/// exceeds i64.
+/// The form of an expression over `depth` indices, from the forms of the locals; `None` if it is not affine or a
+/// coefficient exceeds i64.
 pub(super) fn affine(expr: &Expr, locals: &[Option<Affine>], depth: usize) -> Option<Affine> {
     match &expr.node {
         Node::Literal(Scalar::Int(value)) => Some(Form::constant(*value)),

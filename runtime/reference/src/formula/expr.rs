@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Expressions of a planned formula, one type per kind, and their values at a point.
+//! Expressions of a planned formula, one type for each kind, and their evaluation at a point.
 
 use super::output::Elements;
 use skript_frontend::model::ValueId;
@@ -7,32 +7,32 @@ use skript_semantics::{Numbers, Scalar};
 use std::borrow::Cow;
 use std::cell::Cell;
 
-/// What a point of the domain sees.
+/// The state at a point of the domain.
 pub(super) struct Point<'a> {
-    /// Values of the affine forms.
+    /// The values of the affine forms.
     pub(crate) registers: Vec<i64>,
     pub sources: &'a [Source<'a>],
     pub written: &'a mut [(ValueId, Vec<u64>, Elements)],
-    /// Values of locals with the step at which they were computed.
+    /// The values of locals, with the step at which they were computed.
     pub(crate) locals: Vec<Cell<(u64, Scalar)>>,
     pub definitions: &'a [Value],
-    /// Counts the steps of all loops.
+    /// The number of the current step of all loops.
     pub step: u64,
     pub(crate) fault: Cell<Option<Fault>>,
     pub numbers: Numbers,
 }
 
-/// Elements that are only read, in the compute types.
+/// Elements that are only read, in compute types.
 pub(super) enum Source<'a> {
     Real(Cow<'a, [f32]>),
     Double(&'a [f64]),
     Int(Cow<'a, [i64]>),
     Bool(&'a [u8]),
-    /// An output that an earlier formula finished.
+    /// An output that an earlier formula completed.
     Finished(&'a Elements),
 }
 
-/// An access outside of its tensor.
+/// An access out of bounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fault {
     pub tensor: ValueId,
@@ -41,17 +41,17 @@ pub(super) struct Fault {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Storage {
     Source(usize),
     Written(usize),
 }
 
-/// An element's address.
+/// The address of an element.
 pub(super) struct Address {
     pub tensor: ValueId,
-    /// Register with the row-major position, as far as subscripts are affine.
+    /// The register with the affine part of the row-major position.
     pub(crate) base: usize,
-    /// Affine subscripts that may leave their extent: register, extent.
+    /// Affine subscripts that may be out of bounds: register, extent.
     pub(crate) checks: Vec<(usize, i64)>,
     /// Other subscripts: value, stride, extent.
     pub dynamic: Vec<(Int, i64, i64)>,
@@ -60,7 +60,7 @@ pub(super) struct Address {
 pub(super) enum Int {
     Constant(i64),
     Register(usize),
-    Load(Place, Box<Address>),
+    Load(Storage, Box<Address>),
     Unary(fn(i64) -> i64, Box<Int>),
     Binary(fn(i64, i64) -> i64, Box<(Int, Int)>),
     Table(Vec<i64>, Box<Int>),
@@ -72,7 +72,7 @@ pub(super) enum Int {
 
 pub(super) enum Real {
     Constant(f64),
-    Load(Place, Box<Address>),
+    Load(Storage, Box<Address>),
     Add(Box<(Real, Real)>),
     Sub(Box<(Real, Real)>),
     Mul(Box<(Real, Real)>),
@@ -112,7 +112,7 @@ impl Relation {
 
 pub(super) enum Bool {
     Constant(bool),
-    Load(Place, Box<Address>),
+    Load(Storage, Box<Address>),
     Ints(Relation, Box<(Int, Int)>),
     Reals(Relation, Box<(Real, Real)>),
     Bools(Relation, Box<(Bool, Bool)>),
@@ -172,7 +172,7 @@ impl Point<'_> {
 }
 
 impl Address {
-    /// The row-major position; `None`, and a fault, if a subscript is out of range.
+    /// The row-major position; `None`, with a recorded fault, if a subscript is out of bounds.
     pub(super) fn position(&self, point: &Point<'_>) -> Option<usize> {
         let mut position = point.register(self.base);
         for &(register, extent) in &self.checks {
@@ -202,17 +202,17 @@ impl Address {
     }
 }
 
-fn load<'a>(point: &'a Point<'_>, place: Place) -> Option<&'a Source<'a>> {
-    match place {
-        Place::Source(n) => point.sources.get(n),
-        Place::Written(_) => None,
+fn load<'a>(point: &'a Point<'_>, element_position: Storage) -> Option<&'a Source<'a>> {
+    match element_position {
+        Storage::Source(n) => point.sources.get(n),
+        Storage::Written(_) => None,
     }
 }
 
-fn elements<'a>(point: &'a Point<'_>, place: Place) -> Option<&'a Elements> {
-    match place {
-        Place::Written(n) => point.written.get(n).map(|w| &w.2),
-        Place::Source(n) => match point.sources.get(n) {
+fn elements<'a>(point: &'a Point<'_>, element_position: Storage) -> Option<&'a Elements> {
+    match element_position {
+        Storage::Written(n) => point.written.get(n).map(|w| &w.2),
+        Storage::Source(n) => match point.sources.get(n) {
             Some(Source::Finished(elements)) => Some(elements),
             _ => None,
         },
@@ -224,13 +224,13 @@ impl Int {
         match self {
             Int::Constant(value) => *value,
             Int::Register(position) => point.register(*position),
-            Int::Load(place, address) => {
+            Int::Load(element_position, address) => {
                 let Some(position) = address.position(point) else {
                     return 0;
                 };
-                let value = match load(point, *place) {
+                let value = match load(point, *element_position) {
                     Some(Source::Int(v)) => v.get(position).copied(),
-                    _ => match elements(point, *place) {
+                    _ => match elements(point, *element_position) {
                         Some(Elements::Int(v)) => v.get(position).copied(),
                         _ => None,
                     },
@@ -253,15 +253,15 @@ impl Real {
     pub(super) fn at(&self, point: &Point<'_>) -> f64 {
         match self {
             Real::Constant(value) => *value,
-            Real::Load(place, address) => {
+            Real::Load(element_position, address) => {
                 let Some(position) = address.position(point) else {
                     return 0.0;
                 };
-                let value = match load(point, *place) {
+                let value = match load(point, *element_position) {
                     Some(Source::Real(v)) => v.get(position).map(|&x| f64::from(x)),
                     Some(Source::Double(v)) => v.get(position).copied(),
-                    _ => match elements(point, *place) {
-                        // A sum in the making is seen as it would be stored.
+                    _ => match elements(point, *element_position) {
+                        // A partial sum is read as it would be stored.
                         Some(Elements::Real(v)) => {
                             v.get(position).map(|&x| point.numbers.narrow(x))
                         }
@@ -289,13 +289,13 @@ impl Bool {
     pub(super) fn at(&self, point: &Point<'_>) -> bool {
         match self {
             Bool::Constant(value) => *value,
-            Bool::Load(place, address) => {
+            Bool::Load(element_position, address) => {
                 let Some(position) = address.position(point) else {
                     return false;
                 };
-                let value = match load(point, *place) {
+                let value = match load(point, *element_position) {
                     Some(Source::Bool(v)) => v.get(position).map(|&b| b != 0),
-                    _ => match elements(point, *place) {
+                    _ => match elements(point, *element_position) {
                         Some(Elements::Bool(v)) => v.get(position).copied(),
                         _ => None,
                     },
@@ -305,7 +305,7 @@ impl Bool {
             Bool::Ints(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
             Bool::Reals(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
             Bool::Bools(relation, ab) => relation.holds(ab.0.at(point), ab.1.at(point)),
-            // Both operands are total and without effect, so evaluating the second only if it matters is the same.
+            // Both operands are total and without side effects, so evaluating the second lazily is equivalent.
             Bool::And(ab) => ab.0.at(point) && ab.1.at(point),
             Bool::Or(ab) => ab.0.at(point) || ab.1.at(point),
             Bool::Implies(ab) => !ab.0.at(point) || ab.1.at(point),

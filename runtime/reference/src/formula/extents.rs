@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Dynamic extents inside formulas: they are literals when a formula is planned.
+//! Replaces dynamic extents in formulas by literals before planning.
 
 use crate::error::EvalError;
 use crate::frame::Frame;
@@ -7,7 +7,7 @@ use skript_frontend::model::{Expr, Formula, Node};
 use skript_semantics::Scalar;
 use std::borrow::Cow;
 
-/// The formula with the present values of all run-time extents.
+/// The formula with the current values of all dynamic extents.
 pub(super) fn resolved<'f>(
     frame: &Frame<'_>,
     formula: &'f Formula,

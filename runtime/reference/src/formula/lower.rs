@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From the model's expressions to the planned ones.
+//! Converts expressions of the model to planned ones.
 
 use super::affine::{self, Affine};
-use super::expr::{Address, Bool, Int, Place, Real, Relation, Value};
+use super::expr::{Address, Bool, Int, Real, Relation, Storage, Value};
 use crate::error::{EvalError, internal};
 use skript_frontend::model::{Expr, Node, ValueId};
 use skript_semantics::{Numbers, Scalar, ScalarKind, ScalarOp, integer, real};
 
-/// Collects what expressions need: affine forms and tensors.
+/// Collects the affine forms and tensors that expressions use.
 pub(super) struct Lowering<'a> {
-    /// Of the locals lowered so far.
+    /// The forms of the locals lowered so far.
     pub(crate) locals: Vec<Option<Affine>>,
-    /// Extents of the domain.
+    /// The extents of the domain.
     pub extents: &'a [i64],
     pub forms: Vec<Affine>,
     pub sources: Vec<ValueId>,
@@ -46,15 +46,15 @@ impl Lowering<'_> {
         }
     }
 
-    fn place(&mut self, tensor: ValueId) -> Place {
+    fn place(&mut self, tensor: ValueId) -> Storage {
         if let Some(position) = self.written.iter().position(|&w| w == tensor) {
-            return Place::Written(position);
+            return Storage::Written(position);
         }
         match self.sources.iter().position(|&s| s == tensor) {
-            Some(position) => Place::Source(position),
+            Some(position) => Storage::Source(position),
             None => {
                 self.sources.push(tensor);
-                Place::Source(self.sources.len() - 1)
+                Storage::Source(self.sources.len() - 1)
             }
         }
     }
@@ -92,7 +92,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn load(&mut self, tensor: ValueId, subscripts: &[Expr]) -> Lowered<(Place, Box<Address>)> {
+    fn load(&mut self, tensor: ValueId, subscripts: &[Expr]) -> Lowered<(Storage, Box<Address>)> {
         let address = self.address(tensor, subscripts)?;
         Ok((self.place(tensor), Box::new(address)))
     }
@@ -110,8 +110,8 @@ impl Lowering<'_> {
             Node::Extent(_) => return Err(internal("an extent is not resolved")),
             Node::Local(position) => Int::Local(*position),
             Node::Access { tensor, subscripts } => {
-                let (place, address) = self.load(*tensor, subscripts)?;
-                Int::Load(place, address)
+                let (element_position, address) = self.load(*tensor, subscripts)?;
+                Int::Load(element_position, address)
             }
             Node::Table { items, index } => Int::Table(
                 items.iter().map(|i| i.to_int()).collect(),
@@ -154,8 +154,8 @@ impl Lowering<'_> {
             Node::Index(_) | Node::Extent(_) => return Err(internal("an index is not a real")),
             Node::Local(position) => Real::Local(*position),
             Node::Access { tensor, subscripts } => {
-                let (place, address) = self.load(*tensor, subscripts)?;
-                Real::Load(place, address)
+                let (element_position, address) = self.load(*tensor, subscripts)?;
+                Real::Load(element_position, address)
             }
             Node::Table { items, index } => Real::Table(
                 items
@@ -210,8 +210,8 @@ impl Lowering<'_> {
             Node::Index(_) | Node::Extent(_) => return Err(internal("an index is not a bool")),
             Node::Local(position) => Bool::Local(*position),
             Node::Access { tensor, subscripts } => {
-                let (place, address) = self.load(*tensor, subscripts)?;
-                Bool::Load(place, address)
+                let (element_position, address) = self.load(*tensor, subscripts)?;
+                Bool::Load(element_position, address)
             }
             Node::Table { items, index } => Bool::Table(
                 items.iter().map(|i| Scalar::to_bool(*i)).collect(),

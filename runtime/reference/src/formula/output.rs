@@ -6,7 +6,7 @@ use skript_frontend::model::Accumulation;
 use skript_semantics::{Numbers, Scalar, ScalarKind, real};
 use skript_tensor::{ElementType, Tensor, TensorError, shape};
 
-/// Reals are f64 so that sums are exact enough until [`Elements::round`]; all other real values here have the compute type.
+/// Reals are f64 so that sums are accurate until [`Elements::round`]; all other real values here have the compute type.
 pub(super) enum Elements {
     Real(Vec<f64>),
     Int(Vec<i64>),
@@ -46,7 +46,7 @@ impl Elements {
         }
     }
 
-    /// Combines an element with a value; a position outside is ignored, for it was checked before.
+    /// Combines an element with a value; a position out of bounds is ignored, because it was checked before.
     pub(crate) fn combine(
         &mut self,
         position: usize,
@@ -98,7 +98,7 @@ impl Elements {
         }
     }
 
-    /// Each becomes the nearest element of the type.
+    /// Rounds each value to the nearest element of the type.
     pub(crate) fn into_tensor(
         self,
         element: ElementType,

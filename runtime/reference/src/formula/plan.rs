@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A formula ready to run.
+//! Planned formulas: compact loops over registers, ready to execute.
 
 use super::affine::Affine;
 use super::expr::{Address, Bool, Fault, Point, Source, Value};
@@ -23,22 +23,22 @@ pub(super) struct Plan {
     /// Tensors that the formula writes.
     pub written: Vec<ValueId>,
     locals: Vec<Value>,
-    /// Per level, from 0 (outside of all loops): conditions that matter from there on.
+    /// For each level, from 0 (outside of all loops), the conditions that are tested there.
     conditions: Vec<Vec<Bool>>,
     targets: Vec<Target>,
 }
 
-/// What a run of the loops carries along.
+/// The mutable state of an execution of the loops.
 struct Walk<'p> {
-    /// Per level, what a step of its index adds to which registers.
+    /// For each level, the increments of the registers in a step of its index.
     steps: &'p [Vec<(usize, i64)>],
     row: Option<Row<'p>>,
-    /// Values computed but not written yet: output, position, value.
+    /// Values that are computed but not written yet: output, position, value.
     pending: Vec<(usize, usize, Scalar)>,
 }
 
 struct Target {
-    /// Position in `written`.
+    /// The position in `written`.
     output: usize,
     address: Address,
     value: Value,
@@ -131,7 +131,7 @@ impl Plan {
         })
     }
 
-    /// Runs the loops. `finished` holds outputs that are only read here.
+    /// Executes the loops. `finished` holds outputs that are only read here.
     pub(crate) fn execute(
         &self,
         frame: &Frame<'_>,
@@ -269,7 +269,7 @@ fn source<'a>(frame: &'a Frame<'_>, id: ValueId) -> Result<Source<'a>, EvalError
         (ElementType::F64, _) => Source::Double(tensor.as_f64().unwrap_or_default()),
         (ElementType::I64, _) => Source::Int(Cow::Borrowed(tensor.as_i64().unwrap_or_default())),
         (_, ScalarKind::Bool) => Source::Bool(tensor.as_bool_bytes().unwrap_or_default()),
-        // Narrow types are widened once for all the points that read them.
+        // Narrow types are widened once for all points that read them.
         (_, ScalarKind::Real) => {
             Source::Real(tensor.scalars().map(|x| x.to_real() as f32).collect())
         }
@@ -277,7 +277,7 @@ fn source<'a>(frame: &'a Frame<'_>, id: ValueId) -> Result<Source<'a>, EvalError
     })
 }
 
-/// The conditions that `&&` joins, strict or lazy.
+/// The operands of a conjunction, strict or short-circuit.
 fn split<'e>(predicate: &'e Expr, conjuncts: &mut Vec<&'e Expr>) {
     match &predicate.node {
         Node::Apply {
@@ -296,8 +296,8 @@ fn split<'e>(predicate: &'e Expr, conjuncts: &mut Vec<&'e Expr>) {
     }
 }
 
-/// The number of outer loops after whose indices the expression is known, given those of the locals; `None` if it reads a
-/// tensor.
+/// The number of outer loops whose indices determine the expression, from the levels of the locals; `None` if it reads
+/// a tensor.
 fn level(expr: &Expr, locals: &[Option<usize>]) -> Option<usize> {
     match &expr.node {
         Node::Index(position) => Some(position + 1),

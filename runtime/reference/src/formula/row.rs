@@ -3,11 +3,11 @@
 //! time: the conditions become an interval of the index, the addresses strides. Computes what [`Plan`](super::plan::Plan)'s general
 //! loop does, in the same order.
 
-use super::expr::{Address, Bool, Int, Place, Point, Real, Relation, Source};
+use super::expr::{Address, Bool, Int, Point, Real, Relation, Source, Storage};
 use super::output::Elements;
 use skript_semantics::real;
 
-/// A sum that can be computed so.
+/// A sum that this module can compute.
 pub(super) struct Row<'p> {
     conditions: &'p [Bool],
     address: &'p Address,
@@ -16,7 +16,7 @@ pub(super) struct Row<'p> {
     second: Option<(usize, &'p Address)>,
 }
 
-/// A position in row-major order and how far the next index is.
+/// A row-major position and its increment from one index to the next.
 #[derive(Clone, Copy)]
 struct Walk {
     start: i64,
@@ -24,7 +24,7 @@ struct Walk {
 }
 
 impl<'p> Row<'p> {
-    /// `None` unless value, target and conditions have the right form.
+    /// The row loop of a formula; `None` unless value, target and conditions have the required form.
     pub(super) fn of(
         conditions: &'p [Bool],
         output: usize,
@@ -45,8 +45,8 @@ impl<'p> Row<'p> {
         })
     }
 
-    /// Adds the row to the output; false, having done nothing, if an element may lie outside of its tensor.
-    /// `moves` says what a step of the index adds to the registers, which stand at index 0.
+    /// Adds the row to the output; returns false, without any effect, if an element may be out of bounds. `moves` has
+    /// the increments of the registers in a step of the index; the registers are at index 0.
     pub(super) fn run(&self, point: &mut Point<'_>, moves: &[(usize, i64)], extent: i64) -> bool {
         let registers = std::mem::take(&mut point.registers);
         let at = |register: usize| Walk {
@@ -61,7 +61,9 @@ impl<'p> Row<'p> {
             let target = walk(self.address)?;
             let first = (source(point, self.first.0)?, walk(self.first.1)?);
             let second = match self.second {
-                Some((place, address)) => Some((source(point, place)?, walk(address)?)),
+                Some((element_position, address)) => {
+                    Some((source(point, element_position)?, walk(address)?))
+                }
                 None => None,
             };
             let Some((_, _, Elements::Real(sums))) = point.written.get_mut(self.output) else {
@@ -95,7 +97,7 @@ impl<'p> Row<'p> {
                 return None;
             };
             let (a, b) = (value(&ab.0, at)?, value(&ab.1, at)?);
-            // A side that leaves i64 somewhere wraps there: no interval says where the condition holds.
+            // A side that exceeds i64 somewhere wraps there: then no interval describes the condition.
             a.at(extent)?;
             b.at(extent)?;
             // The condition as start + stride · i ≥ 0.
@@ -120,7 +122,7 @@ impl<'p> Row<'p> {
     }
 }
 
-/// `a relation b` as `sign · (b − a) − shift ≥ 0`.
+/// `a relation b` in the form `sign · (b − a) − shift ≥ 0`.
 fn bound(relation: Relation) -> Option<(i64, i64)> {
     match relation {
         Relation::Lt => Some((1, 1)),
@@ -146,10 +148,12 @@ fn value(e: &Int, at: &dyn Fn(usize) -> Walk) -> Option<Walk> {
     }
 }
 
-/// An element of a tensor that is not written, at affine subscripts.
+/// An element of a tensor that is only read, at affine subscripts.
 fn element(e: &Real) -> Option<(usize, &Address)> {
     match e {
-        Real::Load(Place::Source(n), address) if address.dynamic.is_empty() => Some((*n, address)),
+        Real::Load(Storage::Source(n), address) if address.dynamic.is_empty() => {
+            Some((*n, address))
+        }
         _ => None,
     }
 }
@@ -162,7 +166,8 @@ fn source<'a>(point: &Point<'a>, position: usize) -> Option<&'a [f32]> {
 }
 
 impl Address {
-    /// `None` if a subscript leaves its extent somewhere in `low..high`: being linear, it would do so at an end.
+    /// The position of the row; `None` if a subscript is out of bounds in `low..high`. As it is linear, its minimum and
+    /// maximum are at the ends of the range.
     fn walk(&self, at: &dyn Fn(usize) -> Walk, low: i64, high: i64) -> Option<Walk> {
         for &(register, extent) in &self.checks {
             let walk = at(register);
@@ -178,7 +183,7 @@ impl Address {
 }
 
 impl Walk {
-    /// The value at an index; `None` where it leaves i64.
+    /// The value at an index; `None` if it exceeds i64.
     fn at(self, index: i64) -> Option<i64> {
         self.start.checked_add(self.stride.checked_mul(index)?)
     }

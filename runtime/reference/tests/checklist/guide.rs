@@ -17,7 +17,7 @@ use std::sync::Arc;
 struct Document {
     line: usize,
     text: String,
-    /// The code that it must give.
+    /// The code of the expected diagnostic.
     error: Option<String>,
     edition: Option<Edition>,
 }
@@ -68,7 +68,7 @@ fn parts() -> Vec<Part> {
     parts
 }
 
-/// Cells of a table's line, without what marks them as code.
+/// The cells of a table's line, without code marks.
 fn cells(line: &str) -> Vec<String> {
     let line = line.trim().trim_matches('|');
     let cells = line.split(" | ").map(|c| {

@@ -20,7 +20,7 @@ const ATTRIBUTES: &str = "
     f: bool = true; m: bool.. = [true, false, true]; eb: bool.. = []; r: real = 2.5; w: str = 'abcd';
     ws: str.. = ['a', 'b', 'a']; none: optional int; given: optional int; nones: optional int..;";
 
-/// Outcomes that are not as the rows say.
+/// Results that differ from the rows.
 #[derive(Default)]
 pub struct Rows(Vec<String>);
 
@@ -91,7 +91,7 @@ impl Rows {
         self.expect(numbers, expression, found, &vec![false]);
     }
 
-    /// A compile-time string's text.
+    /// The text of a compile-time string.
     pub fn text(&mut self, numbers: &[u16], expression: &str, wanted: &str) {
         let document = probe("bool", &format!("v = {expression};"), 1, "[true]").replace(
             "@compose { y = show",
@@ -104,7 +104,7 @@ impl Rows {
         self.expect(numbers, expression, found, &format!("<{wanted}>"));
     }
 
-    /// A compile-time expression is refused, by a check or when it is composed.
+    /// A compile-time expression is rejected, by the checker or by composition.
     pub fn wrong(&mut self, numbers: &[u16], code: &Code, expression: &str) {
         let document = probe("int", &format!("v = {expression};"), 1, "[1]");
         self.rejected(numbers, code, &document);
@@ -116,7 +116,7 @@ impl Rows {
         self.expect(numbers, document, found, &());
     }
 
-    /// The document is refused with this code, and no other, whether by a check or when it is composed.
+    /// The document is rejected with this code and no other, by the checker or by composition.
     pub fn rejected(&mut self, numbers: &[u16], code: &Code, document: &str) {
         let found = match composed(document) {
             Ok(_) => Err("composed".to_string()),
@@ -126,7 +126,7 @@ impl Rows {
         self.expect(numbers, document, found, &code.id);
     }
 
-    /// As [`Rows::rejected`], and this is the first message.
+    /// As [`Rows::rejected`], with this as the first message.
     pub fn message(&mut self, numbers: &[u16], document: &str, wanted: &str) {
         let found = match composed(document) {
             Ok(_) => Err("composed".to_string()),
@@ -169,7 +169,7 @@ impl Rows {
         self.expect(numbers, document, found, &wanted);
     }
 
-    /// Symbols of an operator of these blocks, when a graph of these inputs invokes it as `f` and `invocation` say.
+    /// Symbols of an operator with these blocks, in a graph with these inputs that invokes it as `f` with `invocation`.
     pub fn symbols(
         &mut self,
         numbers: &[u16],
@@ -184,7 +184,7 @@ impl Rows {
         self.expect(numbers, &document, found, &wanted.to_vec());
     }
 
-    /// Such an invocation is refused.
+    /// Such an invocation is rejected.
     pub fn refused(
         &mut self,
         numbers: &[u16],
@@ -196,7 +196,7 @@ impl Rows {
         self.rejected(numbers, code, &showing(blocks, "0", inputs, invocation, 1));
     }
 
-    /// The run stops with a message that holds these words.
+    /// The run stops with a message that contains these words.
     pub fn stops(&mut self, numbers: &[u16], document: &str, inputs: &[Tensor], words: &str) {
         let found = match run(document, inputs) {
             Ok(_) => Err("ran to its end".to_string()),
@@ -216,7 +216,7 @@ impl Rows {
         self.expect(numbers, document, found, &wanted);
     }
 
-    /// What a look at the composed model finds.
+    /// The composed model has a property.
     pub fn model<T: PartialEq + Debug>(
         &mut self,
         numbers: &[u16],
@@ -249,7 +249,7 @@ fn bools(expression: &str, length: usize) -> Result<Vec<bool>, String> {
         .collect())
 }
 
-/// A document whose output of that many elements shows the pack `expression`; `using` defines symbols before.
+/// A document whose output of that many elements holds the pack `expression`; `using` defines symbols before it.
 fn probe(kind: &str, using: &str, length: usize, expression: &str) -> String {
     format!(
         "operator show {{ @attrib {{ v: {kind}..(l); }} @constant {{ c: {kind}[l] = v; }} @output {{ y: {kind}[l]; }}
@@ -269,7 +269,8 @@ fn showing(blocks: &str, list: &str, inputs: &str, invocation: &str, length: usi
     )
 }
 
-/// Operators, and a graph of these inputs, outputs and statements. There are `id`, `neg`, `add`, `less` (than 10) beside.
+/// A document of operators and a graph with these inputs, outputs and statements. `id`, `neg`, `add` and `less` (than
+/// 10) are defined too.
 pub fn graph(operators: &str, inputs: &str, outputs: &str, statements: &str) -> String {
     format!(
         "{operators} {LIBRARY} graph G {{ @input {{ {inputs} }} @output {{ {outputs} }} @compose {{ {statements} }} }}"
@@ -289,13 +290,13 @@ pub fn reals_of(values: &[f32]) -> Tensor {
     Tensor::from_f32(&[values.len() as u64], values).unwrap()
 }
 
-/// All that stops a document from being a model: what checks say, else what composition says. Further files follow the
-/// main one after a line `--- path`.
+/// All errors of a document: those of the checker, else those of composition. Further files follow the main one after a
+/// line `--- path`.
 pub fn composed(document: &str) -> Result<Model, Vec<Diagnostic>> {
     composed_as(document, None)
 }
 
-/// As [`composed`], in that edition if one is given.
+/// As [`composed`], in the given edition.
 pub fn composed_as(document: &str, edition: Option<Edition>) -> Result<Model, Vec<Diagnostic>> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("main.sknd");
@@ -355,7 +356,7 @@ fn texts(found: &[Diagnostic]) -> String {
     lines.collect::<Vec<_>>().join("; ")
 }
 
-/// As real numbers.
+/// The elements as real numbers.
 pub fn elements(tensor: &Tensor) -> Vec<f32> {
     if let Some(reals) = tensor.as_f32() {
         return reals.to_vec();

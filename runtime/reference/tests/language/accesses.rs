@@ -3,7 +3,7 @@
 
 use crate::run::{failure, ints, model, outputs, reals};
 
-/// A graph of one formula over `x`, of up to nine elements, and three ints `at`.
+/// A graph with one formula over `x`, of up to nine elements, and three ints `at`.
 fn document(formula: &str) -> String {
     format!(
         "operator f {{ @input {{ x: real[n]; at: int[3]; }} @output {{ y: real[3]; }} @lower {{ {formula}; }} }} \

@@ -13,7 +13,7 @@ fn s2_8_assertions_over_run_time_extents_are_tested_by_the_run() {
     assert_eq!(outputs(EVEN, &[reals(&[2], &[1.0, 2.0])]), [[1.0, 2.0]]);
     let (message, calls) = failure(EVEN, &[reals(&[3], &[0.0; 3])]);
     assert_eq!(message, "odd length 3; half = 1, n = 3");
-    // The condition's place first, then the invocations that led there.
+    // The condition's position first, then the invocations that led there.
     assert_eq!(calls, ["main.f", "main.g", "main.G"]);
 }
 
@@ -75,7 +75,7 @@ fn s3_1_a_shape_with_a_run_time_extent_is_an_attribute_like_others() {
     assert_eq!(y, [x.map(f64::from)]);
 }
 
-/// One name for a run-time extent and a fixed one: each run tests that they agree, in either order of the inputs.
+/// One name for a dynamic and a static extent: each run checks that they agree, in either order of the inputs.
 #[test]
 fn s2_6_run_time_extents_agree_with_fixed_ones() {
     let text = "import math; operator dot { @input { a: real[n]; b: real[n]; } @output { c: real[]; } \
@@ -103,7 +103,7 @@ fn s2_6_run_time_extents_agree_with_fixed_ones() {
     assert_eq!(calls, ["main.dot", "main.G"]);
 }
 
-/// Reals are f64 in expressions of extents, at run time as while compiling.
+/// Reals are f64 in expressions over extents, at run time as at compile time.
 #[test]
 fn s3_1_extents_are_computed_with_reals() {
     let text = "operator thin { @attrib { keep: real; } @input { x: real[n]; } @output { y: real[m]; z: real[k]; } \
@@ -130,7 +130,7 @@ fn s3_1_images_of_run_time_extents_are_rescaled() {
     );
 }
 
-/// Branches may give results of different run-time extents: the branch taken decides.
+/// Branches may have results of different dynamic extents: the executed branch decides.
 #[test]
 fn s2_10_1_the_branch_taken_decides_the_extents() {
     let text = "operator twice { @input { x: real[n]; } @output { y: real[2 * n]; } @lower { y[i,] = x[i / 2,], i < 2 * n; } } \
@@ -151,7 +151,7 @@ fn s2_10_1_the_branch_taken_decides_the_extents() {
     assert_eq!(run(&[1.0], -1), [[14.0, 16.0, 18.0]]);
 }
 
-/// Extents of different lengths that meet are compared by the run.
+/// Different extents that must be equal are compared at run time.
 #[test]
 fn s2_10_1_extents_of_branches_must_agree_with_others() {
     let text = "operator add { @input { x: real[n]; z: real[n]; } @output { y: real[n]; } @lower { y[i,] = x[i,] + z[i,], i < n; } } \

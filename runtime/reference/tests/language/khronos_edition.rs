@@ -19,13 +19,13 @@ fn failure(text: &str, inputs: &[Arc<Tensor>]) -> String {
     error.map_or_else(String::new, |error| error.failure.to_string())
 }
 
-/// Messages that a document is refused with.
+/// The messages of a document that is rejected.
 fn refused(text: &str) -> Vec<String> {
     let model = model_with(text, Some(Edition::Khronos), &ComposeOptions::default());
     model.err().unwrap_or_default()
 }
 
-/// Rows as a pack of dynamic length, and this formula or helper over the pack.
+/// Rows as a pack of dynamic length, with this formula or helper over the pack.
 fn over_rows(helpers: &str, formula: &str) -> String {
     format!(
         "operator rows {{ @input {{ x: real[n,m]; }} @output {{ ys: real[m]..(n); }} \
@@ -123,7 +123,7 @@ fn a_module_names_its_own_operators_in_full() {
     assert_eq!(outputs(text, &[reals(&[2], &[1.0, 2.0])]), [[2.0, 4.0]]);
 }
 
-/// Formulas over x: real[n,m] and z: real[n], of known extents or of m at most 4.
+/// Formulas over x: real[n,m] and z: real[n], with static extents or with m at most 4.
 fn rows(extent: &str, formulas: &str) -> String {
     format!(
         "operator f {{ @input {{ x: real[n,m]; z: real[n]; }} @output {{ y: real[n,m]; }} \

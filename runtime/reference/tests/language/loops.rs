@@ -12,7 +12,7 @@ fn results(graph: &str, inputs: &[std::sync::Arc<skript_tensor::Tensor>]) -> Vec
     outputs(&format!("{OPERATORS} {graph}"), inputs)
 }
 
-/// Each step turns (a, b) into (b, a + b).
+/// Each step maps (a, b) to (b, a + b).
 #[test]
 fn s2_10_1_packs_are_carried_through_loops() {
     let graph = |count: &str| {
@@ -35,7 +35,7 @@ fn s2_10_1_a_scalar_starts_all_tensors_of_a_declared_pack() {
     assert_eq!(results(graph, &inputs), [[2.0, 3.0], [3.0, 5.0]]);
 }
 
-/// A loop that a condition ends gives a pack of dynamic length; another goes through it.
+/// A loop that ends by a condition returns a pack of dynamic length; another loop iterates over it.
 #[test]
 fn s2_10_1_loops_scan_packs_of_run_time_length() {
     let graph = "graph G { @input { x: real[]; m: real[]; } @output { y: real[]; z: real[]; } \
@@ -64,9 +64,9 @@ fn s2_10_1_an_empty_pack_is_no_iteration() {
 /// `:` on the left writes all positions of a dimension at once.
 #[test]
 fn full_slices_stand_on_left_sides() {
-    let graph = "operator places { @input { x: bool[n,m]; } @output { y: int[n,m,2]; z: int[n,2]; } \
+    let graph = "operator positions { @input { x: bool[n,m]; } @output { y: int[n,m,2]; z: int[n,2]; } \
         @lower { y[i..,:] = i, i < [n, m]; z[i,:] = [i, 7], i < n; } } \
-        graph G { @input { x: bool[s|3,2]; } @output { y: int[s,2,2]; z: int[s,2]; } @compose { y, z = places(x); } }";
+        graph G { @input { x: bool[s|3,2]; } @output { y: int[s,2,2]; z: int[s,2]; } @compose { y, z = positions(x); } }";
     let x = skript_tensor::Tensor::from_bool(&[2, 2], &[false; 4]).unwrap();
     let y = results(graph, &[std::sync::Arc::new(x)]);
     assert_eq!(
@@ -104,7 +104,7 @@ fn s2_10_1_a_written_length_bounds_what_a_run_time_count_collects() {
     );
 }
 
-/// A scalar known only at run time becomes a tensor where a tensor is expected.
+/// A scalar that is dynamic becomes a tensor where a tensor is expected.
 #[test]
 fn s2_10_1_run_time_extents_start_what_loops_carry() {
     let graph = "operator up { @input { i: int[]; } @output { y: int[]; } @lower { y[] = i[] + 1; } } \
@@ -114,7 +114,7 @@ fn s2_10_1_run_time_extents_start_what_loops_carry() {
     assert_eq!(results(graph, &[x]), [vec![4.0], vec![5.0, 32.0]]);
 }
 
-/// An item of a list that the run picks has the largest item as its bound.
+/// An item that is selected from a list at run time has the largest item as its upper bound.
 #[test]
 fn s3_1_extents_are_items_of_lists() {
     let graph = "operator full { @attrib { size: int; } @output { y: real[size]; } @lower { y[i,] = 1.0, i < size; } } \
@@ -125,7 +125,7 @@ fn s3_1_extents_are_items_of_lists() {
     }
 }
 
-/// A carried pack has a length that says nothing of steps.
+/// The length of a loop-carried pack does not determine the number of steps.
 #[test]
 fn s2_10_1_the_length_of_a_carried_pack_is_no_bound_of_steps() {
     let graph = "graph G { @input { n: int[]; x: real[]; } @output { y: real[]; ys: real[]..(c|6); } \
@@ -144,7 +144,7 @@ fn s2_10_1_the_length_of_a_carried_pack_is_no_bound_of_steps() {
     );
 }
 
-/// Without a count; the output's declaration has the bound, in the spelling of edition khronos.
+/// A loop without a count; the output's declaration has the upper bound, in the syntax of edition khronos.
 #[test]
 fn s2_10_1_an_output_bounds_what_a_condition_collects() {
     let graph = "graph G { @input { x: real[]; m: real[]; } @output { ys: real[]..(s|4); y: real[]; } \
@@ -169,7 +169,7 @@ fn s2_10_1_a_run_time_extent_counts_iterations() {
     assert_eq!(results(graph, &[x]), [vec![0.0, 0.5, 1.0, 1.5], vec![1.5]]);
 }
 
-/// Packs of run-time length leave operators, branches and loops as packs.
+/// Operators, branches and loops return packs of dynamic length as packs.
 #[test]
 fn s2_10_1_packs_of_run_time_length_are_results() {
     let graph = "operator at_most { @attrib { k: int; } @input { x: real[]; n: int[]; } @output { ys: real[]..(s|k); } \

@@ -13,7 +13,7 @@ use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 use std::sync::Arc;
 
-/// The first graph of a document, or its messages: `SK0850: text`.
+/// The first graph of a document, or its messages, such as `SK0850: text`.
 pub fn model(text: &str) -> Result<Model, Vec<String>> {
     model_with(text, None, &ComposeOptions::default())
 }
@@ -87,7 +87,7 @@ pub fn run_khronos(text: &str, inputs: &[Arc<Tensor>]) -> Result<Outcome, EvalEr
     evaluate(&model, inputs, &[])
 }
 
-/// The failure of a run and the functions that it passed, innermost first.
+/// The failure of a run, and the functions of its call stack, innermost first.
 pub fn failure(text: &str, inputs: &[Arc<Tensor>]) -> (String, Vec<String>) {
     let error = run(text, inputs).err().unwrap();
     let calls = error.calls.iter().map(|call| call.function.clone());

@@ -44,7 +44,7 @@ fn s2_4_ranges_and_lists_are_packs() {
     let one = results(packs, statements, &[5.0]).unwrap();
     let expected: [&[f64]; 5] = [&[], &[], &[9.0, 5.0, 9.0], &[5.0], &[5.0, 9.0, 5.0]];
     assert_eq!(one, expected);
-    // As of packs whose length is known, nothing is behind the first of no items.
+    // As of packs whose length is known, nothing is after the first of no items.
     let none = results("tail: real[1]..(a|3);", "tail.. = xs[1:];", &[]);
     assert_eq!(
         none,
@@ -52,7 +52,7 @@ fn s2_4_ranges_and_lists_are_packs() {
     );
 }
 
-/// Folds of lists that are joined of packs of run-time length, against those of the lists.
+/// Folds of lists that contain packs of dynamic length, compared with those of static lists.
 #[test]
 fn s2_4_joined_lists_are_folded_part_by_part() {
     let helpers = "a = [n, t.., n - 5]; b = [0, (t + ...)..]; c = [t.., 7, t.., 2]; d = [9, (t + ...)[::-1]..];";
@@ -80,7 +80,7 @@ fn s2_4_joined_lists_are_folded_part_by_part() {
             i64::from(list.windows(2).all(|pair| by(pair[0], pair[1])))
         };
         let holds = |list: &[i64], item: i64| i64::from(list.contains(&item));
-        let place = k as usize;
+        let position = k as usize;
         let sums_of =
             |list: &[i64]| -> Vec<i64> { (1..=list.len()).map(|n| sum(&list[..n])).collect() };
         let expected = [
@@ -101,19 +101,19 @@ fn s2_4_joined_lists_are_folded_part_by_part() {
             holds(&c, 7),
             holds(&c, 8),
             holds(&a, 8),
-            sum(&c[..place + 2]),
+            sum(&c[..position + 2]),
             sum(&a),
-            most(&a[..=place]),
+            most(&a[..=position]),
             least(&c),
             sums_of(&a).iter().sum(),
         ];
-        let given = [reals(&[k, 3], &vec![1.0; 3 * place])];
+        let given = [reals(&[k, 3], &vec![1.0; 3 * position])];
         let expected = expected.map(|value| value as f64);
         assert_eq!(outputs(&text, &given), [expected.to_vec()], "{k} items");
     }
 }
 
-/// Folds without a closed form are written out for as many items as there may be.
+/// Folds without a closed form are unrolled to the upper bound of the length.
 #[test]
 fn s2_4_folds_without_a_closed_form_are_those_of_the_items() {
     let helpers = "a = [n, t.., n - 5]; sums = t + ...; mixed = [1, (sums % 4).., 9]; few = [7, sums[::2]..]; \
@@ -135,7 +135,7 @@ fn s2_4_folds_without_a_closed_form_are_those_of_the_items() {
         let mixed = list(&[&[1], &remainders, &[9]]);
         let every_second: Vec<i64> = sums.iter().copied().step_by(2).collect();
         let few = list(&[&[7], &every_second]);
-        let behind: Vec<i64> = sums.iter().rev().map(|sum| sum + 1).collect();
+        let after: Vec<i64> = sums.iter().rev().map(|sum| sum + 1).collect();
         let squares: Vec<i64> = sums.iter().map(|sum| sum * sum).collect();
         let differ = |list: &[i64]| {
             let mut sorted = list.to_vec();
@@ -143,14 +143,14 @@ fn s2_4_folds_without_a_closed_form_are_those_of_the_items() {
             i64::from(sorted.windows(2).all(|pair| pair[0] != pair[1]))
         };
         let rises = |list: &[i64]| i64::from(list.windows(2).all(|pair| pair[0] < pair[1]));
-        let place = k as usize;
+        let position = k as usize;
         let expected = [
             differ(&a),
             differ(&mixed),
             differ(&few),
             differ(&sums),
             differ(&list(&[&[2], &sums, &[5]])),
-            differ(&list(&[&sums, &behind])),
+            differ(&list(&[&sums, &after])),
             sums.iter().product(),
             mixed.iter().product(),
             mixed.iter().sum(),
@@ -163,19 +163,19 @@ fn s2_4_folds_without_a_closed_form_are_those_of_the_items() {
             sums.iter().sum::<i64>() / 2,
             1,
             i64::from(sums.iter().any(|sum| *sum > 8)),
-            mixed[..place + 2].iter().sum(),
+            mixed[..position + 2].iter().sum(),
             squares.iter().sum(),
-            mixed[..=place].iter().max().unwrap() - 3,
+            mixed[..=position].iter().max().unwrap() - 3,
             -1,
             -2,
         ];
-        let given = [reals(&[k, 3], &vec![1.0; 3 * place])];
+        let given = [reals(&[k, 3], &vec![1.0; 3 * position])];
         let expected = expected.map(|value| value as f64);
         assert_eq!(outputs(&text, &given), [expected.to_vec()], "{k} items");
     }
 }
 
-/// Packs of run-time length beside lists, in zips, with items replaced, and as long as an extent says.
+/// Packs of dynamic length beside lists, in zips, with replaced items, and with an extent as length.
 #[test]
 fn s2_4_packs_of_run_time_length_stand_beside_others() {
     let text = "operator f { @input { xs: real[..t]..(k); } \
@@ -213,7 +213,7 @@ fn s2_10_1_ranges_are_scanned_and_passed() {
     );
 }
 
-/// Each item passes on its own: a quantizer that divides by the item's largest element.
+/// Each item is quantized separately: the quantizer divides by the item's largest element.
 #[test]
 fn s2_14_items_of_packs_pass_through_their_quantizers() {
     let text = "operator largest { @input { x: real[n]; } @output { y: real[]; } @lower { y[] >= x[i,], i < n; } } \
@@ -232,7 +232,7 @@ fn s2_14_items_of_packs_pass_through_their_quantizers() {
     }
 }
 
-/// What the outputs of a composition name, `..(n|6)` and `real[m|9]`, has its value behind their assignment.
+/// The names in a composition's output declarations, `..(n|6)` and `real[m|9]`, have values after the assignment.
 #[test]
 fn s2_10_1_outputs_tell_their_lengths_and_extents() {
     let text = "operator twice { @input { x: real[s]; } @output { y: real[s]; } @lower { y[i,] = 2.0 * x[i,], i < s; } } \

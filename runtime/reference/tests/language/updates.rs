@@ -16,7 +16,7 @@ fn updates(graph: &str, inputs: &[std::sync::Arc<skript_tensor::Tensor>]) -> Vec
     all.map(|(id, tensor)| (id.0, elements(tensor))).collect()
 }
 
-/// Every variable is one at first: each update is x + 1 + 1.
+/// Every variable is initially one; each update is x + 1 + 1.
 #[test]
 fn s2_11_instances_update_their_own_variables() {
     let graph =
@@ -38,7 +38,8 @@ fn s2_11_a_branch_that_is_not_taken_leaves_its_variables() {
     assert_eq!(no, [(0, old), (1, updated)]);
 }
 
-/// A filter with memory: formulas read the old value, the new one may use what they wrote, and every label has its own.
+/// A filter with memory: formulas read the old value, the new value may use their outputs, and each label has its own
+/// variable.
 #[test]
 fn s2_11_operators_with_formulas_update_their_variables() {
     let blocks = "@variable { w: real[n]; } @constant { half: real[n] = 0.5; } \

@@ -11,7 +11,7 @@ const NONZERO: &str = "operator nonzero { @input { x: real[m,n]; } @output { at:
     @compose { at = nonzero(x); y = positive(x); } }";
 
 #[test]
-fn places_that_hold_are_counted() {
+fn steps_that_hold_are_counted() {
     let x = reals(&[2, 3], &[0.0, 5.0, -1.0, 7.0, 0.0, 0.0]);
     let found = outputs(NONZERO, &[x]);
     assert_eq!(found[0], [0.0, 0.0, 1.0, 1.0, 2.0, 0.0]);

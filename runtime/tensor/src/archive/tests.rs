@@ -121,23 +121,23 @@ fn bombs_are_refused_before_they_fill_memory() {
     let text = opened(&bomb, 1 << 20).unwrap_err();
     assert!(text.contains("more than 1048576 bytes"), "{text}");
 
-    // By what the header says: nothing of it is there.
+    // The header states a size; the data are missing.
     let mut header = member(b"w.dat", b'0', b"");
     header[124..135].copy_from_slice(b"50000000000");
     seal(&mut header[..BLOCK]);
     let text = refusal(&[member(b"main.sknd", b'0', b"graph"), header]);
     assert!(text.contains("\"w.dat\" it has 5368710656"), "{text}");
 
-    // What follows the end, and what is no archive, is not kept.
-    let behind = packed(&[member(b"main.sknd", b'0', b""), vec![0; 4 << 20]]);
-    let text = opened(&behind, 1 << 30).unwrap_err();
+    // Data after the end, and other formats, are not kept.
+    let after = packed(&[member(b"main.sknd", b'0', b""), vec![0; 4 << 20]]);
+    let text = opened(&after, 1 << 30).unwrap_err();
     assert!(text.contains("after the end"), "{text}");
     let text = opened(&packed(&[vec![7; 4 << 20]]), 1 << 30).unwrap_err();
     assert!(text.contains("byte 0 begins no header"), "{text}");
 }
 
 #[test]
-fn files_of_another_kind_are_told_so() {
+fn files_of_another_kind_are_reported() {
     for bytes in [&b"graph G { }"[..], b"", b"\x1f"] {
         let text = opened(bytes, 1 << 20).unwrap_err();
         assert!(text.contains("1F 8B of gzip; `tar -czf`"), "{text}");

@@ -31,10 +31,10 @@ impl Watch {
 
 #[cfg(target_os = "linux")]
 impl Watch {
-    /// Begins to watch a mapping, whose first byte begins a page.
+    /// Begins to watch a mapping, which starts at a page boundary.
     ///
     /// # Errors
-    /// The system's, if there cannot be a handler.
+    /// The system's error, if it cannot install a handler.
     pub(super) fn over(mapping: &[u8]) -> io::Result<Watch> {
         linux::install()?;
         Ok(Watch {
@@ -76,7 +76,7 @@ mod linux {
     static FREE: Mutex<Vec<&'static Node>> = Mutex::new(Vec::new());
 
     impl Node {
-        /// A node for a mapping: a free one, or one more.
+        /// A node for a mapping: a free one, or a new one.
         pub(super) fn holding(mapping: &[u8]) -> &'static Node {
             let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
             let node = free.pop().unwrap_or_else(|| {
@@ -86,7 +86,7 @@ mod linux {
                     lost: AtomicBool::new(false),
                     next: AtomicPtr::new(FIRST.load(Ordering::Relaxed)),
                 }));
-                // Under the lock of `FREE` nobody else adds nodes.
+                // Only holders of the lock of `FREE` add nodes.
                 FIRST.store(node, Ordering::Release);
                 node
             });
@@ -108,7 +108,7 @@ mod linux {
             free.push(self);
         }
 
-        /// The mapping around an address, and where it ends.
+        /// The mapping that contains an address, and its end.
         fn around(address: usize) -> Option<(&'static Node, usize)> {
             let mut next = FIRST.load(Ordering::Acquire);
             // SAFETY: nodes are never freed.
@@ -151,7 +151,7 @@ mod linux {
         // Threads that have a stack for signals use it.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
         // SAFETY: both point to valid structures; the handler may be called as soon as it is installed, which is why
-        // what was there before is asked for first.
+        // the previous handler is queried first.
         unsafe {
             if libc::sigaction(libc::SIGBUS, std::ptr::null(), &raw mut before) != 0 {
                 return Err(io::Error::last_os_error());
@@ -170,22 +170,22 @@ mod linux {
         let Some(installed) = INSTALLED.get() else {
             return;
         };
-        // Not for broken memory, and not for signals that a process sends.
+        // Not for defective memory, and not for signals that a process sends.
         if code == libc::BUS_ADRERR && replace(address, installed.page) {
             return;
         }
         pass_on(&installed.before, signal, code, information, context);
     }
 
-    /// Puts zeros in place of the page at `address` and those after it, if it is ours.
+    /// Replaces the page at `address` and those after it by zeros, if the mapping is watched.
     fn replace(address: usize, page: usize) -> bool {
         let Some((node, end)) = Node::around(address) else {
             return false;
         };
         node.lost.store(true, Ordering::Release);
         let first = address - address % page;
-        // SAFETY: the pages belong to a mapping of ours that nothing writes to; it is unmapped as a whole, whatever it
-        // consists of. `mmap` is a plain system call; `errno` is as it was for who is interrupted.
+        // SAFETY: the pages belong to a watched mapping that nothing writes to; it is unmapped as a whole. `mmap` is a
+        // plain system call; `errno` is restored for the interrupted code.
         unsafe {
             let errno = libc::__errno_location();
             let before = *errno;
@@ -202,7 +202,7 @@ mod linux {
         }
     }
 
-    /// Does what would have been done without us.
+    /// Does what would have been done without this handler.
     fn pass_on(
         before: &libc::sigaction,
         signal: c_int,
@@ -215,8 +215,8 @@ mod linux {
             libc::SIG_IGN if sent => {}
             // The system ends a process that ignores a fault.
             libc::SIG_DFL | libc::SIG_IGN => {
-                // SAFETY: the default action is valid. A fault comes again where it came from; what was sent is sent
-                // again, and comes when this handler returns.
+                // SAFETY: the default action is valid. A fault is raised again at the same instruction; a sent signal
+                // is sent again, and arrives when this handler returns.
                 unsafe {
                     libc::signal(signal, libc::SIG_DFL);
                     if sent {
@@ -225,7 +225,7 @@ mod linux {
                 }
             }
             handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
-                // SAFETY: so flagged, it is a function of these parameters.
+                // SAFETY: with this flag, it is a function of these parameters.
                 let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =
                     unsafe { std::mem::transmute(handler) };
                 handler(signal, information, context);

@@ -5,7 +5,7 @@ use super::*;
 use crate::{ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, dat};
 use std::fs::File;
 
-/// Elements of a file of four megabytes: more than one page, whatever pages are.
+/// Elements of a file of four megabytes: more than one page of any size.
 const ELEMENTS: u64 = 1 << 20;
 
 fn folder_with_weights() -> (tempfile::TempDir, PathBuf) {
@@ -41,7 +41,7 @@ fn truncated_files_are_errors() {
     assert!(tensor.is_mapped());
     tensor.unchanged().unwrap();
     truncate(&path, 8192);
-    // Nothing was lost as long as nothing is read.
+    // Nothing is lost until something is read.
     tensor.intact().unwrap();
     let values = tensor.as_f32().unwrap();
     assert_eq!((values[0], values[(1 << 20) - 1]), (1.5, 0.0));
@@ -81,7 +81,7 @@ fn files_that_are_written_to_are_found() {
     assert!(error.contains("m.w.dat changed"), "{error}");
 }
 
-/// As files ought to be replaced: the mapping keeps the old one.
+/// The recommended way to replace a file: the mapping keeps the old one.
 #[test]
 fn renaming_another_file_over_a_mapped_one_is_no_change() {
     let (folder, path) = folder_with_weights();
@@ -120,11 +120,11 @@ fn weights_are_not_links_out_of_their_folder() {
         .to_string();
     assert!(error.contains("a link out of the folder"), "{error}");
     std::fs::remove_file(&link).unwrap();
-    // A folder that is a link is what the user named.
+    // A folder that is a link is the one that the user named.
     let named = folder.path().join("named");
     symlink(outside.path(), &named).unwrap();
     load(&named, ElementType::F32).unwrap();
-    // Files beside the main module are found, not named.
+    // Files beside the main module are searched, not named.
     std::fs::write(outside.path().join("a.safetensors"), "").unwrap();
     symlink(
         outside.path().join("a.safetensors"),

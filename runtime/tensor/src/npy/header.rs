@@ -6,7 +6,7 @@ use crate::element::ElementType;
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
     pub element: ElementType,
-    /// Each element is two of the type: a complex number.
+    /// Each item has two elements: a complex number.
     pub pairs: bool,
     pub(crate) big_endian: bool,
     pub(crate) fortran: bool,
@@ -28,7 +28,7 @@ const TYPES: [(&str, ElementType); 12] = [
     ("b1", ElementType::Bool),
 ];
 
-/// What no model of the language holds: complex numbers, and bf16 as numpy writes it, bytes without a type.
+/// The types that the language does not have: complex numbers, and bf16 as numpy writes it, bytes without a type.
 const WIDER: [(&str, ElementType, bool); 3] = [
     ("c8", ElementType::F32, true),
     ("c16", ElementType::F64, true),
@@ -63,7 +63,7 @@ pub(super) fn text(descriptor: &str, shape: &[u64]) -> String {
     text
 }
 
-/// `wider` takes complex numbers and bf16 as well.
+/// `wider` accepts complex numbers and bf16 too.
 pub(super) fn parse(text: &str, wider: bool) -> Result<Header, String> {
     let (mut element, mut fortran, mut shape) = (None, None, None);
     let mut rest = expect(text.trim(), "{")?;
@@ -154,7 +154,7 @@ fn tuple(text: &str) -> Result<(Vec<u64>, &str), String> {
     Ok((extents, after))
 }
 
-/// The type, whether each element is a pair, whether the byte order is big endian.
+/// The type, whether each item is a complex number, whether the byte order is big endian.
 fn element_type(name: &str, wider: bool) -> Result<(ElementType, bool, bool), String> {
     let unsupported = || format!("its element type {name:?} is not a float, int or bool");
     let mut characters = name.chars();

@@ -7,7 +7,7 @@ use zip::write::SimpleFileOptions;
 
 const ANY: Admits<'static> = &|_, _| Ok(());
 
-/// An archive of one member.
+/// An archive with one member.
 fn archive(name: &str, method: CompressionMethod, bytes: &[u8]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(method);
@@ -56,7 +56,7 @@ fn members_are_read_by_name() {
     assert!(opened(&other, 0).unwrap_err().contains("not a .npy array"));
 }
 
-/// What is not wanted is refused by its header: its elements are never asked for, so they need not even be there.
+/// An unwanted array is rejected by its header: its elements are never requested, so they need not exist.
 #[test]
 fn unwanted_arrays_are_not_unpacked() {
     let whole = npy(&Tensor::zeros(ElementType::F64, &[1 << 20]).unwrap());
@@ -70,7 +70,7 @@ fn unwanted_arrays_are_not_unpacked() {
     };
     let read = |bytes: &[u8]| opened(bytes, 1 << 30).unwrap().get("x", &unwanted);
     assert!(matches!(read(&bytes), Err(TensorError::Unwanted { .. })));
-    // Damage behind the header goes unnoticed.
+    // Corruption after the header is not detected.
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0xff;
     assert!(matches!(read(&bytes), Err(TensorError::Unwanted { .. })));

@@ -35,7 +35,7 @@ def Shardy_MeshOp : Shardy_Op<"mesh", "named axes of devices"> {
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$mesh);
   let assemblyFormat = "$sym_name `=` custom<Placement>($mesh) attr-dict";
 }
-def Shardy_ShardingConstraintOp : Shardy_Constraint<"sharding_constraint", "a tensor that a partitioner places so">;
+def Shardy_ShardingConstraintOp : Shardy_Constraint<"sharding_constraint", "a constraint on the sharding of a tensor">;
 def Shardy_ReshardOp : Shardy_Constraint<"reshard", "a tensor that moves to another placement">;
 
 #endif // SKRIPT_SHARDY_OPS_TD

@@ -54,7 +54,7 @@ def Stablehlo_ReverseOp : Stablehlo_Shaping<"reverse", "elements in opposite ord
   let assemblyFormat =
     "$operand `,` `dims` `=` $dimensions attr-dict `:` custom<Signature>(type($operand), type($result))";
 }
-def Stablehlo_SliceOp : Stablehlo_Shaping<"slice", "every so many elements between two places"> {
+def Stablehlo_SliceOp : Stablehlo_Shaping<"slice", "every n-th element between two positions"> {
   let arguments = (ins Stablehlo_Tensor:$operand, DenseI64ArrayAttr:$start_indices,
     DenseI64ArrayAttr:$limit_indices, DenseI64ArrayAttr:$strides);
   let assemblyFormat = [{
@@ -70,14 +70,14 @@ def Stablehlo_PadOp : Stablehlo_Shaping<"pad", "a border of one value; negative:
     `interior` `=` $interior_padding attr-dict `:` functional-type(operands, results)
   }];
 }
-def Stablehlo_ConcatenateOp : Stablehlo_Shaping<"concatenate", "tensors one behind the other"> {
+def Stablehlo_ConcatenateOp : Stablehlo_Shaping<"concatenate", "the concatenation of tensors"> {
   let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, I64Attr:$dimension);
   let assemblyFormat = [{
     custom<LeadingOperands>($inputs) `dim` `=` $dimension attr-dict `:`
     functional-type(operands, results)
   }];
 }
-def Stablehlo_DynamicSliceOp : Stablehlo_Shaping<"dynamic_slice", "a block at places that are data"> {
+def Stablehlo_DynamicSliceOp : Stablehlo_Shaping<"dynamic_slice", "a block at dynamic positions"> {
   let arguments = (ins Stablehlo_Tensor:$operand, Variadic<Stablehlo_IndexTensor>:$start_indices,
     DenseI64ArrayAttr:$slice_sizes);
   let assemblyFormat = [{
@@ -86,13 +86,13 @@ def Stablehlo_DynamicSliceOp : Stablehlo_Shaping<"dynamic_slice", "a block at pl
   }];
 }
 def Stablehlo_DynamicUpdateSliceOp
-    : Stablehlo_Shaping<"dynamic_update_slice", "a tensor with a block replaced, at places that are data"> {
+    : Stablehlo_Shaping<"dynamic_update_slice", "a tensor with a block replaced, at dynamic positions"> {
   let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$update,
     Variadic<Stablehlo_IndexTensor>:$start_indices);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 def Stablehlo_GatherOp : Stablehlo_Op<"gather", [Pure]> {
-  let summary = "slices at places that are data; places are clamped";
+  let summary = "slices at dynamic positions, which are clamped";
   let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_IndexTensor:$start_indices,
     Stablehlo_GatherDimensionNumbers:$dimension_numbers, DenseI64ArrayAttr:$slice_sizes,
     DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
@@ -141,7 +141,7 @@ def Stablehlo_SortOp : Stablehlo_WithRegions<"sort", "tensors ordered together a
   let regions = (region SizedRegion<1>:$comparator);
   let hasVerifier = 1;
 }
-def Stablehlo_ScatterOp : Stablehlo_WithRegions<"scatter", "updates at places that are data; others are skipped",
+def Stablehlo_ScatterOp : Stablehlo_WithRegions<"scatter", "updates at dynamic positions; others are skipped",
     [SameVariadicOperandSize, SingleBlock]> {
   let arguments = (ins Variadic<Stablehlo_Tensor>:$inputs, Stablehlo_IndexTensor:$scatter_indices,
     Variadic<Stablehlo_Tensor>:$updates, Stablehlo_ScatterDimensionNumbers:$scatter_dimension_numbers,

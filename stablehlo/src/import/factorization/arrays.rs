@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole-tensor arithmetic as text: operands of one rank, of which extents of 1 are repeated.
+//! Arithmetic on full tensors as StableHLO text. Operands have one rank; extents of 1 are broadcast.
 
 /// A value and its type.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl Array {
         self.extents.get(..self.rows()).unwrap_or_default()
     }
 
-    /// The extents, with another one along a dimension.
+    /// The extents, with one dimension replaced.
     fn with_extent(&self, dimension: usize, extent: i64) -> Vec<i64> {
         let own = self.extents.iter().enumerate();
         own.map(|(d, e)| if d == dimension { extent } else { *e })
@@ -64,7 +64,7 @@ pub(super) fn tensor(extents: &[i64], element: &str) -> String {
     format!("tensor<{extents}{element}>")
 }
 
-/// Operations one behind the other, in one line.
+/// A sequence of operations as text on one line.
 pub(super) struct Arrays {
     text: String,
     prefix: String,
@@ -72,7 +72,7 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    /// Their names begin with `prefix`.
+    /// An empty sequence whose values have names that begin with `prefix`.
     pub(super) fn new(prefix: &str) -> Self {
         Arrays {
             text: String::new(),
@@ -102,7 +102,7 @@ impl Arrays {
     }
 
     pub(crate) fn splat(&mut self, value: &str, extents: &[i64], element: &str) -> Array {
-        // What adds nothing has a sign in both parts.
+        // The neutral element of addition is negative zero in both parts.
         let imaginary = if value == "-0.0" { "-0.0" } else { "0.0" };
         let pair = format!("({value}, {imaginary})");
         let value = if element.starts_with("complex<") {
@@ -114,7 +114,7 @@ impl Arrays {
         self.value(&constant, extents, element)
     }
 
-    /// A number beside an array.
+    /// A constant with the element type of an array.
     pub(super) fn number(&mut self, value: &str, beside: &Array) -> Array {
         self.splat(value, &vec![1; beside.rank()], &beside.element)
     }
@@ -203,18 +203,19 @@ impl Arrays {
         self.value(&text, &extents, &element)
     }
 
-    /// The first place along a dimension at which a condition holds; `otherwise`, where there is none.
+    /// The first position along a dimension at which a condition holds, or `otherwise` if there is none.
     pub(super) fn first(&mut self, holds: &Array, dimension: usize, otherwise: &Array) -> Array {
         let count = holds.extent(dimension).to_string();
-        let place = self.positions(holds, dimension);
+        let index = self.positions(holds, dimension);
         let beyond = self.splat(&count, &vec![1; holds.rank()], "i32");
-        let candidate = self.select(holds, &place, &beyond);
+        let candidate = self.select(holds, &index, &beyond);
         let first = self.reduce("minimum", &count, &candidate, dimension);
         let is_there = self.compare("LT", &first, &beyond);
         self.select(&is_there, &first, otherwise)
     }
 
-    /// The array with the part at a place along a dimension, and the part where `is_chosen` holds, in each other's place.
+    /// The array with two slices along a dimension exchanged: the one at a position, and the one where `is_chosen`
+    /// holds.
     pub(crate) fn exchanged(
         &mut self,
         a: &Array,
@@ -222,7 +223,7 @@ impl Arrays {
         at: &Array,
         is_chosen: &Array,
     ) -> Array {
-        // Sums of nothing but zeros with the sign that adds nothing.
+        // A sum of zeros only, with the sign of the neutral element.
         let nothing = self.number("-0.0", a);
         let picked = self.select(is_chosen, a, &nothing);
         let chosen = self.reduce("add", "-0.0", &picked, dimension);
@@ -231,20 +232,20 @@ impl Arrays {
         self.with_part(&a, dimension, at, &chosen)
     }
 
-    /// The places of a slice: `at`, a `tensor<i32>`, along one dimension, 0 along the others.
-    fn places(&mut self, rank: usize, dimension: usize, at: &Array) -> String {
+    /// The start indices of a slice: `at`, a `tensor<i32>`, along one dimension, and 0 along the others.
+    fn indices(&mut self, rank: usize, dimension: usize, at: &Array) -> String {
         let zero = self.splat("0", &[], "i32");
         let names = (0..rank).map(|d| if d == dimension { &at.name } else { &zero.name });
         names.cloned().collect::<Vec<_>>().join(", ")
     }
 
-    /// The part of one place along a dimension.
+    /// The slice at one position along a dimension.
     pub(super) fn part(&mut self, a: &Array, dimension: usize, at: &Array) -> Array {
-        let places = self.places(a.rank(), dimension, at);
+        let indices = self.indices(a.rank(), dimension, at);
         let extents = a.with_extent(dimension, 1);
         let sizes: Vec<String> = extents.iter().map(i64::to_string).collect();
         let text = format!(
-            "dynamic_slice {}, {places}, sizes = [{}] : ({}, {}) -> {}",
+            "dynamic_slice {}, {indices}, sizes = [{}] : ({}, {}) -> {}",
             a.name,
             sizes.join(", "),
             a.r#type(),
@@ -254,7 +255,7 @@ impl Arrays {
         self.value(&text, &extents, &a.element)
     }
 
-    /// The places from `first` to before `end` along a dimension.
+    /// The slice from `first` to before `end` along a dimension.
     pub(crate) fn cut(&mut self, a: &Array, dimension: usize, first: i64, end: i64) -> Array {
         let range = |(d, extent): (usize, &i64)| match d == dimension {
             true => format!("{first}:{end}"),
@@ -272,7 +273,7 @@ impl Arrays {
         self.value(&text, &extents, &a.element)
     }
 
-    /// One behind the other along a dimension.
+    /// The concatenation along a dimension.
     pub(super) fn stacked(&mut self, [a, b]: [&Array; 2], dimension: usize) -> Array {
         let extents = a.with_extent(dimension, a.extent(dimension) + b.extent(dimension));
         let text = format!(
@@ -286,7 +287,7 @@ impl Arrays {
         self.value(&text, &extents, &a.element)
     }
 
-    /// The array with another part at one place along a dimension.
+    /// The array with the slice at one position along a dimension replaced.
     pub(crate) fn with_part(
         &mut self,
         a: &Array,
@@ -296,9 +297,9 @@ impl Arrays {
     ) -> Array {
         let extents = a.with_extent(dimension, 1);
         let part = self.spread(part, &extents);
-        let places = self.places(a.rank(), dimension, at);
+        let indices = self.indices(a.rank(), dimension, at);
         let text = format!(
-            "dynamic_update_slice {}, {}, {places} : ({}, {}, {}) -> {}",
+            "dynamic_update_slice {}, {}, {indices} : ({}, {}, {}) -> {}",
             a.name,
             part.name,
             a.r#type(),
@@ -309,7 +310,7 @@ impl Arrays {
         self.value(&text, &a.extents, &a.element)
     }
 
-    /// The combination along a dimension, which stays with extent 1.
+    /// The reduction along a dimension, which stays with extent 1.
     pub(crate) fn reduce(
         &mut self,
         combiner: &str,
@@ -333,7 +334,7 @@ impl Arrays {
         self.reshape(&reduced, &extents)
     }
 
-    /// Rows as columns.
+    /// The transpose of the matrices.
     pub(crate) fn transposed(&mut self, a: &Array) -> Array {
         let mut order: Vec<usize> = (0..a.rank()).collect();
         order.swap(a.rows(), a.columns());
@@ -349,7 +350,7 @@ impl Arrays {
         self.value(&text, &extents, &a.element)
     }
 
-    /// What comes of `state` when `step` has been made for 0, 1, … up to `count`.
+    /// The state after `step` was executed for 0, 1, … up to `count`.
     pub(super) fn repeat<const N: usize>(
         &mut self,
         count: i64,
@@ -357,7 +358,7 @@ impl Arrays {
         step: impl FnOnce(&mut Self, &Array, &[Array; N]) -> [Array; N],
     ) -> [Array; N] {
         if count == 0 {
-            // There is no row or column that a step could look at.
+            // There is no row or column that a step could process.
             return state;
         }
         let start = self.splat("0", &[], "i32");
@@ -401,7 +402,7 @@ impl Arrays {
         })
     }
 
-    /// An array of the same type, with a new name.
+    /// An array of the same type with a new name.
     fn renamed(&mut self, a: &Array) -> Array {
         Array {
             name: self.name(),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `A V = V diag(w)` of symmetric (Hermitian) matrices, by rotations that make one element zero after the other (Jacobi).
+//! Eigendecomposition `A V = V diag(w)` of symmetric (Hermitian) matrices by Jacobi rotations.
 
 use super::arrays::{Array, Arrays};
 use super::triangular::half;
 
-/// How often each element is met. Each round squares what is left, once that is small.
+/// The number of sweeps. The sum of squares off the diagonal converges quadratically once it is small.
 pub(super) const ROUNDS: i64 = 12;
 
-/// V, w in ascending order, and 1 where an element of A is no number, 0 elsewhere. Only one half of A counts.
+/// V; w in ascending order; and 1 for each matrix with an element that is not finite, else 0. Reads one triangle of A.
 pub(crate) fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array; 3]> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     if !a.is_square() {
@@ -42,7 +42,7 @@ pub(crate) fn symmetric(t: &mut Arrays, a: &Array, lower: bool) -> Option<[Array
     Some([vectors, values, info])
 }
 
-/// 1 for each matrix with an element that is no finite number.
+/// 1 for each matrix with an element that is not finite.
 pub(super) fn wild(t: &mut Arrays, a: &Array) -> Array {
     let sizes = t.magnitude(a);
     let nothing = t.apply("subtract", &[&sizes, &sizes]);
@@ -58,8 +58,8 @@ pub(super) fn wild(t: &mut Arrays, a: &Array) -> Array {
     t.reshape(&info, a.batch())
 }
 
-/// A and V turned so that the element of A in row p and column q is zero; as they are, if p is not before q. p is the third of
-/// the state.
+/// A and V after the rotation that makes the element of A in row p and column q zero; unchanged unless p < q. p is
+/// element 2 of the loop state.
 fn rotated(t: &mut Arrays, q: &Array, [a, vectors, p]: &[Array; 3]) -> [Array; 3] {
     let (rows, columns) = (a.rows(), a.columns());
     let (row_p, row_q) = (t.part(a, rows, p), t.part(a, rows, q));
@@ -75,17 +75,17 @@ fn rotated(t: &mut Arrays, q: &Array, [a, vectors, p]: &[Array; 3]) -> [Array; 3
     [a, vectors, p.clone()]
 }
 
-/// A rotation of two places, by which the element between them becomes zero.
+/// A rotation in the plane of two indices, which makes the element of their row and column zero.
 pub(super) struct Rotation {
     cosine: Array,
     sine: Array,
-    /// The direction of the element, which the column q gives up.
+    /// The unit complex number (phase) of the element, by which column q is divided.
     phase: Array,
 }
 
 impl Rotation {
-    /// Of a Hermitian matrix with these elements at p p, p q and q q; none, if p is not before q. Its numbers are like those
-    /// of `a`.
+    /// The rotation for the elements (p, p), (p, q) and (q, q) of a Hermitian matrix; the identity unless p < q. The
+    /// element type is that of `a`.
     pub(super) fn of(
         t: &mut Arrays,
         [app, apq, aqq]: [&Array; 3],
@@ -95,11 +95,11 @@ impl Rotation {
         let (length, phase) = t.polar(apq);
         let (zero, one) = (t.number("0.0", app), t.number("1.0", app));
         let is_some = t.compare("GT", &length, &zero);
-        let (p_place, q_place) = (
+        let (p_position, q_position) = (
             t.reshape(p, &vec![1; a.rank()]),
             t.reshape(q, &vec![1; a.rank()]),
         );
-        let is_before = t.compare("LT", &p_place, &q_place);
+        let is_before = t.compare("LT", &p_position, &q_position);
         let turns = t.apply("and", &[&is_some, &is_before]);
         // The tangent of the smaller angle.
         let divisor = t.select(&is_some, &length, &one);
@@ -145,7 +145,7 @@ impl Rotation {
     }
 }
 
-/// `c x - s y f` in place of the part x, `s x + c y f` in place of y.
+/// Replaces slice x by `c x - s y f`, and slice y by `s x + c y f`.
 fn turned(
     t: &mut Arrays,
     a: &Array,
@@ -168,14 +168,14 @@ fn turned(
     t.with_part(&a, dimension, q, &second)
 }
 
-/// Values in one row, and the columns that belong to them, in ascending order.
+/// Values in one row, and the columns that belong to them, in ascending order of the values.
 pub(super) fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> [Array; 2] {
     let columns = values.columns();
     let state = [values.clone(), vectors.clone()];
     t.repeat(values.width(), state, |t, k, [values, vectors]| {
-        let place = t.reshape(k, &vec![1; values.rank()]);
+        let index = t.reshape(k, &vec![1; values.rank()]);
         let column = t.positions(values, columns);
-        let is_open = t.compare("GE", &column, &place);
+        let is_open = t.compare("GE", &column, &index);
         let infinity = match values.element.as_str() {
             "f64" => "0x7FF0000000000000",
             _ => "0x7F800000",
@@ -185,7 +185,7 @@ pub(super) fn ascending(t: &mut Arrays, values: &Array, vectors: &Array) -> [Arr
         let least = t.reduce("minimum", infinity, &open, columns);
         let is_least = t.compare("EQ", &open, &least);
         let is_least = t.apply("and", &[&is_least, &is_open]);
-        let chosen = t.first(&is_least, columns, &place);
+        let chosen = t.first(&is_least, columns, &index);
         let is_chosen = t.compare("EQ", &column, &chosen);
         [values, vectors].map(|a| t.exchanged(a, columns, k, &is_chosen))
     })

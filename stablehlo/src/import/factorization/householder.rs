@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `A = Q R` by reflections `1 - τ v vᴴ`.
+//! QR decomposition `A = Q R` by Householder reflections `1 - τ v vᴴ`.
 
 use super::arrays::{Array, Arrays};
 
-/// R, below its diagonal the vectors of the reflections (whose first elements are ones); and their factors.
+/// R with the vectors of the reflections below its diagonal (without their first elements, which are 1), and the
+/// factors τ.
 pub(crate) fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     let count = a.height().min(a.width());
     let with = |more: &[i64]| [batch.as_slice(), more].concat();
     let taus = t.splat("0.0", &with(&[count, 1]), &a.element);
     let [a, taus] = t.repeat(count, [a.clone(), taus], |t, k, [a, taus]| {
-        let place = t.reshape(k, &vec![1; a.rank()]);
+        let index = t.reshape(k, &vec![1; a.rank()]);
         let (row, column) = (t.positions(a, rows), t.positions(a, columns));
         let own = t.part(a, columns, k);
         let first = t.part(&own, rows, k);
-        let below = t.compare("GT", &row, &place);
+        let below = t.compare("GT", &row, &index);
         let (zero, one) = (t.number("0.0", a), t.number("1.0", a));
         let rest = t.select(&below, &own, &zero);
-        // The length, of shares of the greatest element.
+        // The norm, scaled by the largest element.
         let (sizes, size) = (t.magnitude(&rest), t.magnitude(&first));
         let (nothing, unit) = (t.number("0.0", &size), t.number("1.0", &size));
         let greatest = t.reduce("maximum", "0.0", &sizes, rows);
-        // Nothing below, and on the diagonal a real number.
+        // Zeros below, and a real number on the diagonal.
         let turned = t.imaginary(&first);
         let turned = t.apply("abs", &[&turned]);
         let left = t.apply("maximum", &[&greatest, &turned]);
@@ -50,12 +51,12 @@ pub(crate) fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
         let divisor = t.apply("negate", &[&difference]);
         let vector = t.apply("divide", &[&rest, &divisor]);
         let vector = t.select(&is_done, &zero, &vector);
-        let is_pivot = t.compare("EQ", &row, &place);
+        let is_pivot = t.compare("EQ", &row, &index);
         let vector = t.select(&is_pivot, &one, &vector);
         let back = t.conjugate(&tau);
         let reflected = reflected(t, a, &vector, &back);
-        let behind = t.compare("GT", &column, &place);
-        let a = t.select(&behind, &reflected, a);
+        let after = t.compare("GT", &column, &index);
+        let a = t.select(&after, &reflected, a);
         let new = t.select(&below, &vector, &own);
         let new = t.select(&is_pivot, &beta, &new);
         let a = t.with_part(&a, columns, k, &new);
@@ -65,8 +66,8 @@ pub(crate) fn factors(t: &mut Arrays, a: &Array) -> [Array; 2] {
     [a, t.reshape(&taus, &with(&[count]))]
 }
 
-/// The first columns of the product of reflections, as many as their matrix has. `None`: there are not as many scales for each
-/// matrix as the matrix may have reflections.
+/// The first columns of the product of reflections, as many as their matrix has; `None` if the number of factors per
+/// matrix does not match the matrices.
 pub(crate) fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> {
     let (rows, columns) = (a.rows(), a.columns());
     let (count, batch) = taus.extents.split_last()?;
@@ -83,13 +84,13 @@ pub(crate) fn product(t: &mut Arrays, a: &Array, taus: &Array) -> Option<Array> 
     let [q, ..] = t.repeat(count, state, |t, k, [q, a, taus]| {
         let last = t.splat(&(count - 1).to_string(), &[], "i32");
         let k = t.apply("subtract", &[&last, k]);
-        let place = t.reshape(&k, &vec![1; a.rank()]);
+        let index = t.reshape(&k, &vec![1; a.rank()]);
         let row = t.positions(a, rows);
         let own = t.part(a, columns, &k);
         let (zero, one) = (t.number("0.0", a), t.number("1.0", a));
-        let below = t.compare("GT", &row, &place);
+        let below = t.compare("GT", &row, &index);
         let vector = t.select(&below, &own, &zero);
-        let is_pivot = t.compare("EQ", &row, &place);
+        let is_pivot = t.compare("EQ", &row, &index);
         let vector = t.select(&is_pivot, &one, &vector);
         let tau = t.part(taus, rows, &k);
         let q = reflected(t, q, &vector, &tau);

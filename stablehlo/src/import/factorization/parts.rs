@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Real and imaginary parts. Reals are numbers without the latter, so that one text serves both.
+//! Real and imaginary parts. A real array has no imaginary part, so one text covers both kinds.
 
 use super::arrays::{Array, Arrays, tensor};
 
@@ -8,7 +8,7 @@ impl Array {
         self.element.starts_with("complex<")
     }
 
-    /// The type of real and imaginary parts; of reals, their own.
+    /// The type of the real and imaginary parts; for reals, the type itself.
     fn part_element(&self) -> String {
         let inside = self.element.strip_prefix("complex<");
         let inside = inside.and_then(|i| i.strip_suffix('>'));
@@ -17,7 +17,7 @@ impl Array {
 }
 
 impl Arrays {
-    /// An operation on parts of complex numbers, with a result of other elements.
+    /// An operation on parts of complex numbers whose result has another element type.
     fn of_parts(&mut self, operation: &str, operands: &[&Array], element: &str) -> Array {
         let names: Vec<&str> = operands.iter().map(|a| a.name.as_str()).collect();
         let types: Vec<String> = operands.iter().map(|a| a.r#type()).collect();
@@ -32,7 +32,7 @@ impl Arrays {
         self.value(&format!("{operation} {names} : {types}"), &extents, element)
     }
 
-    /// Real parts.
+    /// The real parts.
     pub(super) fn real(&mut self, a: &Array) -> Array {
         match a.is_complex() {
             true => self.of_parts("real", &[a], &a.part_element()),
@@ -40,7 +40,7 @@ impl Arrays {
         }
     }
 
-    /// Imaginary parts: zeros, of reals.
+    /// The imaginary parts; zeros for reals.
     pub(crate) fn imaginary(&mut self, a: &Array) -> Array {
         match a.is_complex() {
             true => self.of_parts("imag", &[a], &a.part_element()),
@@ -48,7 +48,7 @@ impl Arrays {
         }
     }
 
-    /// Reals as numbers like those of another array.
+    /// Reals converted to the element type of another array.
     pub(crate) fn lifted(&mut self, a: &Array, like: &Array) -> Array {
         if !like.is_complex() {
             return a.clone();
@@ -66,13 +66,13 @@ impl Arrays {
         self.of_parts("complex", &[&real, &imaginary], &a.element)
     }
 
-    /// Rows as columns, conjugate.
+    /// The conjugate transpose of the matrices.
     pub(crate) fn adjoint(&mut self, a: &Array) -> Array {
         let a = self.conjugate(a);
         self.transposed(&a)
     }
 
-    /// `|x| + |y|` of `x + iy`, by which LAPACK compares.
+    /// `|x| + |y|` of `x + iy`, which LAPACK compares instead of the absolute value.
     pub(crate) fn magnitude(&mut self, a: &Array) -> Array {
         let real = self.real(a);
         let real = self.apply("abs", &[&real]);
@@ -84,7 +84,8 @@ impl Arrays {
         self.apply("add", &[&real, &imaginary])
     }
 
-    /// Lengths of numbers, and their directions: as long as 1, however short the number is; those of zeros are zeros.
+    /// The absolute values and the directions (unit complex numbers); the direction of zero is zero. Scaling keeps
+    /// small numbers exact.
     pub(crate) fn polar(&mut self, a: &Array) -> (Array, Array) {
         let (real, imaginary) = (self.real(a), self.imaginary(a));
         let sizes = [&real, &imaginary].map(|part| self.apply("abs", &[part]));

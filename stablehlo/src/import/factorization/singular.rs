@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `A = U diag(s) Vᴴ`, by rotations that make one pair of columns orthogonal after the other (Jacobi, one-sided).
+//! Singular value decomposition `A = U diag(s) Vᴴ` by one-sided Jacobi rotations.
 //!
-//! With V the product of the rotations, the columns of `W = A V` are those of U, s times as long. U is made of W by
-//! reflections: so columns of length zero have their places too, and those that a square U has more.
+//! If V is the product of the rotations, the columns of `W = A V` are the columns of U times s. U is computed from W by
+//! Householder reflections, so that columns for singular values of zero, and the additional columns of a square U, are
+//! orthonormal too.
 
 use super::arrays::{Array, Arrays};
 use super::eigen::{ROUNDS, Rotation, ascending, wild};
 use super::householder;
 
-/// What belongs to an argument.
+/// The results for an argument.
 pub(crate) struct Singular {
-    /// Greatest first, in one dimension behind the batch.
+    /// The singular values in descending order, in one dimension after the batch.
     pub values: Array,
-    /// As many columns as the matrices have rows, or as there are values.
+    /// U, with as many columns as the matrices have rows, or as there are singular values.
     pub(crate) left: Array,
-    /// Vᴴ: as many rows as the matrices have columns, or as there are values.
+    /// Vᴴ, with as many rows as the matrices have columns, or as there are singular values.
     pub(crate) right: Array,
-    /// 1 where an element of A is no number, 0 elsewhere.
+    /// 1 for each matrix with an element that is not finite, else 0.
     pub info: Array,
 }
 
-/// `None`: there are no elements. `whole`: U and V are square.
+/// The decomposition; `None` if the matrices have no elements. `whole`: U and V are square.
 pub(super) fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular> {
     if a.extents.contains(&0) {
         return None;
@@ -47,12 +48,12 @@ pub(super) fn values(t: &mut Arrays, a: &Array, whole: bool) -> Option<Singular>
     })
 }
 
-/// Values, U, V and whether there are such, of matrices of no more columns than rows.
+/// The decomposition of matrices that have at least as many rows as columns.
 fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, Array)> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     let (height, width) = (a.height(), a.width());
     let info = wild(t, a);
-    // Squares of shares of the greatest element stay numbers.
+    // Squares of elements scaled by the largest one stay finite.
     let sizes = t.magnitude(a);
     let greatest = t.reduce("maximum", "0.0", &sizes, columns);
     let greatest = t.reduce("maximum", "0.0", &greatest, rows);
@@ -61,7 +62,7 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, 
     let scale = t.select(&is_some, &greatest, &one);
     let divisor = t.lifted(&scale, a);
     let shares = t.apply("divide", &[a, &divisor]);
-    // W above V: both are turned alike.
+    // W above V: both are rotated alike.
     let identity = identity(t, a, width);
     let both = t.stacked([&shares, &identity], rows);
     let [both] = t.repeat(ROUNDS, [both], |t, _, state| {
@@ -86,7 +87,7 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, 
         t.cut(&both, rows, 0, height),
         t.cut(&both, rows, height, height + width),
     );
-    // W = Q R, R nearly diagonal: U is Q in the directions of its elements.
+    // W = Q R with R nearly diagonal: U is Q, with the directions of R's diagonal elements.
     let [reflections, taus] = householder::factors(t, &products);
     let (row, column) = (
         t.positions(&reflections, rows),
@@ -115,7 +116,7 @@ fn tall(t: &mut Arrays, a: &Array, whole: bool) -> Option<(Array, Array, Array, 
     Some((values, left, right, info))
 }
 
-/// Ones on the diagonals of as many columns as there are rows.
+/// Rectangular identity matrices: ones on the diagonal.
 fn identity(t: &mut Arrays, like: &Array, size: i64) -> Array {
     let extents = [like.batch(), &[size, size]].concat();
     let ones = t.splat("1.0", &extents, &like.element);
@@ -128,8 +129,8 @@ fn identity(t: &mut Arrays, like: &Array, size: i64) -> Array {
     t.select(&is_diagonal, &ones, &zero)
 }
 
-/// The columns p and q turned so that their first rows, as many as W has, are orthogonal; as they are, if p is not before q. p
-/// is the second of the state.
+/// Rotates columns p and q so that their first rows, as many as W has, become orthogonal; unchanged unless p < q. p is
+/// element 1 of the loop state.
 fn orthogonal(
     t: &mut Arrays,
     q: &Array,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Roots of symmetric matrices, and systems of which one half is zero.
+//! Cholesky decomposition, and triangular systems.
 
 use super::arrays::{Array, Arrays};
 
-/// `L` with `A = L Lᴴ` (or its adjoint), of which the other half is what A has there; and the first column, from 1, at which
-/// A is not positive definite, 0 if it is.
+/// `L` with `A = L Lᴴ` (or its adjoint); the other triangle is copied from A. Also the first column, counted from 1, at
+/// which A is not positive definite, or 0.
 pub(crate) fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array, Array)> {
     let (rows, columns, batch) = (a.rows(), a.columns(), a.batch().to_vec());
     if !a.is_square() {
@@ -16,24 +16,24 @@ pub(crate) fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array,
     one_each.extend([1, 1]);
     let info = t.splat("0", &one_each, "i32");
     let [root, info] = t.repeat(size, [a, info], |t, k, [a, info]| {
-        let place = t.reshape(k, &vec![1; a.rank()]);
+        let index = t.reshape(k, &vec![1; a.rank()]);
         let (row, column) = (t.positions(a, rows), t.positions(a, columns));
         let own = t.part(a, columns, k);
         let pivot = t.part(&own, rows, k);
         let pivot = t.real(&pivot);
         let root = t.apply("sqrt", &[&pivot]);
         let root = t.lifted(&root, a);
-        let below = t.compare("GT", &row, &place);
+        let below = t.compare("GT", &row, &index);
         let scaled = t.apply("divide", &[&own, &root]);
         let zero = t.number("0.0", a);
         let other = t.select(&below, &scaled, &zero);
         let across = t.adjoint(&other);
         let product = t.apply("multiply", &[&other, &across]);
         let rest = t.apply("subtract", &[a, &product]);
-        let behind = t.compare("GT", &column, &place);
-        let both = t.apply("and", &[&below, &behind]);
+        let after = t.compare("GT", &column, &index);
+        let both = t.apply("and", &[&below, &after]);
         let a = t.select(&both, &rest, a);
-        let is_pivot = t.compare("EQ", &row, &place);
+        let is_pivot = t.compare("EQ", &row, &index);
         let new = t.select(&below, &scaled, &own);
         let new = t.select(&is_pivot, &root, &new);
         let a = t.with_part(&a, columns, k, &new);
@@ -42,7 +42,7 @@ pub(crate) fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array,
         let none = t.number("0", info);
         let is_first = t.compare("EQ", info, &none);
         let one = t.number("1", info);
-        let number = t.apply("add", &[&place, &one]);
+        let number = t.apply("add", &[&index, &one]);
         let number = t.select(&is_first, &number, info);
         let info = t.select(&is_positive, info, &number);
         [a, info]
@@ -51,7 +51,7 @@ pub(crate) fn cholesky(t: &mut Arrays, a: &Array, lower: bool) -> Option<(Array,
     Some((root, t.reshape(&info, &batch)))
 }
 
-/// A matrix with zeros in the other half.
+/// A matrix with zeros in the other triangle.
 pub(super) fn half(t: &mut Arrays, a: &Array, lower: bool) -> Array {
     let (row, column) = (t.positions(a, a.rows()), t.positions(a, a.columns()));
     let kept = t.compare(if lower { "GE" } else { "LE" }, &row, &column);
@@ -59,25 +59,25 @@ pub(super) fn half(t: &mut Arrays, a: &Array, lower: bool) -> Array {
     t.select(&kept, a, &zero)
 }
 
-/// `op(A) X = B`, or `X op(A) = B`.
+/// A system `op(A) X = B`, or `X op(A) = B`.
 pub(crate) struct System {
     pub(crate) left: bool,
-    /// Which half of A counts.
+    /// Which triangle of A is read.
     pub lower: bool,
     pub(crate) transposed: bool,
     pub(crate) conjugate: bool,
-    /// The diagonal counts as ones.
+    /// Whether the diagonal is taken to be ones.
     pub(crate) unit: bool,
 }
 
 impl System {
-    /// X, by one row after the other.
+    /// Solves for X, one row after the other.
     pub(crate) fn solve(&self, t: &mut Arrays, a: &Array, b: &Array) -> Option<Array> {
         let (rows, columns) = (a.rows(), a.columns());
         if a.rank() != b.rank() || a.batch() != b.batch() || !a.is_square() {
             return None;
         }
-        // From the right: the transpose of all.
+        // From the right: transpose the system.
         let transposed = self.transposed == self.left;
         let lower = self.lower != transposed;
         let a = match self.conjugate {
@@ -102,7 +102,7 @@ impl System {
                 let last = t.splat(&(size - 1).to_string(), &[], "i32");
                 t.apply("subtract", &[&last, k])
             };
-            let place = t.reshape(&k, &vec![1; a.rank()]);
+            let index = t.reshape(&k, &vec![1; a.rank()]);
             let column = t.part(a, columns, &k);
             let mut own = t.part(b, rows, &k);
             if !unit {
@@ -110,10 +110,10 @@ impl System {
                 own = t.apply("divide", &[&own, &pivot]);
             }
             let row = t.positions(a, rows);
-            let behind = t.compare(if lower { "GT" } else { "LT" }, &row, &place);
+            let after = t.compare(if lower { "GT" } else { "LT" }, &row, &index);
             let product = t.apply("multiply", &[&column, &own]);
             let rest = t.apply("subtract", &[b, &product]);
-            let b = t.select(&behind, &rest, b);
+            let b = t.select(&after, &rest, b);
             let b = t.with_part(&b, rows, &k, &own);
             [a.clone(), b]
         });

@@ -8,7 +8,7 @@ use melior::ir::operation::OperationLike;
 use skript_dialect::melior;
 use skript_passes::ir::ops;
 
-/// Which comparison, and whether of floats in their total order.
+/// The direction of a comparison, and whether it is of floats in their total order.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
     /// `EQ`, `NE`, `GE`, `GT`, `LE` or `LT`.
@@ -55,7 +55,7 @@ pub(crate) fn compare(s: &mut Scalar, direction: Direction) -> Option<String> {
             let (join, first) = match word.as_str() {
                 "eq" => (ops::arith::ANDI, test("eq", &re)),
                 "ne" => (ops::arith::ORI, test("ne", &re)),
-                // The imaginary parts decide where the real ones are equal.
+                // The imaginary parts decide if the real ones are equal.
                 _ => {
                     let strictly = if word.starts_with('l') { "lt" } else { "gt" };
                     let (is_before, is_same) = (test(strictly, &re), test("eq", &re));

@@ -52,8 +52,8 @@ pub(super) fn of_pairs(s: &mut Scalar, name: &str, part: Float) -> Option<String
     }
 }
 
-/// `1 / (1 + e⁻ᶻ)`, or `eᶻ / (eᶻ + 1)` where that power does not overflow; beside a pole, where the sum cancels,
-/// `(1 + tanh(z / 2)) / 2`.
+/// `1 / (1 + e⁻ᶻ)`, or `eᶻ / (eᶻ + 1)` where the first exponential overflows; near a pole, where the sum cancels, `(1 +
+/// tanh(z / 2)) / 2`.
 fn logistic(s: &mut Scalar, z: &str, part: Float) -> String {
     let p = part.text();
     let t = format!("complex<{p}>");
@@ -96,7 +96,8 @@ fn constant(s: &mut Scalar, re: f64, part: &str, r#type: &str) -> String {
     s.value(format!("complex.create {re}, {im} : {type}"))
 }
 
-/// The greater (`ogt`) or lesser (`olt`) pair: real parts decide, then imaginary ones. An operand with a NaN wins.
+/// The greater (`ogt`) or lesser (`olt`) pair in lexicographic order: real parts first, then imaginary ones. An operand
+/// with a NaN wins.
 fn extreme(s: &mut Scalar, x: &str, y: &str, part: &str, r#type: &str, before: &str) -> String {
     let [[x_re, x_im], [y_re, y_im]] = [x, y]
         .map(|value| [ops::complex::RE, ops::complex::IM].map(|op| s.apply(op, &[value], r#type)));

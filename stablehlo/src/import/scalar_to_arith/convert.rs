@@ -5,7 +5,7 @@ use super::Scalar;
 use crate::import::element::{Element, Float};
 use skript_passes::ir::ops;
 
-/// The operand in the result's type.
+/// The operand converted to the result's type.
 pub(super) fn convert(s: &mut Scalar) -> Option<String> {
     let x = s.operand(0).to_owned();
     Some(between(s, &x, s.from, s.to))
@@ -57,7 +57,7 @@ fn between(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
     }
 }
 
-/// Integers modulo 2^n.
+/// Converts integers modulo 2^n.
 fn widths(s: &mut Scalar, x: &str, from: Element, to: Element) -> String {
     let op = match (width(from), width(to)) {
         (a, b) if a == b => return x.to_owned(),
@@ -97,8 +97,8 @@ fn reals(s: &mut Scalar, x: &str, from: Float, to: Float) -> String {
     }
 }
 
-/// The f32 next to an f64 whose last bit is set unless it is exact: rounded once more, to a half, it gives what one
-/// rounding would.
+/// Rounds an f64 to f32 to odd: the last bit is set if the result is inexact. Rounding it again to a half then gives
+/// the correctly rounded result.
 fn round_to_odd(s: &mut Scalar, x: &str) -> String {
     let near = s.value(format!("arith.truncf {x} : f64 to f32"));
     let back = s.value(format!("arith.extf {near} : f32 to f64"));
@@ -121,7 +121,8 @@ fn round_to_odd(s: &mut Scalar, x: &str) -> String {
     s.value(format!("arith.bitcast {bits} : i32 to f32"))
 }
 
-/// A real as integer or pred: cut off toward zero, saturated, NaN as 0; a pred is whether it is not 0.
+/// Converts a real to an integer or pred: truncates toward zero, saturates, maps NaN to 0; a pred is whether the value
+/// is not 0.
 fn cut_off(s: &mut Scalar, x: &str, float: Float, to: Element) -> String {
     let f = float.text();
     let zero = s.real(0.0, f);

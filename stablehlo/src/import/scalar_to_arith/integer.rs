@@ -73,7 +73,7 @@ pub(super) fn of_integers(s: &mut Scalar, name: &str, width: u32, signed: bool) 
     }
 }
 
-/// Quotient and remainder, of which the caller uses one; the other is dead code.
+/// Quotient and remainder; the caller uses one, and the other is dead code.
 fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (String, String) {
     let t = format!("i{width}");
     let zero = s.integer(0, &t);
@@ -82,7 +82,7 @@ fn quotient(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> (Stri
     let by_zero = s.value(format!("arith.cmpi eq, {y}, {zero} : {t}"));
     let mut unsafe_ = by_zero.clone();
     if signed {
-        // The least number by -1 traps; by 1 it is itself, which is what wrapping around gives.
+        // The minimum divided by -1 traps; divided by 1 it is itself, which is the wrapped result.
         let least = s.integer(-(1 << (width - 1)), &t);
         let is_least = s.value(format!("arith.cmpi eq, {x}, {least} : {t}"));
         let by_minus = s.value(format!("arith.cmpi eq, {y}, {ones} : {t}"));
@@ -120,7 +120,7 @@ fn shift(s: &mut Scalar, op: &str, x: &str, y: &str, width: u32, arithmetic: boo
     s.select(&fits, &shifted, &beyond, &t)
 }
 
-/// By squaring. A negative exponent gives 0 unless the base is 1 or -1, as 1/x cut off does.
+/// Power by repeated squaring. A negative exponent gives 0 unless the base is 1 or -1, which is 1/x truncated.
 fn power(s: &mut Scalar, x: &str, y: &str, width: u32, signed: bool) -> String {
     let t = format!("i{width}");
     let zero = s.integer(0, &t);

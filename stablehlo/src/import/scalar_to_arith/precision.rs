@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rounding to formats of fewer bits, by bits of the element itself.
+//! `reduce_precision`: rounds to formats of fewer bits by integer operations on the element's bits.
 
 use super::Scalar;
 use crate::import::element::{Element, Float};
@@ -16,7 +16,7 @@ pub(crate) struct Format {
     mantissa: u32,
 }
 
-/// Of a `reduce_precision`; `None` of other operations.
+/// The format of a `reduce_precision`; `None` for other operations.
 pub(crate) fn format(op: OperationRef) -> Option<Format> {
     let bits = |name: &str| {
         let value = IntegerAttribute::try_from(op.attribute(name).ok()?).ok()?;
@@ -41,13 +41,13 @@ impl Format {
         }
     }
 
-    /// What is added to exponents.
+    /// The exponent bias.
     fn bias(self) -> i128 {
         (1 << (self.exponent - 1)) - 1
     }
 }
 
-/// The operand rounded: halves to even, then infinities and zeros for what the exponent cannot say; NaN stays.
+/// The rounded operand: to the nearest, ties to even, then infinities and zeros for exponents out of range; NaN stays.
 pub(crate) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
     let Element::Float(float) = s.from else {
         return None;
@@ -86,7 +86,7 @@ pub(crate) fn reduce(s: &mut Scalar, to: Format) -> Option<String> {
         bits = s.select(&above, &infinite, &bits, &t);
         bits = s.select(&below, &sign, &bits, &t);
     }
-    // By bits: no machine must compare halves.
+    // By integer operations: not every processor compares halves.
     let rest = s.integer((1 << (float.bits() - 1)) - 1, &t);
     let size = s.apply(ops::arith::ANDI, &[&given, &rest], &t);
     let nan = s.value(format!("arith.cmpi sgt, {size}, {infinity} : {t}"));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions of complex numbers whose textbook formulas lose digits: principal branches, in terms of functions of reals.
+//! Complex functions whose textbook formulas lose accuracy: principal branches, in terms of real functions.
 //!
-//! Both parts are good to a few units in their own last place, on branch cuts (where the sign of a zero decides), beside
-//! zeros of the function, and where an intermediate result would overflow. Infinities and NaN are as in C99, annex G.
-//! W. Kahan, "Branch cuts for complex elementary functions" (1987), for the logarithm and the tangent.
+//! Both parts are accurate to a few ulp, on branch cuts (where the sign of a zero decides), near zeros of the function,
+//! and where an intermediate result would overflow. Infinities and NaN follow C99, annex G. W. Kahan, "Branch cuts for
+//! complex elementary functions" (1987), for the logarithm and the tangent.
 
 use crate::import::element::Float;
 use crate::import::terms::Terms;
@@ -12,7 +12,7 @@ use skript_passes::ir::ops;
 /// Real and imaginary part.
 pub(crate) type Pair = (String, String);
 
-/// The function of `x + iy`; `None` if its textbook formula does.
+/// The function of `x + iy`; `None` if its textbook formula is accurate.
 pub(crate) fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
     Some(match name {
         "sqrt" => sqrt(t, x, y),
@@ -38,13 +38,13 @@ pub(crate) fn size(t: &mut Terms, x: &str) -> String {
     t.op(ops::math::ABSF, &[x])
 }
 
-/// Whether it is an infinity.
+/// Whether a value is an infinity.
 pub(crate) fn infinite(t: &mut Terms, size: &str) -> String {
     let infinity = t.infinity();
     t.compare(size, "oeq", &infinity)
 }
 
-/// A sum, and what rounding took from it.
+/// A sum and its rounding error.
 fn two_sum(t: &mut Terms, a: &str, b: &str) -> Pair {
     let sum = t.add(a, b);
     let of_b = t.sub(&sum, a);
@@ -54,7 +54,7 @@ fn two_sum(t: &mut Terms, a: &str, b: &str) -> Pair {
     (sum, lost)
 }
 
-/// A square, and what rounding took from it.
+/// A square and its rounding error.
 fn square(t: &mut Terms, a: &str) -> Pair {
     let square = t.mul(a, a);
     let minus = t.op(ops::arith::NEGF, &[&square]);
@@ -62,7 +62,7 @@ fn square(t: &mut Terms, a: &str) -> Pair {
     (square, lost)
 }
 
-/// The greater of two sizes, and the lesser one's share in it: `max · √(1 + share²)` is the length.
+/// The greater of two absolute values, and the ratio of the lesser to it: `max · √(1 + ratio²)` is the length.
 pub(crate) fn greater_and_share(t: &mut Terms, a: &str, b: &str) -> Pair {
     let greater = t.op(ops::arith::MAXIMUMF, &[a, b]);
     let lesser = t.op(ops::arith::MINIMUMF, &[a, b]);
@@ -86,7 +86,7 @@ pub(crate) fn log_of_size(t: &mut Terms, x: &str, y: &str) -> String {
     let more = t.log_plus_one(&more);
     let more = t.times(&more, 0.5);
     let far = t.add(&log, &more);
-    // Near it: a² + b² - 1 without cancellation; what is subtracted is exact.
+    // Near it: a² + b² - 1 without cancellation; the subtracted part is exact.
     let ((aa, lost_a), (bb, lost_b)) = (square(t, &a), square(t, &b));
     let (less_one, all) = (t.plus(&aa, -1.0), t.plus(&aa, -0.5));
     let rest = t.plus(&bb, -0.5);
@@ -121,7 +121,7 @@ fn log_plus_one(t: &mut Terms, x: &str, y: &str) -> Pair {
     let whole = t.add(&whole, &small);
     let near = t.log_plus_one(&whole);
     let near = t.times(&near, 0.5);
-    // Beyond, 1 + x is exact, or as good.
+    // Above, 1 + x is exact or accurate enough.
     let (of_x, of_y) = (size(t, x), size(t, y));
     let reach = t.op(ops::arith::MAXIMUMF, &[&of_x, &of_y]);
     let (right, close) = (t.is(x, "ogt", -0.5), t.is(&reach, "olt", 4.0));
@@ -130,13 +130,14 @@ fn log_plus_one(t: &mut Terms, x: &str, y: &str) -> Pair {
     (re, t.op(ops::math::ATAN2, &[y, &sum]))
 }
 
-/// Both parts times a power of four that keeps halves and sums of them in range, and the root of that power's inverse.
+/// Both parts, scaled by a power of four so that half of them and their sum stay in range, and the inverse of that
+/// power's square root.
 fn scaled(t: &mut Terms, x: &str, y: &str) -> (String, String, String) {
     let (of_x, of_y) = (size(t, x), size(t, y));
     let reach = t.op(ops::arith::MAXIMUMF, &[&of_x, &of_y]);
     let huge = t.is(&reach, "ogt", 2f64.powi(100));
     let tiny = t.is(&reach, "olt", 2f64.powi(-100));
-    // No more than that: what is small beside the greater part must not fall away.
+    // Not larger: elements that are small beside the greater part must not be lost.
     let mut pick = |up: i32, down: i32| {
         let (up, down) = (t.number(2f64.powi(up)), t.number(2f64.powi(down)));
         let one = t.number(1.0);
@@ -148,7 +149,7 @@ fn scaled(t: &mut Terms, x: &str, y: &str) -> (String, String, String) {
     (x, y, back)
 }
 
-/// `√((|x| + |z|) / 2)`, the root's part that does not cancel, of scaled parts; and `|z|`.
+/// `√((|x| + |z|) / 2)`, the part of the root that does not cancel, of scaled parts; and `|z|`.
 fn greater_part(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (of_x, of_y) = (size(t, x), size(t, y));
     let (reach, share) = greater_and_share(t, &of_x, &of_y);
@@ -161,7 +162,7 @@ fn greater_part(t: &mut Terms, x: &str, y: &str) -> Pair {
     (t.op(ops::math::SQRT, &[&half]), length)
 }
 
-/// The root of scaled parts, before they are scaled back; and `|z|`, scaled.
+/// The root of scaled parts before it is scaled back; and `|z|`, scaled.
 fn scaled_root(t: &mut Terms, x: &str, y: &str) -> (Pair, String) {
     let (root, length) = greater_part(t, x, y);
     let (of_x, of_y) = (size(t, x), size(t, y));
@@ -185,14 +186,14 @@ fn scaled_root(t: &mut Terms, x: &str, y: &str) -> (Pair, String) {
     ((re, im), length)
 }
 
-/// The principal root.
+/// The principal square root.
 pub(crate) fn sqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (x, y, back) = scaled(t, x, y);
     let ((re, im), _) = scaled_root(t, &x, &y);
     (t.mul(&re, &back), t.mul(&im, &back))
 }
 
-/// The conjugate of the root over the length. Of zero, infinity; of infinities, zero.
+/// The reciprocal square root: the conjugate of the root divided by the length. Infinity for zero, zero for infinities.
 fn rsqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (x, y, back) = scaled(t, x, y);
     let ((re, im), length) = scaled_root(t, &x, &y);
@@ -217,7 +218,7 @@ fn rsqrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     )
 }
 
-/// By length and angle: a third of the angle has no cut of its own.
+/// The cube root in polar form: a third of the angle has no branch cut of its own.
 fn cbrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (of_x, of_y) = (size(t, x), size(t, y));
     let (reach, share) = greater_and_share(t, &of_x, &of_y);
@@ -242,7 +243,7 @@ fn cbrt(t: &mut Terms, x: &str, y: &str) -> Pair {
     (re, t.select(&straight, &flat, &im))
 }
 
-/// `exp(x)` as two factors, of which none overflows where their product with something small does not.
+/// `exp(x)` as two factors, neither of which overflows if their product with a small number does not.
 fn factors(t: &mut Terms, x: &str) -> (String, String) {
     let limit = match t.float {
         Float::F64 => 700.0,
@@ -278,7 +279,8 @@ fn exp_minus_one(t: &mut Terms, x: &str, y: &str) -> Pair {
     (t.select(&real, &less_one, &re), t.select(&real, y, &im))
 }
 
-/// `(a cosh y, b sinh y)`: with `a` and `b` sine and cosine of the other part, nothing overflows before they do.
+/// `(a cosh y, b sinh y)`, where `a` and `b` are sine and cosine of the other part: no intermediate result overflows
+/// before the result does.
 fn stretched(t: &mut Terms, a: &str, b: &str, y: &str) -> Pair {
     let of_y = size(t, y);
     let (first, second) = factors(t, &of_y);
@@ -348,7 +350,7 @@ pub(crate) fn tanh(t: &mut Terms, x: &str, y: &str) -> Pair {
     let product = t.times(&product, 4.0);
     let product = t.mul(&product, &fall);
     let product = t.mul(&product, &fall);
-    // At infinity any angle will do; elsewhere it must be one.
+    // At infinity any angle is possible; elsewhere it must be a number.
     let (endless, none) = (infinite(t, &of_x), t.number(0.0));
     let flat = t.op(ops::math::COPYSIGN, &[&none, &product]);
     let nothing = t.times(&product, 0.0);

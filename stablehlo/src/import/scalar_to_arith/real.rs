@@ -6,7 +6,7 @@ use crate::import::element::Float;
 use crate::import::terms::Terms;
 use skript_passes::ir::ops;
 
-/// Operations whose operands are of type `float`; so is the result, except of tests.
+/// Operations with operands of type `float`; the result has that type too, except for tests.
 pub(super) fn of_reals(s: &mut Scalar, name: &str, float: Float) -> Option<String> {
     let t = float.text();
     let x = s.operand(0).to_owned();

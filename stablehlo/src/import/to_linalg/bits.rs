@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `bitcast_convert`: the bits of elements as elements of another type.
+//! `bitcast_convert`: reinterprets the bits of elements as elements of another type.
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
@@ -11,13 +11,13 @@ use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 use std::cmp::Ordering;
 
-/// A narrower type adds a last dimension, a wider one takes it away; the lowest bits stand first.
+/// A narrower type adds a last dimension, a wider one removes it; the lowest bits come first.
 pub(crate) fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (operand, result) = (found.operand(0)?, found.result()?);
     let (from, to) = (operand.element, result.element);
     let rank = result.rank();
     let mut body = Lines::default();
-    let mut places = vec![dims(0..rank)];
+    let mut positions = vec![dims(0..rank)];
     let value = match (from.bits(), to.bits()) {
         (a, b) if a == b => {
             let value = unsigned_as_signless(&mut body, "%i0", from);
@@ -32,12 +32,12 @@ pub(crate) fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c,
                 Ordering::Less => {
                     let parts = operand.extents.last().copied().unwrap_or(0);
                     let part = |n: i64| [dims(0..rank), vec![n.to_string()]].concat();
-                    places = (0..parts).map(part).collect();
-                    joined(&mut body, from, &wide, &narrow, places.len())
+                    positions = (0..parts).map(part).collect();
+                    joined(&mut body, from, &wide, &narrow, positions.len())
                 }
                 _ => {
                     let last = rank.saturating_sub(1);
-                    places = vec![dims(0..last)];
+                    positions = vec![dims(0..last)];
                     let whole = bits_of(&mut body, "%i0", from);
                     let number = body.value(format!("linalg.index {last} : index"));
                     let number = body.value(format!("arith.index_cast {number} : index to {wide}"));
@@ -54,28 +54,28 @@ pub(crate) fn bitcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c,
     body.line(format!("linalg.yield {value} : {}", to.text()));
     let mut lines = Lines::default();
     let out = empty(&mut lines, result);
-    let inputs = places.into_iter().map(|p| Port::new("%0", operand, p));
+    let inputs = positions.into_iter().map(|p| Port::new("%0", operand, p));
     let inputs: Vec<Port> = inputs.collect();
     let out = Port::new(&out, result, dims(0..rank));
     let made = generic(&mut lines, rank, 0, &inputs, &[out], body.text());
     Ok(found.splice(&lines, &made)?.values)
 }
 
-/// The bits of the inputs `%i0`, `%i1`, … as one integer of type `to`, the first in its lowest bits.
+/// The bits of the inputs `%i0`, `%i1`, … as one integer of type `to`, with the first one in its lowest bits.
 fn joined(body: &mut Lines, element: Element, from: &str, to: &str, parts: usize) -> String {
     let mut whole = body.value(format!("arith.constant 0 : {to}"));
     for part in 0..parts {
         let bits = bits_of(body, &format!("%i{part}"), element);
         let bits = body.value(format!("arith.extui {bits} : {from} to {to}"));
-        let place = part * element.bits() as usize;
-        let by = body.value(format!("arith.constant {place} : {to}"));
+        let position = part * element.bits() as usize;
+        let by = body.value(format!("arith.constant {position} : {to}"));
         let bits = body.value(format!("arith.shli {bits}, {by} : {to}"));
         whole = body.value(format!("arith.ori {whole}, {bits} : {to}"));
     }
     whole
 }
 
-/// An element, which is not complex, as an integer of its width.
+/// A real or integer element as an integer of its width.
 fn bits_of(body: &mut Lines, value: &str, element: Element) -> String {
     let value = unsigned_as_signless(body, value, element);
     let bits = format!("i{}", element.bits());
@@ -100,7 +100,7 @@ fn convert(body: &mut Lines, value: &str, from: &str, to: &str) -> String {
     )
 }
 
-/// `op value : from to to`, unless both types are one.
+/// Appends `op value : from to to`, unless both types are equal.
 fn apply(body: &mut Lines, op: &str, value: &str, from: &str, to: &str) -> String {
     match from == to {
         true => value.to_owned(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions of `chlo`, the dialect of what StableHLO can be composed of, as printers leave it in.
+//! Operations of `chlo`, the dialect of composite StableHLO functions, as printers leave them in programs.
 
 mod bessel;
 mod complex;
@@ -23,7 +23,7 @@ const FUNCTIONS: [&str; 10] = [
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "erfc", "sinh",
 ];
 
-/// The elementwise ones; `None` for others.
+/// The conversion of an elementwise `chlo` operation; `None` for other operations.
 pub(super) fn map<'c: 'a, 'a>(
     found: &Found<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, PassError> {
@@ -39,10 +39,10 @@ pub(super) fn map<'c: 'a, 'a>(
         (_, Element::Complex(part)) => complex::function(&mut body, name, part),
         _ => None,
     };
-    value.map(|v| place(found, body, &v)).transpose()
+    value.map(|v| position(found, body, &v)).transpose()
 }
 
-/// Halves are computed in f32 and rounded once.
+/// Computes halves in f32 and rounds once.
 fn of_reals(body: &mut Lines, found: &Found, own: Element) -> Option<String> {
     let Element::Float(float) = accumulator(own) else {
         return None;
@@ -77,8 +77,8 @@ fn of_reals(body: &mut Lines, found: &Found, own: Element) -> Option<String> {
     })
 }
 
-/// The map over all operands, which have one shape, whose body ends in `value`.
-fn place<'c: 'a, 'a>(
+/// A map over all operands, which have one shape; its body ends in `value`.
+fn position<'c: 'a, 'a>(
     found: &Found<'c, 'a>,
     mut body: Lines,
     value: &str,
@@ -102,8 +102,8 @@ fn place<'c: 'a, 'a>(
     found.replace(&lines, &made.concat())
 }
 
-/// M. Giles, "Approximating the erfinv function" (2010): a polynomial in w = -log(1 - x²), one in the middle and one for
-/// the ends; f64 is mended by Newton's method.
+/// M. Giles, "Approximating the erfinv function" (2010): polynomials in w = -log(1 - x²), one for the middle and one
+/// for the tails; f64 is refined by Newton's method.
 fn inverse_error(lines: &mut Lines, x: &str, float: Float) -> String {
     const MIDDLE: [f64; 9] = [
         2.81022636e-08,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Choices whose condition or bounds may be scalars.
+//! `select` and `clamp` with conditions or bounds that may be scalars.
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::{Found, Tensor};
@@ -8,8 +8,8 @@ use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 
-/// Where an operand is read: everywhere at its only element if its rank is 0.
-fn place(operand: &Tensor, rank: usize) -> Vec<String> {
+/// The subscripts of an operand: its only element if its rank is 0.
+fn position(operand: &Tensor, rank: usize) -> Vec<String> {
     dims(0..operand.rank().min(rank))
 }
 
@@ -34,7 +34,7 @@ fn map<'c: 'a, 'a>(found: &Found<'c, 'a>, body: &str) -> Result<Vec<Value<'c, 'a
     let mut lines = Lines::default();
     let inputs: Vec<Port> = (0..)
         .zip(&found.operands)
-        .map(|(n, t): (usize, _)| Port::new(&format!("%{n}"), t, place(t, rank)))
+        .map(|(n, t): (usize, _)| Port::new(&format!("%{n}"), t, position(t, rank)))
         .collect();
     let out = empty(&mut lines, result);
     let out = Port::new(&out, result, dims(0..rank));

@@ -13,10 +13,10 @@ use skript_passes::ir;
 use skript_passes::ir::dense;
 use skript_passes::ir::splice::{Lines, splice};
 
-/// One element that stands for more than so many is written at run time: code does not hold it that often.
+/// The number of elements from which a splat is filled at run time instead of stored in the object code.
 const REPEATED: i64 = 1 << 10;
 
-/// A tensor; complex ones are put together from two.
+/// A constant tensor; complex ones are combined from two real ones.
 pub(crate) fn constant<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, PassError> {
     let (value, tensor) = (value_of(found.op)?, found.result()?);
     if tensor.volume() <= REPEATED || !dense::is_splat(value) {
@@ -49,7 +49,9 @@ pub(super) fn scalar<'c: 'a, 'a>(
 }
 
 fn value_of<'c: 'a, 'a>(constant: OperationRef<'c, 'a>) -> Result<Attribute<'c>, PassError> {
-    Ok(Constant::cast(constant).ok_or("is no constant")?.value()?)
+    Ok(Constant::cast(constant)
+        .ok_or("is not a constant")?
+        .value()?)
 }
 
 fn values<'c: 'a, 'a>(
@@ -91,7 +93,7 @@ fn values<'c: 'a, 'a>(
             };
             let mut lines = Lines::default();
             let out = empty(&mut lines, tensor);
-            let place = dims(0..tensor.rank());
+            let position = dims(0..tensor.rank());
             let body = format!(
                 "%c = complex.create %i0, %i1 : {e}\nlinalg.yield %c : {e}",
                 e = tensor.element.text()
@@ -101,10 +103,10 @@ fn values<'c: 'a, 'a>(
                 tensor.rank(),
                 0,
                 &[
-                    Port::new("%0", &reals, place.clone()),
-                    Port::new("%1", &reals, place.clone()),
+                    Port::new("%0", &reals, position.clone()),
+                    Port::new("%1", &reals, position.clone()),
                 ],
-                &[Port::new(&out, tensor, place)],
+                &[Port::new(&out, tensor, position)],
                 &body,
             );
             let made = made.into_iter().map(|name| (name, tensor.text()));
@@ -114,7 +116,7 @@ fn values<'c: 'a, 'a>(
     }
 }
 
-/// The bytes of the elements; those of one if all are equal.
+/// The bytes of the elements; of one element for a splat.
 fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
     let tensor = Tensor::of(dense::type_of(value)).ok_or("has a value of an unknown type")?;
     let one = match tensor.element {
@@ -129,7 +131,7 @@ fn bytes(value: Attribute<'_>) -> Result<Vec<u8>, PassError> {
     bytes.ok_or_else(|| "has a value that is not dense".into())
 }
 
-/// A zero as a scalar: its name.
+/// The name of a scalar zero.
 pub(super) fn zero(lines: &mut Lines, element: Element) -> String {
     let signless = element.signless();
     match element {

@@ -21,15 +21,15 @@ pub(crate) fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         ["lhs_contracting_dimensions", "rhs_contracting_dimensions"].map(list);
     // Loops: the result's dimensions, then the contracted ones.
     let (mut free, reductions) = (lhs_batch.len().., lhs_sums.len());
-    let mut place = |tensor: &Tensor, batch: &[i64], sums: &[i64]| {
+    let mut index = |tensor: &Tensor, batch: &[i64], sums: &[i64]| {
         let position = |list: &[i64], d: i64| list.iter().position(|x| *x == d);
         dims((0..).take(tensor.rank()).filter_map(|d| {
             let sum = || position(sums, d).map(|n| result.rank() + n);
             position(batch, d).or_else(sum).or_else(|| free.next())
         }))
     };
-    let of_lhs = place(lhs, &lhs_batch, &lhs_sums);
-    let of_rhs = place(rhs, &rhs_batch, &rhs_sums);
+    let of_lhs = index(lhs, &lhs_batch, &lhs_sums);
+    let of_rhs = index(rhs, &rhs_batch, &rhs_sums);
     let sum = Tensor {
         extents: result.extents.clone(),
         element: accumulator(result.element),
@@ -52,7 +52,7 @@ pub(crate) fn dot_general<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     found.replace(&lines, &made)
 }
 
-/// The sum in the result's element type.
+/// The sum converted to the result's element type.
 fn finished(lines: &mut Lines, name: &str, sum: &Tensor, result: &Tensor) -> String {
     match sum == result {
         true => name.to_owned(),
@@ -60,7 +60,7 @@ fn finished(lines: &mut Lines, name: &str, sum: &Tensor, result: &Tensor) -> Str
     }
 }
 
-/// The labels of the dimensions: `[b, f, 0, 1]`.
+/// The labels of the dimensions, as in `[b, f, 0, 1]`.
 struct Labels(Vec<String>);
 
 impl Labels {
@@ -77,8 +77,8 @@ impl Labels {
             .ok_or_else(|| format!("has no dimension {label}").into())
     }
 
-    /// The subscripts of all dimensions, from that of each label.
-    fn places(&self, of: impl Fn(Label) -> String) -> Vec<String> {
+    /// The subscripts of all dimensions, from the subscript of each label.
+    fn indices(&self, of: impl Fn(Label) -> String) -> Vec<String> {
         let label = |text: &String| match text.parse() {
             Ok(space) => Label::Space(space),
             Err(_) => Label::Named(text.chars().next().unwrap_or_default()),
@@ -121,7 +121,7 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let groups = features.max(batches);
 
     let mut lines = Lines::default();
-    // The input with its border, and with holes where it is dilated.
+    // The input with its border, and with zeros between elements if it is dilated.
     let none = Border {
         low: 0,
         high: 0,
@@ -144,7 +144,8 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     ));
     let (source, source_type) = padded(&mut lines, "%0", input, &zero, &borders);
 
-    // The kernel as it is slid: a loop's map that counts down has no inverse, so reversed windows are turned here.
+    // The kernel in the order in which it is applied: a map with a decreasing loop has no inverse, so reversed windows
+    // are reversed here.
     let mut turned = Vec::new();
     for (s, _) in backwards.iter().enumerate().filter(|(_, turned)| **turned) {
         turned.push(of_kernel.at(&s.to_string())? as i64);
@@ -165,7 +166,7 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let per_group = of_kernel.extent("i", kernel)?;
     let per_batch = of_input.extent("b", input)? / batches;
     let factor = |list: &[i64], s: usize| list.get(s).copied().unwrap_or(1);
-    let place = of_input.places(|label| match label {
+    let index = of_input.indices(|label| match label {
         Label::Named('b') if batches == 1 => format!("d{n}"),
         Label::Named('b') => format!("d{g} * {per_batch} + d{n}"),
         Label::Named(_) if features == 1 => format!("d{channel}"),
@@ -178,7 +179,7 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
             factor(&spread, s)
         ),
     });
-    let window = of_kernel.places(|label| match label {
+    let window = of_kernel.indices(|label| match label {
         Label::Named('o') => format!("d{g}, d{f}"),
         Label::Named(_) => format!("d{channel}"),
         Label::Space(s) => format!("d{}", channel + 1 + s),
@@ -198,7 +199,7 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         channel + 1 + spatial,
         1 + spatial,
         &[
-            Port::new(&source, &source_type, place),
+            Port::new(&source, &source_type, index),
             Port::new(&weights, &split, window),
         ],
         &[Port::new(&init, &sum, dims(0..channel))],
@@ -208,7 +209,7 @@ pub(crate) fn convolution<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     joined.splice(1..=2, [groups * outs]);
     let joined = sum.with_extents(&joined);
     let whole = reshaped(&mut lines, &made.concat(), &sum, &joined);
-    // From batch, feature, space to the order that is asked for.
+    // From batch, feature, space to the requested order.
     let mut order = vec![of_result.at("b")?, of_result.at("f")?];
     for s in 0..spatial {
         order.push(of_result.at(&s.to_string())?);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Control flow: regions move as they are, their ends become those of `scf`.
+//! Control flow: moves regions into `scf` operations and replaces their terminators.
 
 use super::operation::Found;
 use melior::ir::operation::OperationLike;
@@ -18,7 +18,7 @@ fn block<'c: 'a, 'a>(region: &Region<'c>) -> Result<BlockRef<'c, 'a>, PassError>
     regions::first_block(region).ok_or_else(|| "has a region without a block".into())
 }
 
-/// Ends a block in `scf.yield` of what it returned.
+/// Replaces the terminator of a block by `scf.yield`.
 fn end_in_yield<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Result<(), PassError> {
     let end = ir::operations(block)
         .last()
@@ -82,7 +82,7 @@ pub(crate) fn choose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     Ok(made.results().map(Value::from).collect())
 }
 
-/// `case`: one `scf.if` in the other; a number that is none takes the last branch.
+/// `case`: nested `scf.if` operations; an index out of range selects the last branch.
 pub(crate) fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut branches = Vec::new();
     for n in 0..found.op.region_count() {
@@ -98,7 +98,7 @@ pub(crate) fn select_branch<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
     )?;
     let number = number.values.first().copied().ok_or("lost its number")?;
     if branches.len() == 1 {
-        // Both sides are the same computation: the second one is never run.
+        // Both branches contain the same computation: the second one is never executed.
         let only = branches.pop().ok_or("has no branch")?;
         return regions::inline(found.op, &only).map_err(PassError::from);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `fft`: each dimension as a sum over roots of unity, which are a table.
+//! `fft`: for each dimension a sum over a table of roots of unity.
 //!
-//! n² products along a dimension of n elements: meant for the lengths of programs' tests and small signals.
+//! Needs n² products along a dimension of n elements: intended for tests and short signals.
 
 use super::generic::{Port, dims, filled_with, generic};
 use super::operation::{Found, Tensor};
@@ -13,14 +13,14 @@ use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 use std::f64::consts::TAU;
 
-/// How elements become elements along one dimension.
+/// The kind of a transform along one dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// Complex to complex.
     Whole,
-    /// Real to the first half of what is symmetric.
+    /// Real to the first half of a symmetric spectrum.
     Halved,
-    /// The first half of what is symmetric to real.
+    /// The first half of a symmetric spectrum to real.
     Doubled,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn transform<'c: 'a, 'a>(
         .zip(lengths)
         .map(|(d, n)| (d, n, Step::Whole))
         .collect();
-    // Where one side is real, the last dimension is halved there: real values come first and go last.
+    // If one side is real, the last dimension is halved: real inputs are processed first, real outputs last.
     if let Some(last) = steps.last_mut() {
         last.2 = match (operand.element, result.element) {
             (Element::Float(_), _) => Step::Halved,
@@ -72,7 +72,7 @@ pub(crate) fn transform<'c: 'a, 'a>(
     Ok(found.splice(&lines, &[value])?.values)
 }
 
-/// One dimension on its way.
+/// The state of the transform of one dimension.
 struct Dimension {
     /// Distinguishes the names of tables.
     number: usize,
@@ -111,12 +111,12 @@ impl Dimension {
         };
         let start = filled_with(lines, &zero, &result);
         let rank = tensor.rank();
-        let mut place = dims(0..rank);
-        if let Some(own) = place.get_mut(self.dimension) {
+        let mut position = dims(0..rank);
+        if let Some(own) = position.get_mut(self.dimension) {
             *own = format!("d{rank}");
         }
         if self.step == Step::Doubled {
-            // Both halves hold what stands in one, but for the first and the middle element.
+            // Each element stands for two, except for the first and the middle one.
             let edge = |q: i64| q == 0 || 2 * q == n;
             let weights = (0..=n / 2).map(|q| if edge(q) { 1.0 } else { 2.0 });
             self.table(lines, "weight", weights);
@@ -125,7 +125,7 @@ impl Dimension {
             lines,
             rank + 1,
             1,
-            &[Port::new(value, tensor, place)],
+            &[Port::new(value, tensor, position)],
             &[Port::new(&start, &result, dims(0..rank))],
             &self.term(rank),
         );
@@ -147,7 +147,7 @@ impl Dimension {
         format!("tensor<{count}x{}>", self.part.text())
     }
 
-    /// The product of an element and a root, and the sum so far.
+    /// Adds the product of an element and a root to the sum.
     fn term(&self, rank: usize) -> String {
         let p = self.part.text();
         let c = format!("complex<{p}>");

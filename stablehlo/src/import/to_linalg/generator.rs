@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `rng_bit_generator`: bits that a key and a counter decide, each element for itself.
+//! `rng_bit_generator`: counter-based random bits; each element depends on the key and its counter only.
 //!
 //! The generators are those of J. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011): Threefry-2x32
-//! with 20 rounds, Philox-4x32 with 10. Which element has which counter, and the next state, is as in XLA, whose default is
-//! Philox. The state is the key and the counter; Philox counts in 128 bits, of which a state of two words holds the lower
-//! half only: the upper one is the key.
+//! with 20 rounds, Philox-4x32 with 10. The counter of each element and the next state are as in XLA, whose default is
+//! Philox. The state is the key and the counter; Philox has a 128-bit counter, of which a state of two words holds only
+//! the lower half; the upper half is the key.
 
 use super::generic::{Port, dims, empty, generic};
 use super::operation::Found;
@@ -15,11 +15,11 @@ use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_passes::ir::splice::Lines;
 
-/// 64-bit words as names of `i64`: the key, and the counter's halves.
+/// 64-bit words as names of `i64` values: the key, and the halves of the counter.
 struct State {
     key: String,
     counter: String,
-    /// Philox alone counts so far.
+    /// The upper half, which only Philox has.
     upper: String,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
                 .into(),
         );
     }
-    // Reals are made of random bits like integers.
+    // Reals are computed from random bits like integers.
     let width = match result.element {
         Element::Unsigned(width) | Element::Signed(width) => width,
         Element::Float(float) => float.bits(),
@@ -50,8 +50,8 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     let mut lines = Lines::default();
     let mut words = Vec::new();
     for n in 0..given {
-        let place = lines.value(format!("arith.constant {n} : index"));
-        let word = lines.value(format!("tensor.extract %0[{place}] : {}", state.text()));
+        let address = lines.value(format!("arith.constant {n} : index"));
+        let word = lines.value(format!("tensor.extract %0[{address}] : {}", state.text()));
         words.push(lines.value(format!(
             "builtin.unrealized_conversion_cast {word} : ui64 to i64"
         )));
@@ -60,7 +60,7 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
         return Err("lacks its state".into());
     };
     let upper = own.first().unwrap_or(key);
-    // Names inside of the body differ from those around it.
+    // Names inside the body differ from those outside.
     let mut body = Lines::default();
     let around = State {
         key: "%key".to_owned(),
@@ -107,9 +107,9 @@ pub(super) fn generate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Result<Vec<Value<'c
     Ok(found.splice(&lines, &[next, bits])?.values)
 }
 
-/// A map without inputs whose body names values around it.
+/// A map without inputs whose body uses values from outside.
 fn plain(lines: &mut Lines, rank: usize, out: Port, body: &str) -> String {
-    // `generic` renames what begins with `%v`, so the outer names go in behind it.
+    // `generic` renames names that begin with `%v`, so the outer names are inserted afterwards.
     let marked = body.replace("%v", "%outer");
     let mut inner = Lines::default();
     let made = generic(&mut inner, rank, 0, &[], &[out], &marked);
@@ -119,34 +119,34 @@ fn plain(lines: &mut Lines, rank: usize, out: Port, body: &str) -> String {
     lines.value(rhs.trim_end())
 }
 
-/// The value at an element, i32 or i64, and by how much the counter grows.
+/// The value of an element, i32 or i64, and the increment of the counter.
 fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (String, i64) {
-    let places = places(body, extents.len());
+    let addresses = places(body, extents.len());
     if width == 64 {
-        let number = linear(body, &places, extents);
+        let number = linear(body, &addresses, extents);
         let (low, high) = block_of_two(body, state, &number);
         return (joined(body, &low, &high), extents.iter().product());
     }
-    // Two elements side by side share a counter: along the first even dimension, else along the longest.
+    // Two neighbouring elements share a counter: along the first even dimension, else along the longest.
     let even = extents.iter().position(|e| e % 2 == 0);
     let longest = || {
         let all = extents.iter().enumerate().rev();
         all.max_by_key(|(_, extent)| **extent).map(|(d, _)| d)
     };
     let mut halves = extents.to_vec();
-    let mut half_places = places;
+    let mut half_positions = addresses;
     let split = even.or_else(longest);
-    let split = split.and_then(|d| halves.get_mut(d).zip(half_places.get_mut(d)));
-    let Some((extent, place)) = split else {
+    let split = split.and_then(|d| halves.get_mut(d).zip(half_positions.get_mut(d)));
+    let Some((extent, address)) = split else {
         let number = body.value("arith.constant 0 : i64");
         return (block_of_two(body, state, &number).0, 1);
     };
     let two = body.value("arith.constant 2 : i64");
     *extent = (*extent + 1) / 2;
-    let whole = std::mem::take(place);
-    *place = body.value(format!("arith.divui {whole}, {two} : i64"));
+    let whole = std::mem::take(address);
+    *address = body.value(format!("arith.divui {whole}, {two} : i64"));
     let lane = body.value(format!("arith.remui {whole}, {two} : i64"));
-    let number = linear(body, &half_places, &halves);
+    let number = linear(body, &half_positions, &halves);
     let (first, second) = block_of_two(body, state, &number);
     let lane = body.value(format!("arith.trunci {lane} : i64 to i1"));
     let value = body.value(format!("arith.select {lane}, {second}, {first} : i32"));
@@ -154,8 +154,8 @@ fn three_fry(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (S
 }
 
 fn philox(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (String, i64) {
-    let places = places(body, extents.len());
-    let number = linear(body, &places, extents);
+    let addresses = places(body, extents.len());
+    let number = linear(body, &addresses, extents);
     let words = if width == 64 { 2 } else { 1 };
     let volume: i64 = extents.iter().product();
     let per_block = body.value(format!("arith.constant {} : i64", 4 / words));
@@ -179,23 +179,23 @@ fn philox(body: &mut Lines, state: &State, extents: &[i64], width: u32) -> (Stri
     (value, (volume * words + 3) / 4)
 }
 
-/// The indices of the map, as i64.
+/// The indices of the map as i64.
 fn places(body: &mut Lines, rank: usize) -> Vec<String> {
-    let mut places = Vec::new();
+    let mut addresses = Vec::new();
     for d in 0..rank {
         let index = body.value(format!("linalg.index {d} : index"));
-        places.push(body.value(format!("arith.index_cast {index} : index to i64")));
+        addresses.push(body.value(format!("arith.index_cast {index} : index to i64")));
     }
-    places
+    addresses
 }
 
-/// The number of a place, row by row.
-fn linear(body: &mut Lines, places: &[String], extents: &[i64]) -> String {
+/// The row-major number of an element.
+fn linear(body: &mut Lines, addresses: &[String], extents: &[i64]) -> String {
     let mut number = body.value("arith.constant 0 : i64");
-    for (place, extent) in places.iter().zip(extents) {
+    for (address, extent) in addresses.iter().zip(extents) {
         let extent = body.value(format!("arith.constant {extent} : i64"));
         number = body.value(format!("arith.muli {number}, {extent} : i64"));
-        number = body.value(format!("arith.addi {number}, {place} : i64"));
+        number = body.value(format!("arith.addi {number}, {address} : i64"));
     }
     number
 }
@@ -224,7 +224,7 @@ fn apply(body: &mut Lines, op: &str, a: &str, b: &str) -> String {
     body.value(format!("arith.{op} {a}, {b} : i32"))
 }
 
-/// Threefry-2x32 of the counter and `number` more.
+/// Threefry-2x32 of the counter plus `number`.
 fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, String) {
     const EVEN: [u32; 4] = [13, 15, 26, 6];
     const ODD: [u32; 4] = [17, 29, 16, 24];
@@ -261,7 +261,7 @@ fn block_of_two(body: &mut Lines, state: &State, number: &str) -> (String, Strin
     (x, y)
 }
 
-/// The halves of a counter and so many more.
+/// The halves of a counter after an increment.
 fn counted(body: &mut Lines, counter: &str, upper: &str, more: &str) -> (String, String) {
     let low = body.value(format!("arith.addi {counter}, {more} : i64"));
     let carry = body.value(format!("arith.cmpi ult, {low}, {counter} : i64"));
@@ -270,7 +270,7 @@ fn counted(body: &mut Lines, counter: &str, upper: &str, more: &str) -> (String,
     (low, high)
 }
 
-/// Philox-4x32 of the counter and `number` more.
+/// Philox-4x32 of the counter plus `number`.
 fn block_of_four(body: &mut Lines, state: &State, number: &str) -> [String; 4] {
     let (low, high) = counted(body, &state.counter, &state.upper, number);
     let ((a, b), (c, d)) = (halves(body, &low), halves(body, &high));

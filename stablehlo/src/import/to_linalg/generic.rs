@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `linalg.generic` as text.
+//! Writes `linalg.generic` as text.
 
 use super::operation::Tensor;
 use skript_passes::ir::splice::Lines;
 
-/// One operand: name, type, and the places it is read or written at, in `d0`, `d1`, ….
+/// One operand: name, type, and its subscripts in terms of `d0`, `d1`, ….
 pub(super) struct Port {
     pub name: String,
     pub tensor: Tensor,
-    pub place: Vec<String>,
+    pub position: Vec<String>,
 }
 
 impl Port {
-    pub(super) fn new(name: &str, tensor: &Tensor, place: Vec<String>) -> Port {
+    pub(super) fn new(name: &str, tensor: &Tensor, position: Vec<String>) -> Port {
         Port {
             name: name.to_owned(),
             tensor: tensor.clone(),
-            place,
+            position,
         }
     }
 }
 
-/// `d0`, `d1`, … of these dimensions.
+/// The names `d0`, `d1`, … of these dimensions.
 pub(crate) fn dims(dimensions: impl IntoIterator<Item = usize>) -> Vec<String> {
     dimensions.into_iter().map(|d| format!("d{d}")).collect()
 }
 
-/// An operation over `loops`, of which the last `reductions` reduce. The body sees inputs as `%i0`, …, outputs as `%o0`, …
-/// and ends in `linalg.yield`. Gives the results' names.
+/// An operation over `loops`, of which the last `reductions` reduce. The body has inputs `%i0`, …, outputs `%o0`, …,
+/// and ends in `linalg.yield`. Returns the names of the results.
 pub(super) fn generic(
     lines: &mut Lines,
     loops: usize,
@@ -36,12 +36,12 @@ pub(super) fn generic(
     outputs: &[Port],
     body: &str,
 ) -> Vec<String> {
-    // Names inside must differ from those around.
+    // Names inside must differ from those outside.
     let body = body.replace("%v", "%w");
     let all = dims(0..loops).join(", ");
     let ports = || inputs.iter().chain(outputs);
     let maps: Vec<String> = ports()
-        .map(|p| format!("affine_map<({all}) -> ({})>", p.place.join(", ")))
+        .map(|p| format!("affine_map<({all}) -> ({})>", p.position.join(", ")))
         .collect();
     let iterators: Vec<&str> = (0..loops)
         .map(|d| {
@@ -88,14 +88,14 @@ pub(super) fn empty(lines: &mut Lines, tensor: &Tensor) -> String {
     lines.value(format!("tensor.empty() : {}", tensor.text()))
 }
 
-/// A tensor that holds the only element of `scalar`, a tensor of rank 0, everywhere.
+/// A tensor filled with the only element of `scalar`, a tensor of rank 0.
 pub(super) fn filled(lines: &mut Lines, scalar: &str, tensor: &Tensor) -> String {
     let element = tensor.element.text();
     let value = lines.value(format!("tensor.extract {scalar}[] : tensor<{element}>"));
     filled_with(lines, &value, tensor)
 }
 
-/// A tensor that holds `value`, a scalar, everywhere.
+/// A tensor filled with the scalar `value`.
 pub(crate) fn filled_with(lines: &mut Lines, value: &str, tensor: &Tensor) -> String {
     let empty = empty(lines, tensor);
     lines.value(format!(

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loops of `scf` as text.
+//! Writes `scf` loops as text.
 
 use skript_passes::ir::splice::Lines;
 
-/// What a loop carries: a value's name and type.
+/// The name and type of a loop-carried value.
 pub(crate) type Carried = (String, String);
 
-/// Writes what loops do, from their indices and what they carry; gives what is carried on.
+/// Writes the body of loops from their indices and loop-carried values; returns the yielded values.
 pub(super) type Body<'b> = dyn FnMut(&mut Lines, &[String], &[String]) -> Vec<String> + 'b;
 
 /// As [`Body`], for one loop.
 pub(crate) type OneBody<'b> = dyn FnMut(&mut Lines, &str, &[String]) -> Vec<String> + 'b;
 
-/// One loop per extent, the last innermost; `inner` writes the body and gives what is carried on. Gives the names of the
-/// final values.
+/// A nest with one loop per extent, the last one innermost; `inner` writes the body and returns the yielded values.
+/// Returns the names of the results.
 pub(crate) fn nest(
     lines: &mut Lines,
     extents: &[i64],
@@ -52,7 +52,7 @@ fn level(
     )
 }
 
-/// A loop from, to, by; `inner` is given its index and what it carries.
+/// A loop with lower bound, upper bound and step; `inner` receives its index and loop-carried values.
 pub(super) fn one(
     lines: &mut Lines,
     bounds: [&str; 3],

@@ -64,7 +64,7 @@ impl Tensor {
 /// An operation to convert.
 pub(crate) struct Found<'c, 'a> {
     pub op: OperationRef<'c, 'a>,
-    /// Without the dialect.
+    /// The name without the dialect.
     pub name: String,
     pub values: Vec<Value<'c, 'a>>,
     pub(crate) operands: Vec<Tensor>,
@@ -109,20 +109,20 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         self.results.first().ok_or_else(|| "lacks a result".into())
     }
 
-    /// A list of integers; `None` if it is not given.
+    /// A list of integers; `None` if the attribute is absent.
     pub(crate) fn i64s(&self, name: &str) -> Option<Vec<i64>> {
         let attribute = self.op.attribute(name).ok()?;
         let list = DenseI64ArrayAttribute::try_from(attribute).ok()?;
         (0..list.len()).map(|n| list.element(n).ok()).collect()
     }
 
-    /// A list of integers that must be there.
+    /// A required list of integers.
     pub(crate) fn list(&self, name: &str) -> Result<Vec<i64>, PassError> {
         let missing = || PassError::from(format!("lacks its attribute {name}"));
         self.i64s(name).ok_or_else(missing)
     }
 
-    /// Pairs of a `tensor<Nx2xi64>`, such as padding; zeros for `count` if it is not given.
+    /// The pairs of a `tensor<Nx2xi64>`, such as padding; `count` zeros if the attribute is absent.
     pub(crate) fn pairs(&self, name: &str, count: usize) -> Result<Vec<(i64, i64)>, PassError> {
         let Ok(attribute) = self.op.attribute(name) else {
             return Ok(vec![(0, 0); count]);
@@ -140,7 +140,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         Some(IntegerAttribute::try_from(attribute).ok()?.value())
     }
 
-    /// A list of bools; empty if it is not given.
+    /// A list of bools; empty if the attribute is absent.
     pub(crate) fn bools(&self, name: &str) -> Vec<bool> {
         let text = self.op.attribute(name).map(|a| a.to_string());
         let text = text.unwrap_or_default();
@@ -152,7 +152,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
             .collect()
     }
 
-    /// `key = [1, 2]` or `key = 1` of a dimension-numbers attribute; empty if it is not there.
+    /// The list of `key = [1, 2]` or `key = 1` in a dimension-numbers attribute; empty if the key is absent.
     pub(crate) fn numbers(&self, attribute: &str, key: &str) -> Vec<i64> {
         let Ok(attribute) = self.op.attribute(attribute) else {
             return Vec::new();
@@ -160,7 +160,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         numbers(&attribute.to_string(), key)
     }
 
-    /// The text before the operation; gives what stands for its results.
+    /// Inserts text before the operation; returns the values that replace its results.
     pub(crate) fn splice(
         &self,
         lines: &Lines,
@@ -171,7 +171,7 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         splice(self.op, &self.values, lines.text(), &typed)
     }
 
-    /// As [`Found::splice`], with the operation's bodies in their places.
+    /// As [`Found::splice`], with the operation's bodies inserted at their placeholders.
     pub(crate) fn with_bodies(
         &self,
         lines: &Lines,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bodies on tensors of rank 0 as computations on scalars.
+//! Converts bodies on tensors of rank 0 to computations on scalars.
 
 use super::constant;
 use super::operation::{Found, Tensor};
@@ -17,7 +17,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::splice::{Lines, splice};
 use std::collections::HashMap;
 
-/// Lines that stand for the body of region `region` on these scalars.
+/// The placeholder for the body of region `region` on these scalars.
 pub(crate) fn placeholder(
     lines: &mut Lines,
     region: usize,
@@ -39,31 +39,31 @@ pub(crate) fn placeholder(
     lines.values(results.len(), text)
 }
 
-/// Puts the bodies of `found` in the places of all placeholders below `operations`.
+/// Inserts the bodies of `found` at all placeholders below `operations`.
 pub(super) fn fill<'c: 'a, 'a>(
     found: &Found<'c, 'a>,
     operations: &[OperationRef<'c, 'a>],
 ) -> Result<(), PassError> {
     for operation in operations {
         let marked = |op: OperationRef| op.has_attribute(attribute_names::PAYLOAD);
-        for place in op::collect(operation, marked) {
+        for position in op::collect(operation, marked) {
             let number =
-                IntegerAttribute::try_from(place.attribute(attribute_names::PAYLOAD)?)?.value();
+                IntegerAttribute::try_from(position.attribute(attribute_names::PAYLOAD)?)?.value();
             let number = usize::try_from(number).unwrap_or_default();
             let region = found.op.region(number)?;
             let block = region.first_block().ok_or("has no body")?;
-            let scalars: Vec<Value> = place.operands().collect();
-            let values = scalars_of(block, &scalars, place)?;
-            for (result, value) in place.results().zip(values) {
+            let scalars: Vec<Value> = position.operands().collect();
+            let values = scalars_of(block, &scalars, position)?;
+            for (result, value) in position.results().zip(values) {
                 ir::replace_uses(result.into(), value);
             }
-            ir::erase(place);
+            ir::erase(position);
         }
     }
     Ok(())
 }
 
-/// What the block returns for these arguments, computed before `at`.
+/// The values that the block returns for these arguments, computed before `at`.
 fn scalars_of<'c: 'a, 'a>(
     block: BlockRef<'c, 'a>,
     arguments: &[Value<'c, 'a>],
@@ -94,19 +94,21 @@ fn scalars_of<'c: 'a, 'a>(
         let results = results.filter(|r| r.iter().all(|t| t.extents.is_empty()));
         let refuse = || {
             PassError::from(format!(
-                "has a body with `{name}`, which is no operation on single elements"
+                "has a body with `{name}`, which is not an operation on single elements"
             ))
         };
         let results = results.ok_or_else(refuse)?;
         let result = results.first().ok_or_else(refuse)?;
         let one = (String::from("%r"), result.element.text());
-        let place = |text: String| splice(at, &operands, &text, std::slice::from_ref(&one));
+        let position = |text: String| splice(at, &operands, &text, std::slice::from_ref(&one));
         let e = result.element.text();
         let values = match name.as_str() {
             ops::stablehlo::CONSTANT => constant::scalar(inner, result.element, at)?,
-            ops::stablehlo::SELECT => place(format!("%r = arith.select %0, %1, %2 : {e}"))?.values,
+            ops::stablehlo::SELECT => {
+                position(format!("%r = arith.select %0, %1, %2 : {e}"))?.values
+            }
             ops::stablehlo::CLAMP => {
-                place(format!(
+                position(format!(
                     "%m = stablehlo.maximum %0, %1 : {e}\n%r = stablehlo.minimum %m, %2 : {e}"
                 ))?
                 .values
@@ -133,7 +135,7 @@ fn scalars_of<'c: 'a, 'a>(
     Err("has a body that returns nothing".into())
 }
 
-/// The element of a tensor of rank 0 that the body takes from around it.
+/// The element of a tensor of rank 0 that the body captures.
 fn outside<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     at: OperationRef<'c, 'a>,

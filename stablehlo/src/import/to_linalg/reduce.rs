@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reductions, of whole dimensions and of windows.
+//! Reductions over full dimensions and over windows.
 
 use super::constant;
 use super::generic::{Port, dims, empty, filled, generic};
@@ -44,8 +44,8 @@ pub(crate) fn reduce<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let (mut inputs, mut outputs, mut elements) = (Vec::new(), Vec::new(), Vec::new());
     for (n, result) in found.results.iter().enumerate() {
-        let place = dims((0..rank).map(loop_of));
-        inputs.push(Port::new(&format!("%{n}"), found.operand(n)?, place));
+        let index = dims((0..rank).map(loop_of));
+        inputs.push(Port::new(&format!("%{n}"), found.operand(n)?, index));
         let init = filled(&mut lines, &format!("%{}", count + n), result);
         outputs.push(Port::new(&init, result, dims(0..kept)));
         elements.push(result.element);
@@ -73,7 +73,7 @@ pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
             interior: base - 1,
         })
         .collect();
-    let place: Vec<String> = strides
+    let index: Vec<String> = strides
         .iter()
         .zip(&spread)
         .enumerate()
@@ -90,12 +90,12 @@ pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
             &init,
             &borders,
         );
-        inputs.push(Port::new(&name, &tensor, place.clone()));
+        inputs.push(Port::new(&name, &tensor, index.clone()));
         let whole = filled(&mut lines, &init, result);
         outputs.push(Port::new(&whole, result, dims(0..rank)));
         elements.push(result.element);
     }
-    // Says how large windows are; nobody reads it.
+    // Only the shape of this operand matters: it defines the size of windows.
     let shape = Tensor {
         extents: window,
         element: Element::Pred,
@@ -107,7 +107,7 @@ pub(crate) fn reduce_window<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a>
     found.with_bodies(&lines, &made)
 }
 
-/// What sums of products are formed in: halves in f32.
+/// The type in which sums of products are accumulated: f32 for halves.
 pub(crate) fn accumulator(element: Element) -> Element {
     use crate::import::element::Float;
     match element {
@@ -116,7 +116,7 @@ pub(crate) fn accumulator(element: Element) -> Element {
     }
 }
 
-/// The body of a sum of products of `%i0` and `%i1`, of these elements, in `%o0`.
+/// The body that adds the product of `%i0` and `%i1`, of these element types, to `%o0`.
 pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
     let mut lines = Lines::default();
     let t = sum.text();
@@ -129,7 +129,7 @@ pub(crate) fn product(x: Element, y: Element, sum: Element) -> String {
     };
     let (x, y) = (convert("%i0", x), convert("%i1", y));
     let sum = match sum {
-        // In any order, and fused: as every other contraction.
+        // In any order, and fused, as for every other contraction.
         Element::Float(_) => {
             let product = lines.value(format!("arith.mulf {x}, {y} fastmath<contract> : {t}"));
             lines.value(format!(
@@ -151,13 +151,13 @@ pub(crate) fn zeros(lines: &mut Lines, tensor: &Tensor) -> String {
     super::generic::filled_with(lines, &zero, tensor)
 }
 
-/// A tensor read at `place` for each element of `to`, converted to its type.
+/// A tensor read at `index` for each element of `to`, converted to its type.
 pub(super) fn moved(
     lines: &mut Lines,
     name: &str,
     from: &Tensor,
     to: &Tensor,
-    place: Vec<String>,
+    index: Vec<String>,
 ) -> String {
     let out = empty(lines, to);
     let (a, b) = (from.element.text(), to.element.text());
@@ -169,7 +169,7 @@ pub(super) fn moved(
         lines,
         to.rank(),
         0,
-        &[Port::new(name, from, place)],
+        &[Port::new(name, from, index)],
         &[Port::new(&out, to, dims(0..to.rank()))],
         &body,
     );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `select_and_scatter`: each value of the source goes to the element that its window selects.
+//! `select_and_scatter`: adds each value of the source to the element that its window selects.
 
 use super::generic::filled;
 use super::nest::{index, nest};
@@ -34,15 +34,15 @@ pub(crate) fn select_and_scatter<'c: 'a, 'a>(
         &source.extents,
         &carried,
         &mut |lines, at, sums| {
-            // Whether an element of the window was seen; the one selected, and its place.
+            // Whether an element of the window was seen; the one selected, and its position.
             let mut state = vec![(none.clone(), "i1".to_owned()), (start.clone(), e.clone())];
             state.extend((0..rank).map(|_| (zero.clone(), "index".to_owned())));
             let chosen = nest(lines, &window, &state, &mut |lines, k, state| {
-                let [found, selected, places @ ..] = state else {
+                let [found, selected, positions @ ..] = state else {
                     return Vec::new();
                 };
                 let mut inside = yes.clone();
-                let mut place = Vec::new();
+                let mut position = Vec::new();
                 let slid = strides.iter().zip(&padding).zip(&array.extents);
                 for (((stride, (low, _)), extent), (at, k)) in slid.zip(at.iter().zip(k)) {
                     let stride = index(lines, *stride);
@@ -53,11 +53,12 @@ pub(crate) fn select_and_scatter<'c: 'a, 'a>(
                     let to = lines.value(format!("arith.subi {to}, {low} : index"));
                     let fits = lines.value(format!("arith.cmpi ult, {to}, {end} : index"));
                     inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
-                    place.push(lines.value(format!("arith.select {fits}, {to}, {zero} : index")));
+                    position
+                        .push(lines.value(format!("arith.select {fits}, {to}, {zero} : index")));
                 }
                 let value = lines.value(format!(
                     "tensor.extract %0[{}] : {}",
-                    place.join(", "),
+                    position.join(", "),
                     array.text()
                 ));
                 let pair = [selected.clone(), value.clone()];
@@ -68,16 +69,19 @@ pub(crate) fn select_and_scatter<'c: 'a, 'a>(
                 let seen = lines.value(format!("arith.ori {found}, {inside} : i1"));
                 let best = lines.value(format!("arith.select {take}, {value}, {selected} : {e}"));
                 let mut next = vec![seen, best];
-                for (new, old) in place.iter().zip(places) {
+                for (new, old) in position.iter().zip(positions) {
                     next.push(lines.value(format!("arith.select {take}, {new}, {old} : index")));
                 }
                 next
             });
-            let [found, _, place @ ..] = chosen.as_slice() else {
+            let [found, _, position @ ..] = chosen.as_slice() else {
                 return Vec::new();
             };
-            let (place, sums) = (place.join(", "), sums.concat());
-            let old = lines.value(format!("tensor.extract {sums}[{place}] : {}", array.text()));
+            let (position, sums) = (position.join(", "), sums.concat());
+            let old = lines.value(format!(
+                "tensor.extract {sums}[{position}] : {}",
+                array.text()
+            ));
             let new = lines.value(format!(
                 "tensor.extract %1[{}] : {}",
                 at.join(", "),
@@ -90,7 +94,7 @@ pub(crate) fn select_and_scatter<'c: 'a, 'a>(
                 sum.concat()
             ));
             vec![lines.value(format!(
-                "tensor.insert {value} into {sums}[{place}] : {}",
+                "tensor.insert {value} into {sums}[{position}] : {}",
                 array.text()
             ))]
         },

@@ -13,7 +13,7 @@ use skript_passes::ir::splice::Lines;
 
 type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 
-/// Results without elements.
+/// Handles results without elements.
 pub(super) fn empty<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let made: Vec<String> = found
@@ -24,10 +24,16 @@ pub(super) fn empty<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     Ok(found.splice(&lines, &made)?.values)
 }
 
-/// One input read at `place` for each element of the result.
-fn read<'c: 'a, 'a>(found: &Found<'c, 'a>, place: Vec<String>) -> Values<'c, 'a> {
+/// Reads one input at `position` for each element of the result.
+fn read<'c: 'a, 'a>(found: &Found<'c, 'a>, position: Vec<String>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
-    let made = moved(&mut lines, "%0", found.operand(0)?, found.result()?, place);
+    let made = moved(
+        &mut lines,
+        "%0",
+        found.operand(0)?,
+        found.result()?,
+        position,
+    );
     found.replace(&lines, &made)
 }
 
@@ -49,22 +55,22 @@ pub(crate) fn iota<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
 pub(crate) fn broadcast<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let operand = found.operand(0)?;
     let targets = found.list("broadcast_dimensions")?;
-    let place = targets.iter().zip(&operand.extents);
-    let place = place.map(|(d, extent)| match extent {
+    let position = targets.iter().zip(&operand.extents);
+    let position = position.map(|(d, extent)| match extent {
         1 => "0".to_owned(),
         _ => format!("d{d}"),
     });
-    read(found, place.collect())
+    read(found, position.collect())
 }
 
-/// By way of one dimension.
+/// Reshapes by way of one dimension.
 pub(crate) fn reshape<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let mut lines = Lines::default();
     let made = reshaped(&mut lines, "%0", found.operand(0)?, found.result()?);
     found.replace(&lines, &made)
 }
 
-/// The tensor `name` in another shape of as many elements.
+/// The tensor `name` in another shape with as many elements.
 pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor) -> String {
     let groups = |rank: usize| match rank {
         0 => "[]".to_owned(),
@@ -75,7 +81,7 @@ pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor
     };
     let flat = from.with_extents(&[from.volume()]);
     let mut name = name.to_owned();
-    // Rank 0 has one element: it is rank 1 by expansion, which lists no dimension.
+    // Rank 0 has one element: expanding rank 1 to it lists no dimension.
     if from.rank() == 0 {
         name = lines.value(format!(
             "tensor.expand_shape {name} [] output_shape [1] : {} into {}",
@@ -113,13 +119,13 @@ pub(crate) fn reshaped(lines: &mut Lines, name: &str, from: &Tensor, to: &Tensor
 pub(super) fn transpose<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let order = found.list("permutation")?;
     // Result dimension n is operand dimension order[n].
-    let mut place = vec![String::new(); order.len()];
+    let mut position = vec![String::new(); order.len()];
     for (n, d) in order.iter().enumerate() {
-        if let Some(slot) = usize::try_from(*d).ok().and_then(|d| place.get_mut(d)) {
+        if let Some(slot) = usize::try_from(*d).ok().and_then(|d| position.get_mut(d)) {
             *slot = format!("d{n}");
         }
     }
-    read(found, place)
+    read(found, position)
 }
 
 pub(super) fn reverse<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
@@ -139,12 +145,12 @@ pub(crate) fn reversed(
     if dimensions.is_empty() {
         return name.to_owned();
     }
-    let place = (0i64..).zip(&tensor.extents);
-    let place = place.map(|(d, extent)| match dimensions.contains(&d) {
+    let position = (0i64..).zip(&tensor.extents);
+    let position = position.map(|(d, extent)| match dimensions.contains(&d) {
         true => format!("{} - d{d}", extent - 1),
         false => format!("d{d}"),
     });
-    moved(lines, name, tensor, tensor, place.collect())
+    moved(lines, name, tensor, tensor, position.collect())
 }
 
 fn list(numbers: &[i64]) -> String {
@@ -175,19 +181,19 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// The extent that `extent` becomes.
+    /// The padded extent.
     pub(super) fn extent(self, extent: i64) -> i64 {
         self.low + extent + (extent - 1).max(0) * self.interior + self.high
     }
 
-    /// First element that is kept, how many are, and where the first goes.
+    /// The first element that is kept, the number of kept elements, and the position of the first one in the result.
     fn kept(self, extent: i64) -> (i64, i64, i64) {
         let step = self.interior + 1;
         let total = self.extent(extent);
-        let place = |k: i64| self.low + k * step;
-        let first = (0..extent).find(|k| place(*k) >= 0).unwrap_or(extent);
-        let count = (first..extent).take_while(|k| place(*k) < total).count();
-        (first, count as i64, place(first))
+        let position = |k: i64| self.low + k * step;
+        let first = (0..extent).find(|k| position(*k) >= 0).unwrap_or(extent);
+        let count = (first..extent).take_while(|k| position(*k) < total).count();
+        (first, count as i64, position(first))
     }
 }
 
@@ -210,7 +216,7 @@ pub(super) fn pad<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     found.replace(&lines, &made)
 }
 
-/// The tensor `name` with borders of the only element of `value`, a tensor of rank 0; and its type.
+/// The tensor `name` with borders filled with the only element of `value`, a tensor of rank 0; and its type.
 pub(crate) fn padded(
     lines: &mut Lines,
     name: &str,
@@ -285,7 +291,7 @@ pub(crate) fn concatenate<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     found.replace(&lines, &whole)
 }
 
-/// A place that is data, from the scalar `value`, clamped to `0..=most`.
+/// A start index from the scalar `value`, clamped to `0..=most`.
 pub(crate) fn clamped(lines: &mut Lines, value: &str, element: Element, most: i64) -> String {
     let signless = element.signless();
     let unsigned = matches!(element, Element::Unsigned(_));
@@ -315,7 +321,7 @@ pub(crate) fn clamped(lines: &mut Lines, value: &str, element: Element, most: i6
     lines.value(format!("arith.index_cast {clamped} : i64 to index"))
 }
 
-/// Offsets of a block of `sizes` in `whole`, from operands of rank 0 that begin with number `first`.
+/// The offsets of a block of `sizes` in `whole`, from operands of rank 0 beginning with operand `first`.
 fn offsets(
     lines: &mut Lines,
     found: &Found,
@@ -323,22 +329,22 @@ fn offsets(
     whole: &Tensor,
     sizes: &[i64],
 ) -> Result<String, PassError> {
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for (d, (extent, size)) in whole.extents.iter().zip(sizes).enumerate() {
         let n = first + d;
         let start = found.operand(n)?;
         let value = lines.value(format!("tensor.extract %{n}[] : {}", start.text()));
-        places.push(clamped(lines, &value, start.element, extent - size));
+        positions.push(clamped(lines, &value, start.element, extent - size));
     }
-    Ok(format!("[{}]", places.join(", ")))
+    Ok(format!("[{}]", positions.join(", ")))
 }
 
 pub(crate) fn dynamic_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (whole, result) = (found.operand(0)?, found.result()?);
     let mut lines = Lines::default();
-    let places = offsets(&mut lines, found, 1, whole, &result.extents)?;
+    let positions = offsets(&mut lines, found, 1, whole, &result.extents)?;
     let made = lines.value(format!(
-        "tensor.extract_slice %0{places}{}{} : {} to {}",
+        "tensor.extract_slice %0{positions}{}{} : {} to {}",
         list(&result.extents),
         list(&vec![1; result.rank()]),
         whole.text(),
@@ -353,9 +359,9 @@ pub(crate) fn dynamic_update_slice<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<
         return Ok(found.values.iter().take(1).copied().collect());
     }
     let mut lines = Lines::default();
-    let places = offsets(&mut lines, found, 2, whole, &update.extents)?;
+    let positions = offsets(&mut lines, found, 2, whole, &update.extents)?;
     let made = lines.value(format!(
-        "tensor.insert_slice %1 into %0{places}{}{} : {} into {}",
+        "tensor.insert_slice %1 into %0{positions}{}{} : {} into {}",
         list(&update.extents),
         list(&vec![1; whole.rank()]),
         update.text(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sorting: a stable merge sort of positions, bottom up, line by line.
+//! Sorting: a stable bottom-up merge sort of positions, for each line along the dimension.
 
 use super::generic::{Port, dims, empty, generic};
 use super::nest::{index, nest, one};
@@ -13,8 +13,8 @@ use skript_passes::ir::splice::Lines;
 
 type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 
-/// Whether the second of two positions along the line goes first: from names of elements of all inputs there, right ones
-/// and left ones, a name of an `i1`.
+/// Whether the second of two positions along the line goes first, as an `i1`: from the names of the elements of all
+/// inputs at the right and at the left position.
 type Precedes<'p> = dyn Fn(&mut Lines, &[String], &[String]) -> String + 'p;
 
 pub(super) fn sort<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
@@ -43,7 +43,7 @@ fn names(tensors: &[Tensor]) -> Vec<(String, Tensor)> {
     named.map(|(n, t)| (format!("%{n}"), t.clone())).collect()
 }
 
-/// The `k` greatest along the last dimension, and where they stood; of equal ones, the first.
+/// The `k` largest elements along the last dimension, and their positions; equal elements keep their order.
 pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (input, result) = (found.operand(0)?, found.result()?);
     let positions = found.results.get(1).ok_or("lacks its second result")?;
@@ -71,7 +71,7 @@ pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     };
     let t = input.element.text();
     let made = sorted(&mut lines, &inputs, last, &|lines, right, left| {
-        // The elements are compared, not the numbers beside them.
+        // Compares the elements, not their positions.
         let first = |values: &[String]| values.first().cloned().unwrap_or_default();
         let (right, left) = (first(right), first(left));
         lines.value(format!(
@@ -93,7 +93,7 @@ pub(crate) fn top_k<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     Ok(found.splice(&lines, &taken)?.values)
 }
 
-/// All inputs in the order that `precedes` makes of them along `dimension`.
+/// All inputs, sorted along `dimension` by `precedes`.
 fn sorted(
     lines: &mut Lines,
     inputs: &[(String, Tensor)],
@@ -115,19 +115,20 @@ fn sorted(
     }
     let mut carried = Vec::new();
     for (_, tensor) in inputs {
-        // Not an empty tensor, for which bufferization may take what a loop around carries: the input is still read.
+        // Not an empty tensor, because bufferization may reuse a loop-carried value for it while the input is still
+        // read.
         let space = lines.value(format!("bufferization.alloc_tensor() : {}", tensor.text()));
         carried.push((space, tensor.text()));
     }
     nest(lines, &others, &carried, &mut |lines, at, outputs| {
         let element = |lines: &mut Lines, input: &(String, Tensor), along: &str| {
-            let mut place = at.to_vec();
-            if let Some(own) = place.get_mut(dimension) {
+            let mut address = at.to_vec();
+            if let Some(own) = address.get_mut(dimension) {
                 *own = along.to_owned();
             }
-            let place = place.join(", ");
+            let address = address.join(", ");
             lines.value(format!(
-                "tensor.extract {}[{place}] : {}",
+                "tensor.extract {}[{address}] : {}",
                 input.0,
                 input.1.text()
             ))
@@ -147,13 +148,13 @@ fn sorted(
             let mut written = Vec::new();
             for (input, output) in inputs.iter().zip(outputs) {
                 let value = element(lines, input, &from);
-                let mut place = at.to_vec();
-                if let Some(own) = place.get_mut(dimension) {
+                let mut address = at.to_vec();
+                if let Some(own) = address.get_mut(dimension) {
                     own.clone_from(&k);
                 }
                 written.push(lines.value(format!(
                     "tensor.insert {value} into {output}[{}] : {}",
-                    place.join(", "),
+                    address.join(", "),
                     input.1.text()
                 )));
             }
@@ -162,7 +163,7 @@ fn sorted(
     })
 }
 
-/// Positions 0, 1, … in order: runs of 1, 2, 4, … are merged. `goes_first` is asked of a right and a left position.
+/// The sorted positions: runs of 1, 2, 4, … are merged. `goes_first` compares a right and a left position.
 fn merged(
     lines: &mut Lines,
     start: &str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operations that stand for one elementwise operation, on tensors.
+//! The `skript` operations for one elementwise operation on tensors.
 
 use super::{integer, views};
 use crate::import::element::{Element, Float};
@@ -10,7 +10,7 @@ use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 use skript_semantics::{ScalarKind, ScalarOp, StableHlo};
 
-/// Whether `skript` has such elements: signed integers, reals, bools.
+/// Whether `skript` has elements of this type: signed integers, reals, bools.
 pub(crate) fn is_taken(element: Element) -> bool {
     kind(element).is_some()
 }
@@ -24,7 +24,7 @@ fn kind(element: Element) -> Option<ScalarKind> {
     }
 }
 
-/// Functions of `arith` and `math` on reals that StableHLO has under another name, and `skript` has not.
+/// Functions of `arith` and `math` on reals that StableHLO has under another name, and `skript` does not have.
 const OF_REALS: [(&str, &str); 8] = [
     ("atan2", ops::math::ATAN2),
     ("cbrt", ops::math::CBRT),
@@ -36,7 +36,7 @@ const OF_REALS: [(&str, &str); 8] = [
     ("tan", ops::skript::TAN),
 ];
 
-/// The same on integers; all are defined everywhere.
+/// The same on integers; all are total.
 const OF_INTEGERS: [(&str, &str); 5] = [
     ("and", ops::arith::ANDI),
     ("or", ops::arith::ORI),
@@ -45,7 +45,7 @@ const OF_INTEGERS: [(&str, &str); 5] = [
     ("count_leading_zeros", ops::math::CTLZ),
 ];
 
-/// What sums and the like of bools are.
+/// The bool operations for sums, products and the like.
 const OF_BOOLS: [(&str, &str); 4] = [
     ("add", ops::skript::OR),
     ("maximum", ops::skript::OR),
@@ -58,7 +58,7 @@ const OF_CHLO: [&str; 10] = [
     "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erf", "sinh", "tan",
 ];
 
-/// Appends what gives the result of the operation; operands are `%0`, `%1`, …. `None`: there is no form.
+/// Appends the operations that compute the result; operands are `%0`, `%1`, …. `None` if it is not supported.
 pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
     let result = found.results.first().filter(|_| found.results.len() == 1)?;
     let first = found.operands.first()?;
@@ -113,7 +113,7 @@ pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
         }
         "convert" => return integer::convert(lines, found),
         "bitcast_convert" => {
-            // Of one width: others have another shape.
+            // Of one width; others have another form.
             let same = first.extents == result.extents && kind != ScalarKind::Bool;
             let cast = format!("arith.bitcast %0 : {t} to {}", result.text());
             return same.then(|| lines.value(cast));
@@ -148,7 +148,7 @@ pub(super) fn form(lines: &mut Lines, found: &Found) -> Option<String> {
     }
 }
 
-/// The operation whose StableHLO form on such operands is the one of this name.
+/// The `skript` operation whose StableHLO form on such operands has this name.
 fn named(name: &str, kind: ScalarKind) -> Option<&'static str> {
     let is_plain =
         |op: &ScalarOp| !matches!(op, ScalarOp::ToBool | ScalarOp::ToInt | ScalarOp::ToReal);
@@ -160,7 +160,7 @@ fn named(name: &str, kind: ScalarKind) -> Option<&'static str> {
     found.map(|op| op.row().name)
 }
 
-/// What is computed by the bits of reals, as integers.
+/// Functions of reals that are computed by integer operations on their bits.
 fn by_bits(
     lines: &mut Lines,
     found: &Found,
@@ -202,7 +202,7 @@ fn of_chlo(lines: &mut Lines, name: &str, operand: &Tensor) -> Option<String> {
     }
 }
 
-/// A constant of one number, of this type.
+/// A constant of this type.
 pub(super) fn number(lines: &mut Lines, value: &str, r#type: &Tensor) -> String {
     lines.value(format!("arith.constant dense<{value}> : {}", r#type.text()))
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program keeps from the operations that are undefined on some operands: the least that is to be seen of it.
+//! Recognizes guards in front of operations that are undefined on some operands.
 //!
-//! The export writes guards as selects in front of such operations; they are found again here, so that no second guard is
-//! put around the first.
+//! The export writes guards as selects in front of such operations; recognizing them here avoids a second guard.
 
 use crate::import::scalar_to_arith::compare::direction;
 use crate::typed::{BroadcastInDim, Compare, Constant, Select};
@@ -58,7 +57,7 @@ pub(crate) fn is_safe_shift(by: Value, width: u32) -> bool {
     })
 }
 
-/// Whether a real, cut off, is an integer of `width` bits.
+/// Whether a real, truncated, fits an integer of `width` bits.
 pub(crate) fn is_in_range(real: Value, width: u32) -> bool {
     let end = 2f64.powi(width.cast_signed() - 1);
     let Some((condition, then, otherwise)) = choice(real) else {
@@ -84,7 +83,7 @@ fn choice<'c: 'a, 'a>(
     Some((select.predicate().ok()?, then, otherwise))
 }
 
-/// The operands of a tree of operations of one name; the value itself if it is none.
+/// The operands of a tree of operations of one name; the value itself if it is not such an operation.
 fn joined<'c: 'a, 'a>(value: Value<'c, 'a>, name: &str) -> Vec<Value<'c, 'a>> {
     let (mut pending, mut found) = (vec![value], Vec::new());
     while let Some(value) = pending.pop() {
@@ -105,7 +104,7 @@ fn is_test<'c: 'a, 'a>(
     test(value, word, of).is_some_and(|bound| integer(bound).is_some_and(holds))
 }
 
-/// What `of` is compared with by this comparison.
+/// The value that this comparison compares `of` with.
 fn test<'c: 'a, 'a>(value: Value<'c, 'a>, word: &str, of: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     let compare = Compare::of(value)?;
     let same = ValueKey::of(compare.lhs().ok()?) == ValueKey::of(of);
@@ -118,7 +117,7 @@ fn integer(value: Value) -> Option<i64> {
     Some(IntegerAttribute::try_from(element).ok()?.value())
 }
 
-/// A bound of a real; beyond the largest finite number lies nothing that could be cut off.
+/// A bound of a real. Beyond the largest finite number there is nothing to truncate.
 fn number(value: Value) -> Option<f64> {
     let element = splat::element(constant(value)?.value().ok()?)?;
     let is_f16 = value.r#type().to_string().ends_with("f16>")
@@ -132,7 +131,7 @@ fn number(value: Value) -> Option<f64> {
     )
 }
 
-/// The constant that a value is, spread or not.
+/// The constant that a value is, also if it is broadcast.
 fn constant<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Constant<'c, 'a>> {
     Constant::of(match BroadcastInDim::of(value) {
         Some(spread) => spread.operand().ok()?,

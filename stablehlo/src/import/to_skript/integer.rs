@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operations on integers that are undefined on some operands, and conversions.
+//! Integer operations that are undefined on some operands, and conversions.
 
 use super::form::number;
 use super::guards;
@@ -8,8 +8,8 @@ use crate::import::to_linalg::Found;
 use skript_passes::ir::ops;
 use skript_passes::ir::splice::Lines;
 
-/// Divisions, powers and shifts of integers of `width` bits. What StableHLO leaves open is as in programs that run:
-/// `x / 0` is -1, the remainder by 0 is `x`, shifts by the width or more leave zeros, or the sign.
+/// Divisions, powers and shifts of integers of `width` bits. Where StableHLO leaves a result open, it is as in compiled
+/// programs: `x / 0` is -1, the remainder by 0 is `x`, shifts by the width or more give zeros, or copies of the sign.
 pub(super) fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<String> {
     let divisor = *found.values.get(1)?;
     let t = found.result().ok()?.text();
@@ -38,7 +38,7 @@ pub(super) fn form(lines: &mut Lines, found: &Found, width: u32) -> Option<Strin
     }
 }
 
-/// By 0 and -1 without the machine's division.
+/// Division by 0 and -1 without the processor's division.
 fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
     let tensor = found.operands.first()?;
     let (t, flags) = (tensor.text(), tensor.with_element(Element::Pred).text());
@@ -54,7 +54,7 @@ fn divided(lines: &mut Lines, found: &Found, op: &str) -> Option<String> {
     };
     let divisor = select(&either, &one, "%1");
     let value = lines.value(format!("{op} %0, {divisor} : {t}"));
-    // By -1 nothing remains, as by 1.
+    // The remainder by -1 is zero, as by 1.
     let (value, of_zero) = match op {
         ops::arith::DIVSI => {
             let negated = lines.value(format!("skript.neg %0 : {t}"));
@@ -99,7 +99,7 @@ fn shifted(lines: &mut Lines, found: &Found, width: u32, op: &str) -> Option<Str
     )))
 }
 
-/// Reals become integers by cutting off, saturating, and NaN as 0; wider integers by dropping bits.
+/// Converts reals to integers by truncation and saturation, with NaN as 0; wider integers by dropping bits.
 pub(super) fn convert(lines: &mut Lines, found: &Found) -> Option<String> {
     let (from, to) = (found.operands.first()?, found.results.first()?);
     let value = *found.values.first()?;

@@ -4,7 +4,7 @@
 use crate::import::to_linalg::Found;
 use skript_passes::ir::splice::Lines;
 
-/// Operand `n` with the shape of the result: scalars are spread.
+/// Operand `n` with the shape of the result: scalars are broadcast.
 pub(crate) fn spread(lines: &mut Lines, found: &Found, n: usize) -> Option<String> {
     let (operand, result) = (found.operands.get(n)?, found.results.first()?);
     if operand.extents == result.extents {
@@ -23,32 +23,32 @@ pub(crate) fn broadcast(lines: &mut Lines, found: &Found) -> Option<String> {
         return spread(lines, found, 0);
     }
     let dimensions = found.i64s("broadcast_dimensions")?;
-    let places = operand
+    let positions = operand
         .extents
         .iter()
         .zip(&dimensions)
         .map(|(extent, dimension)| {
             let target = usize::try_from(*dimension).ok()?;
-            // A single element stands everywhere.
+            // A single element is repeated everywhere.
             Some(match result.extents.get(target)? == extent {
                 true => Some(target),
                 false => None,
             })
         });
-    let places = places.collect::<Option<Vec<_>>>()?;
-    view(lines, found, &places)
+    let positions = positions.collect::<Option<Vec<_>>>()?;
+    view(lines, found, &positions)
 }
 
-/// Adds and takes away dimensions of one element; no other one.
+/// Adds and removes unit dimensions; no other ones.
 pub(crate) fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
     let (operand, result) = (found.operands.first()?, found.results.first()?);
     if operand == result {
         return Some("%0".to_owned());
     }
     let mut targets = result.extents.iter().enumerate().filter(|(_, e)| **e != 1);
-    let mut places = Vec::new();
+    let mut positions = Vec::new();
     for extent in &operand.extents {
-        places.push(match *extent {
+        positions.push(match *extent {
             1 => None,
             _ => Some(targets.next().filter(|(_, e)| *e == extent)?.0),
         });
@@ -59,16 +59,16 @@ pub(crate) fn reshape(lines: &mut Lines, found: &Found) -> Option<String> {
     if operand.rank() == 0 {
         return spread(lines, found, 0);
     }
-    view(lines, found, &places)
+    view(lines, found, &positions)
 }
 
-/// The first operand at the result's indices: those that `places` names, 0 for the others.
-fn view(lines: &mut Lines, found: &Found, places: &[Option<usize>]) -> Option<String> {
+/// The first operand at the result's indices: those that `positions` names, 0 for the others.
+fn view(lines: &mut Lines, found: &Found, positions: &[Option<usize>]) -> Option<String> {
     let (operand, result) = (found.operands.first()?, found.results.first()?);
     let element = operand.element.text();
     let indices: Vec<String> = (0..result.rank()).map(|d| format!("%d{d}")).collect();
     let bounds: Vec<String> = result.extents.iter().map(i64::to_string).collect();
-    let subscripts = places.iter().map(|p| match p {
+    let subscripts = positions.iter().map(|p| match p {
         Some(dimension) => format!("%d{dimension}"),
         None => "%none".to_owned(),
     });

@@ -12,7 +12,7 @@ use skript_tensor::Tensor;
 use crate::command_line::{BenchArguments, InputArgument, Pipeline};
 use crate::console::{Console, Status};
 use crate::inputs;
-use crate::measure::{milliseconds, peak_memory, write_json};
+use crate::measure::{duration_text, milliseconds, peak_memory, write_json};
 use crate::session::{repeated, twice};
 use crate::stablehlo_program::{finish, gather, load, model_flags};
 
@@ -33,7 +33,7 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
 }
 
 fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Vec<Diagnostic>> {
-    let failed = |text: String| vec![Diagnostic::without_place(&RUN_FAILED, text)];
+    let failed = |text: String| vec![Diagnostic::without_location(&RUN_FAILED, text)];
     let begun = Instant::now();
     let (program, _) = load(
         &arguments.model,
@@ -67,11 +67,11 @@ fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Ve
     let memory = peak_memory().unwrap_or(0);
     crate::verbs::print(&format!(
         "compile  {:9.1} ms\n\
-         call     {:9.3} ms    median {:.3} ms of {} calls, {}\n\
+         call     {}    median {} of {} calls, {}\n\
          memory   {:9.1} MB arena, {:.1} MB peak of the process\n",
         milliseconds(compile),
-        milliseconds(least),
-        milliseconds(median),
+        duration_text(least, 9),
+        duration_text(median, 0),
         arguments.calls,
         super::count(skript_runtime::threads::default_threads()),
         arena as f64 / 1e6,

@@ -22,23 +22,39 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
     finish(done, &sources, &arguments.reading, console)
 }
 
+/// Prints the passes that compile a program.
+pub fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status {
+    let wrong = usage(arguments);
+    let done = match wrong.is_empty() {
+        true => {
+            let target = arguments.target.target();
+            crate::verbs::print(&format!(
+                "{}\n",
+                skript_stablehlo::import::pipeline_text(&target)
+            ));
+            Ok(())
+        }
+        false => Err((Status::Usage, wrong)),
+    };
+    finish(done, &SourceMap::default(), &arguments.reading, console)
+}
+
 fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
     let own = [
         ("--pipeline", arguments.pipeline != Pipeline::Linalg),
         ("--keep", !arguments.keep.is_empty()),
         ("--report", arguments.report.is_some()),
         ("--mesh", arguments.mesh.is_some()),
-        ("--weights", arguments.weights.place.is_some()),
+        ("--weights", arguments.weights.location.is_some()),
         ("--dump-stages", arguments.dump_stages.is_some()),
     ];
     let mut wrong = model_flags(&arguments.reading, &own);
     let is_code = matches!(arguments.emit(), EmitName::Artifact | EmitName::Obj);
-    if let Some(extension) = arguments.unknown_extension() {
-        let text = format!("the extension `.{extension}` is not known");
-        wrong.push(Diagnostic::without_place(&OUTPUT, text).with_help(EMITTED));
+    if let Some(text) = arguments.wrong_extension() {
+        wrong.push(Diagnostic::without_location(&OUTPUT, text).with_help(EMITTED));
     } else if !is_code {
         let text = "this form is written of models in SkriptND, not of StableHLO programs";
-        wrong.push(Diagnostic::without_place(&COMMAND_LINE_NAME, text).with_help(EMITTED));
+        wrong.push(Diagnostic::without_location(&COMMAND_LINE_NAME, text).with_help(EMITTED));
     }
     wrong
 }

@@ -15,7 +15,7 @@ use crate::command_line::{CompileArguments, EmitName};
 use crate::engine::compiled::compile;
 use crate::session::{Session, Stopped};
 
-/// Writes the shared object and its header. Gives the file that was written if nobody named one.
+/// Writes the shared object and its header. Returns the written file if the user did not name it.
 pub fn make(
     arguments: &CompileArguments,
     session: &Session,
@@ -28,7 +28,7 @@ pub fn make(
     let beside = path.with_extension("h");
     if beside == path {
         let message = "a shared object and its header cannot be one file";
-        return Err(Diagnostic::without_place(&OUTPUT, message)
+        return Err(Diagnostic::without_location(&OUTPUT, message)
             .with_help("name the shared object without the extension .h")
             .into());
     }
@@ -38,7 +38,7 @@ pub fn make(
     Ok(arguments.output().is_none().then_some(path))
 }
 
-/// The shared object's bytes and the text of its header; the same model always makes the same.
+/// The shared object's bytes and the text of its header; equal models have equal bytes.
 pub fn object(
     arguments: &CompileArguments,
     session: &Session,
@@ -52,7 +52,7 @@ pub fn object(
     )?;
     let graph = graph(model);
     let tables = tables(&artifact, graph)
-        .map_err(|e| Diagnostic::without_place(&OUTPUT, format!("no shared object: {e}")))?;
+        .map_err(|e| Diagnostic::without_location(&OUTPUT, format!("no shared object: {e}")))?;
     let kernels = kernels(model)?;
     let own = Own::of(model, &arguments.reading.intrinsics)?;
     let bytes = linked(&artifact.object, &tables, kernels.as_deref(), &own)?;
@@ -68,15 +68,18 @@ fn kernels(model: &Model) -> Result<Option<PathBuf>, Box<Diagnostic>> {
     }
     let program = std::env::current_exe().ok();
     let folder = program.as_deref().and_then(Path::parent);
-    let places = folder.map(|f| [f.join(KERNELS), f.join("../lib").join(KERNELS)]);
-    let found = places.into_iter().flatten().find(|place| place.exists());
+    let locations = folder.map(|f| [f.join(KERNELS), f.join("../lib").join(KERNELS)]);
+    let found = locations
+        .into_iter()
+        .flatten()
+        .find(|location| location.exists());
     match (found, names.first()) {
         (None, Some(name)) => {
             let message = format!(
                 "`{name}` is an intrinsic, but {KERNELS} is neither next to skript nor in ../lib"
             );
             Err(Box::new(
-                Diagnostic::without_place(&OUTPUT, message).with_help(
+                Diagnostic::without_location(&OUTPUT, message).with_help(
                     "`cargo build --release -p skript-intrinsics` builds it; or compile an artifact, `-o model.skm`",
                 ),
             ))
@@ -96,7 +99,7 @@ fn linked(
     own: &Own,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
     let wrong = |text: String, help: &str| {
-        Box::new(Diagnostic::without_place(&OUTPUT, text).with_help(help))
+        Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help))
     };
     let io = |e: std::io::Error| {
         wrong(
@@ -105,12 +108,12 @@ fn linked(
         )
     };
     let folder = tempfile::tempdir().map_err(io)?;
-    let place = |name: &str| folder.path().join(name);
-    std::fs::write(place("model.o"), object).map_err(io)?;
-    std::fs::write(place("tables.c"), tables).map_err(io)?;
-    std::fs::write(place("kernels.c"), &own.text).map_err(io)?;
+    let location = |name: &str| folder.path().join(name);
+    std::fs::write(location("model.o"), object).map_err(io)?;
+    std::fs::write(location("tables.c"), tables).map_err(io)?;
+    std::fs::write(location("kernels.c"), &own.text).map_err(io)?;
     for (name, text) in LIBRARY {
-        std::fs::write(place(name), text).map_err(io)?;
+        std::fs::write(location(name), text).map_err(io)?;
     }
     let sources = LIBRARY.iter().map(|(name, _)| *name);
     let sources = sources.filter(|name| name.ends_with(".c"));
@@ -118,15 +121,16 @@ fn linked(
         .current_dir(folder.path())
         .args(["-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared"])
         .args(["-fvisibility=hidden", "-ffp-contract=off"])
-        // The kernels unwind where they are refused.
+        // The kernels unwind on rejected arguments.
         .arg("-static-libgcc")
-        // Its own functions before those of other models in the process; nothing left to look up but the C library's.
+        // Its own functions take precedence over those of other models in the process; only the C library's are looked
+        // up.
         .args(["-Wl,--build-id=none,-Bsymbolic,-z,defs", "-o", "model.so"])
         .args(sources)
         .args(["tables.c", "kernels.c", "model.o"])
         .args(kernels)
         .args(&own.flags)
-        // Of the kernels' library only what is called, and nothing of it seen outside.
+        // Links only the kernels that are called, and exports none of them.
         .args(["-Wl,--gc-sections,--exclude-libs,ALL", "-lm"])
         .output()
         .map_err(io)?;
@@ -147,5 +151,5 @@ fn linked(
             ),
         });
     }
-    std::fs::read(place("model.so")).map_err(io)
+    std::fs::read(location("model.so")).map_err(io)
 }

@@ -13,11 +13,11 @@ use super::write;
 use crate::command_line::CompileArguments;
 use crate::engine::not_exported;
 use crate::program_weights::{
-    self, PUT_ELSEWHERE, WeightsPlace, beside, in_file, manifest, safetensors, too_large,
+    self, PUT_ELSEWHERE, WeightsLocation, beside, in_file, manifest, safetensors, too_large,
 };
 use crate::session::{Session, Stopped};
 
-/// Writes the program to the output file, with the manifest beside it and the variables in or beside it if they are given,
+/// Writes the program to the output file, with the manifest beside it and the variables in or beside it if requested;
 /// or prints the program.
 pub fn make(
     arguments: &CompileArguments,
@@ -25,19 +25,19 @@ pub fn make(
     model: &Model,
     variables: Option<&[Tensor]>,
 ) -> Result<(), Stopped> {
-    let place = arguments.weights.place();
+    let location = arguments.weights.location();
     let mut inside = Inside::new();
-    if let Some(tensors) = variables.filter(|_| place == WeightsPlace::Inline) {
+    if let Some(tensors) = variables.filter(|_| location == WeightsLocation::Inline) {
         let most = arguments.reading.limits.in_force().inline_bytes;
         if let Some(message) = too_large(tensors.iter(), most) {
-            let wrong = Diagnostic::without_place(&LIMIT_EXCEEDED, message);
+            let wrong = Diagnostic::without_location(&LIMIT_EXCEEDED, message);
             return Err(wrong.with_help(PUT_ELSEWHERE).into());
         }
         let names = model.variables.iter().map(|v| v.name.clone());
         inside.extend(names.zip(tensors.iter().cloned()));
     }
     let exported = exported(arguments, session, model, &inside)?;
-    let beside_it = variables.filter(|_| in_file(&exported.ports, place));
+    let beside_it = variables.filter(|_| in_file(&exported.ports, location));
     let arrays = beside_it.map(|tensors| {
         let names = model.variables.iter().map(|v| v.name.as_str());
         let arguments = program_weights::arguments(&exported.ports, names.zip(tensors));
@@ -45,7 +45,7 @@ pub fn make(
     });
     // Mapped files may have changed while they were read.
     for tensor in variables.into_iter().flatten() {
-        let wrong = |e: TensorError| Diagnostic::without_place(&WEIGHTS, e.to_string());
+        let wrong = |e: TensorError| Diagnostic::without_location(&WEIGHTS, e.to_string());
         tensor.unchanged().map_err(wrong)?;
     }
     if let Some(path) = &arguments.report {
@@ -64,14 +64,14 @@ pub fn make(
         &exported.ports,
         &model.defaults,
         placement.as_ref(),
-        place,
+        location,
         path,
     );
     write(&beside(path, ".json"), manifest.as_bytes())?;
     Ok(())
 }
 
-/// The program alone.
+/// The program without manifest and weights.
 pub fn text(
     arguments: &CompileArguments,
     session: &Session,
@@ -90,7 +90,7 @@ fn exported(
     let placement = placement(arguments);
     match export_model(model, sources, placement.as_ref(), inside) {
         Err(ExportError::Placement(error)) => {
-            let diagnostic = Diagnostic::without_place(&COMMAND_LINE_NAME, error.to_string());
+            let diagnostic = Diagnostic::without_location(&COMMAND_LINE_NAME, error.to_string());
             Err(advised(diagnostic, &error).into())
         }
         result => result.map_err(|e| not_exported(&e, model, sources)),

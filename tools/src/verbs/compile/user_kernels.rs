@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kernels of the user's in a shared object: it is linked with their libraries, and binds them when it is loaded.
+//! User kernels in a shared object: links it with their libraries and binds them when it is loaded.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -12,28 +12,28 @@ use skript_runtime::shared_object::literal;
 
 use crate::command_line::IntrinsicArgument;
 
-/// What links a model with the libraries of its kernels.
+/// The input that links a model with the libraries of its kernels.
 #[derive(Debug)]
 pub struct Own {
-    /// A C file.
+    /// The path of a C file.
     pub text: String,
-    /// For the linker.
+    /// Arguments of the linker.
     pub flags: Vec<OsString>,
 }
 
-/// How `skript_bind_kernel` of the runtime looks from C.
+/// The declaration of the runtime's `skript_bind_kernel` in C.
 const HEADER: &str = "#include <stdint.h>\n\
     typedef int32_t kernel(const void *call);\n\
     void skript_bind_kernel(const char *name, const char *symbol, const char *library, kernel *function, kernel *wide);\n";
 
 impl Own {
-    /// The kernels of the operators that the model invokes and that have none of ours.
+    /// The user kernels of the operators that the model invokes and that are not intrinsics.
     ///
     /// # Errors
-    /// An operator without a kernel; what no linker can tell apart.
+    /// An operator without a kernel; kernels that the linker cannot distinguish.
     pub fn of(model: &Model, given: &[IntrinsicArgument]) -> Result<Own, Box<Diagnostic>> {
         let wrong = |text: String, help: &str| {
-            Box::new(Diagnostic::without_place(&OUTPUT, text).with_help(help))
+            Box::new(Diagnostic::without_location(&OUTPUT, text).with_help(help))
         };
         let mut own = Own {
             text: String::new(),
@@ -66,7 +66,7 @@ impl Own {
                 ));
             }
             let (symbol, library) = (&kernel.symbol, kernel.library.display().to_string());
-            // What the assembler would read as something else.
+            // Names that the assembler would parse differently.
             let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
             if !symbol.chars().all(plain) {
                 return Err(wrong(
@@ -100,15 +100,15 @@ impl Own {
         Ok(own)
     }
 
-    /// Links with a library under its file name: it is looked for beside the shared object, then where it is now.
+    /// Links with a library by file name: the loader searches it beside the shared object, then at its current path.
     fn link(&mut self, library: &Path) {
         let absolute = std::path::absolute(library).unwrap_or_else(|_| library.to_owned());
         let named = library.components().count() == 1 && !library.exists();
-        // Without a folder the system's are searched, as the loader does.
+        // Without a folder, the system's folders are searched, as the loader does.
         if let Some(folder) = absolute.parent().filter(|_| !named) {
-            let mut place = OsString::from("-L");
-            place.push(folder);
-            self.flags.push(place);
+            let mut location = OsString::from("-L");
+            location.push(folder);
+            self.flags.push(location);
             for folder in [Path::new("$ORIGIN"), folder] {
                 self.flags
                     .extend(["-Xlinker", "-rpath", "-Xlinker"].map(OsString::from));

@@ -14,10 +14,10 @@ use crate::command_line::InfoArguments;
 use crate::console::{Console, Status};
 use crate::stablehlo_program::{finish, model_flags};
 
-/// Bytes of a compiled model, which holds code and no weights.
+/// The maximum size in bytes of a compiled model, which holds code and no weights.
 const LARGEST: u64 = 1 << 30;
 
-/// Whether a path names a compiled model.
+/// Whether a path is that of a compiled model.
 pub fn is_artifact(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "skm")
 }
@@ -34,7 +34,7 @@ pub fn run(arguments: &InfoArguments, console: &mut Console) -> Status {
 fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
     let wrong = |error: String| {
         let text = format!("cannot read {}: {error}", arguments.model.display());
-        Box::new(Diagnostic::without_place(&UNREADABLE, text))
+        Box::new(Diagnostic::without_location(&UNREADABLE, text))
     };
     let bytes = skript_host::file::read(&arguments.model, LARGEST);
     let bytes = bytes.map_err(|e| wrong(e.to_string()))?;
@@ -46,7 +46,7 @@ fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
     Ok(())
 }
 
-/// The inputs, the variables, and the outputs without new values of variables.
+/// The inputs, the variables, and the outputs except new values of variables.
 fn roles(artifact: &Artifact) -> [(&'static str, &[Port]); 3] {
     let updates = artifact.updates.len();
     let outputs = artifact.outputs.len().saturating_sub(updates);

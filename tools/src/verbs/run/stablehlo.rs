@@ -28,7 +28,7 @@ pub fn run(path: &Path, arguments: &RunArguments, console: &mut Console) -> Stat
     stablehlo_program::finish(done, &sources, &arguments.reading, console)
 }
 
-/// Flags that are about models in SkriptND, and arguments that are given twice.
+/// Errors for flags that apply only to models in SkriptND, and for arguments that are given twice.
 fn usage(arguments: &RunArguments) -> Result<(), (Status, Vec<Diagnostic>)> {
     let own = [
         (
@@ -64,7 +64,7 @@ fn compute(
     )?;
     let most = arguments.reading.limits.in_force().unpacked_bytes;
     let tensors = gather(&program, &arguments.inputs, most)?;
-    let failed = |text: String| vec![Diagnostic::without_place(&RUN_FAILED, text)];
+    let failed = |text: String| vec![Diagnostic::without_location(&RUN_FAILED, text)];
     let loaded = Loaded::load(program.artifact.clone()).map_err(|e| failed(e.to_string()))?;
     let mut instance = Instance::new(&loaded).map_err(|e| failed(e.to_string()))?;
     let mut spent = Spent {

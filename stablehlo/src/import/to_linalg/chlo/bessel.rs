@@ -66,13 +66,13 @@ const FAR: [f64; 23] = [
 pub(crate) fn scaled_i1(t: &mut Terms, x: &str) -> String {
     let size = t.op(ops::math::ABSF, &[x]);
     let quarter = t.times(&size, 0.25);
-    let place = t.plus(&quarter, -1.0);
-    let near = series(t, &place, &NEAR);
+    let position = t.plus(&quarter, -1.0);
+    let near = series(t, &position, &NEAR);
     let near = t.mul(&near, x);
     let sixteen = t.number(16.0);
     let inverse = t.div(&sixteen, &size);
-    let place = t.plus(&inverse, -1.0);
-    let far = series(t, &place, &FAR);
+    let position = t.plus(&inverse, -1.0);
+    let far = series(t, &position, &FAR);
     let root = t.op(ops::math::SQRT, &[&size]);
     let far = t.div(&far, &root);
     let far = t.op(ops::math::COPYSIGN, &[&far, x]);

@@ -6,7 +6,7 @@ use crate::import::element::Float;
 use crate::import::terms::Terms;
 use skript_passes::ir::splice::Lines;
 
-/// The function of `%i0` whose parts are of type `part`; `None` if it is not known.
+/// The function of `%i0` whose parts have type `part`; `None` if it is unknown.
 pub(super) fn function(lines: &mut Lines, name: &str, part: Float) -> Option<String> {
     let mut t = Pairs { lines, part };
     let z = "%i0".to_owned();
@@ -57,7 +57,7 @@ impl Pairs<'_> {
         self.lines.value(format!("complex.create {re}, {im} : {t}"))
     }
 
-    /// `z` times i (`sign` 1) or -i (-1), without products.
+    /// `z` times i (`sign` 1) or -i (-1), without multiplications.
     fn turned(&mut self, z: &str, sign: f64) -> String {
         let p = self.part.text();
         let (re, im) = self.parts(z);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The gamma function's logarithm and its derivatives.
+//! The logarithm of the gamma function and its derivatives.
 //!
-//! C. Lanczos, "A precision approximation of the gamma function" (1964), with g = 7 and nine terms; below 1/2 by reflection.
-//! The zeta function of Hurwitz by the formula of Euler and Maclaurin.
+//! C. Lanczos, "A precision approximation of the gamma function" (1964), with g = 7 and nine terms; below 1/2 by
+//! reflection. The Hurwitz zeta function by the Euler-Maclaurin formula.
 
 use crate::import::terms::Terms;
 use skript_passes::ir::ops;
@@ -21,7 +21,7 @@ const TERMS: [f64; 8] = [
     1.505_632_735_149_311_6e-7,
 ];
 
-/// Whether `x` is reflected, and `z` of which the series is that of Γ(z + 1).
+/// Whether `x` is reflected, and the argument z of the series for Γ(z + 1).
 fn reflected(t: &mut Terms, x: &str) -> (String, String) {
     let small = t.is(x, "olt", 0.5);
     let minus = t.op(ops::arith::NEGF, &[x]);
@@ -30,7 +30,7 @@ fn reflected(t: &mut Terms, x: &str) -> (String, String) {
     (small, z)
 }
 
-/// `log(z + g + 1/2)`, precise where z is small, and its argument.
+/// `log(z + g + 1/2)`, accurate for small z, and its argument.
 fn log_of_base(t: &mut Terms, z: &str) -> (String, String) {
     let base = t.plus(z, G + 0.5);
     let part = t.times(z, 1.0 / (G + 0.5));
@@ -82,10 +82,10 @@ pub(crate) fn digamma(t: &mut Terms, x: &str) -> String {
     let (mut above, mut below) = (t.number(0.0), t.number(FIRST));
     for (n, term) in TERMS.iter().enumerate() {
         let term = t.number(*term);
-        let place = t.plus(&z, n as f64 + 1.0);
-        let part = t.div(&term, &place);
+        let position = t.plus(&z, n as f64 + 1.0);
+        let part = t.div(&term, &position);
         below = t.add(&below, &part);
-        let slope = t.div(&part, &place);
+        let slope = t.div(&part, &position);
         above = t.sub(&above, &slope);
     }
     let (log, base) = log_of_base(t, &z);
@@ -115,9 +115,9 @@ pub(crate) fn digamma(t: &mut Terms, x: &str) -> String {
     t.select(&pole, &nan, &value)
 }
 
-/// ζ(x, q) = Σ (q + k)^-x: ten terms as they are, of the rest the integral, half a term, and twelve derivatives.
+/// ζ(x, q) = Σ (q + k)^-x: ten terms are summed; for the rest, the integral, half a term and twelve derivatives.
 pub(crate) fn zeta(t: &mut Terms, x: &str, q: &str) -> String {
-    /// (2j)! / B₂ⱼ, the last first.
+    /// (2j)! / B₂ⱼ, in descending order of j.
     const QUOTIENTS: [f64; 12] = [
         -7.166_165_256_175_667e18,
         1.815_210_540_194_354_7e17,
@@ -162,7 +162,7 @@ pub(crate) fn zeta(t: &mut Terms, x: &str, q: &str) -> String {
     let factor = t.plus(&integral, 0.5);
     let factor = t.add(&factor, &rest);
     let tail = t.mul(&term, &factor);
-    // Without a term there is no tail, whatever its factor.
+    // Without a term there is no rest, whatever its factor.
     let none = t.is(&term, "oeq", 0.0);
     let zero = t.number(0.0);
     let tail = t.select(&none, &zero, &tail);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inverse circular and hyperbolic functions of complex numbers: principal branches, part by part.
+//! Inverse circular and hyperbolic functions of complex numbers: principal branches, by parts.
 //!
-//! W. Kahan, "Branch cuts for complex elementary functions" (1987): roots of `1 - z` and `1 + z` instead of one of `1 - z²`,
-//! whose parts multiply without cancellation. On a cut the sign of a zero decides, as in C99, annex G.
+//! W. Kahan, "Branch cuts for complex elementary functions" (1987): products of roots of `1 - z` and `1 + z` instead of
+//! a root of `1 - z²`, which cancels. On a cut the sign of a zero decides, as in C99, annex G.
 
 use crate::import::element::Float;
 use crate::import::scalar_to_arith::principal::{
@@ -12,7 +12,7 @@ use crate::import::terms::Terms;
 use skript_passes::ir::ops;
 use std::f64::consts::{FRAC_PI_2, LN_2};
 
-/// The function of `x + iy`; `None` if it is none of these.
+/// The function of `x + iy`; `None` if it is not one of these.
 pub(super) fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pair> {
     Some(match name {
         "asin" => sine(t, x, y),
@@ -25,14 +25,14 @@ pub(super) fn function(t: &mut Terms, name: &str, x: &str, y: &str) -> Option<Pa
     })
 }
 
-/// `-i f(i z)`: sines, tangents and the hyperbolic ones are each other's, turned.
+/// `-i f(i z)`: circular functions from hyperbolic ones, and the other way around.
 fn turned(t: &mut Terms, x: &str, y: &str, f: fn(&mut Terms, &str, &str) -> Pair) -> Pair {
     let minus = t.op(ops::arith::NEGF, &[y]);
     let (re, im) = f(t, &minus, x);
     (im, t.op(ops::arith::NEGF, &[&re]))
 }
 
-/// Where 1 is nothing beside z, and whether its square overflows makes no difference.
+/// The threshold above which 1 is negligible compared with z, even if the square of z overflows.
 fn is_far(t: &mut Terms, x: &str, y: &str) -> String {
     let (of_x, of_y) = (size(t, x), size(t, y));
     let reach = t.op(ops::arith::MAXIMUMF, &[&of_x, &of_y]);
@@ -120,7 +120,7 @@ fn hyperbolic_tangent(t: &mut Terms, x: &str, y: &str) -> Pair {
     let ratio = t.div(&above, &below);
     let log = t.log_plus_one(&ratio);
     let re = t.times(&log, 0.25);
-    // Beside the pole the squares vanish.
+    // Near the pole the squares vanish.
     let (to_pole, from_other) = (log_of_size(t, &less, y), log_of_size(t, &more, y));
     let close = t.sub(&from_other, &to_pole);
     let close = t.times(&close, 0.5);
@@ -132,7 +132,7 @@ fn hyperbolic_tangent(t: &mut Terms, x: &str, y: &str) -> Pair {
     let (rest, double) = (t.sub(&product, &other), t.add(y, y));
     let angle = t.op(ops::math::ATAN2, &[&double, &rest]);
     let im = t.times(&angle, 0.5);
-    // Far away it is 1 / z, beside a quarter turn.
+    // Far away it is 1 / z, near a right angle.
     let far = is_far(t, x, y);
     let (reach, share) = greater_and_share(t, &of_x, &of_y);
     let length = t.mul(&share, &share);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The next number of a type toward another one, by bits.
+//! `chlo.next_after`: the next number toward another one, by integer operations on the bits.
 
 use crate::import::element::Float;
 use skript_passes::ir::splice::Lines;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reading and writing at places that are data: `gather` and `scatter`.
+//! `gather` and `scatter`: reads and writes at positions that depend on data.
 
 use super::generic::{Port, dims, empty, generic};
 use super::nest::{index, nest};
@@ -15,28 +15,28 @@ use skript_passes::ir::splice::Lines;
 
 type Values<'c, 'a> = Result<Vec<Value<'c, 'a>>, PassError>;
 
-/// How places are found: what both operations have in common.
-struct Places {
-    /// Dimensions of the array that have no window dimension of their own.
+/// How positions are computed: the part that both operations share.
+struct Positions {
+    /// Dimensions of the array without a window dimension.
     without_window: Vec<i64>,
     batching: Vec<i64>,
     indices_batching: Vec<i64>,
-    /// Dimensions of the array that components of an index vector are about.
+    /// Dimensions of the array that the components of an index vector refer to.
     mapped: Vec<i64>,
     vector: usize,
 }
 
-impl Places {
-    /// The place of a vector component in the array of indices, at these positions of its other dimensions.
+impl Positions {
+    /// The element address of a component of an index vector, from the positions of the other dimensions.
     fn of_component(&self, indices: &Tensor, at: &[String], component: &str) -> String {
-        let mut place = at.to_vec();
+        let mut element_position = at.to_vec();
         if self.vector < indices.rank() {
-            place.insert(self.vector, component.to_owned());
+            element_position.insert(self.vector, component.to_owned());
         }
-        place.join(", ")
+        element_position.join(", ")
     }
 
-    /// For each dimension of the array: the name of the start component's scalar, if it has one.
+    /// For each dimension of the array, the name of the start component's scalar, if there is one.
     fn starts(
         &self,
         lines: &mut Lines,
@@ -47,9 +47,9 @@ impl Places {
         let mut found = Vec::new();
         for (n, dimension) in (0i64..).zip(&self.mapped) {
             let component = index(lines, n);
-            let place = self.of_component(indices, at, &component);
+            let element_position = self.of_component(indices, at, &component);
             let value = lines.value(format!(
-                "tensor.extract {name}[{place}] : {}",
+                "tensor.extract {name}[{element_position}] : {}",
                 indices.text()
             ));
             found.push((*dimension, value));
@@ -57,7 +57,7 @@ impl Places {
         found
     }
 
-    /// The position of the indices' dimension that walks along this batching dimension of the array.
+    /// The dimension of the indices that corresponds to this batching dimension of the array.
     fn batch<'p>(&self, dimension: i64, at: &'p [String]) -> Option<&'p String> {
         let n = self.batching.iter().position(|d| *d == dimension)?;
         let of_indices = usize::try_from(*self.indices_batching.get(n)?).ok()?;
@@ -65,7 +65,7 @@ impl Places {
         at.get(of_indices - skipped)
     }
 
-    /// How far the window of an update reaches along each dimension of the array.
+    /// The extent of the update window along each dimension of the array.
     fn sizes(&self, rank: usize, update: &[i64], window: &[i64]) -> Vec<i64> {
         let of = |d: &i64| usize::try_from(*d).ok().and_then(|d| update.get(d));
         let mut sizes = window.iter().filter_map(of).copied();
@@ -76,13 +76,13 @@ impl Places {
         (0i64..).take(rank).map(size).collect()
     }
 
-    /// Whether the window moves along a dimension of the array.
+    /// Whether the window extends along a dimension of the array.
     fn has_window(&self, dimension: i64) -> bool {
         !self.without_window.contains(&dimension) && !self.batching.contains(&dimension)
     }
 }
 
-/// Splits positions of a tensor by dimension: those in `window`, and the others.
+/// Splits the positions of a tensor by dimension: those in `window`, and the others.
 fn split(all: &[String], window: &[i64]) -> (Vec<String>, Vec<String>) {
     let pick = |wanted: bool| {
         let chosen = (0..).zip(all).filter(|(d, _)| window.contains(d) == wanted);
@@ -95,7 +95,7 @@ pub(super) fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let (array, indices, result) = (found.operand(0)?, found.operand(1)?, found.result()?);
     let list = |key: &str| found.numbers("dimension_numbers", key);
     let sizes = found.list("slice_sizes")?;
-    let places = Places {
+    let element_positions = Positions {
         without_window: list("collapsed_slice_dims"),
         batching: list("operand_batching_dims"),
         indices_batching: list("start_indices_batching_dims"),
@@ -106,24 +106,24 @@ pub(super) fn gather<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let all = (0..result.rank()).map(|d| body.value(format!("linalg.index {d} : index")));
     let all: Vec<String> = all.collect();
     let (window, at) = split(&all, &list("offset_dims"));
-    let starts = places.starts(&mut body, "%1", indices, &at);
+    let starts = element_positions.starts(&mut body, "%1", indices, &at);
     let mut window = window.into_iter();
-    let mut place = Vec::new();
+    let mut element_position = Vec::new();
     for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
         let mut terms = Vec::new();
         if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
             terms.push(clamped(&mut body, start, indices.element, extent - size));
         }
-        terms.extend(places.batch(d, &at).cloned());
-        if places.has_window(d) {
+        terms.extend(element_positions.batch(d, &at).cloned());
+        if element_positions.has_window(d) {
             terms.extend(window.next());
         }
-        place.push(sum(&mut body, terms));
+        element_position.push(sum(&mut body, terms));
     }
     let e = result.element.text();
     let value = body.value(format!(
         "tensor.extract %0[{}] : {}",
-        place.join(", "),
+        element_position.join(", "),
         array.text()
     ));
     body.line(format!("linalg.yield {value} : {e}"));
@@ -149,7 +149,7 @@ fn sum(lines: &mut Lines, terms: Vec<String>) -> String {
     }
 }
 
-/// Updates one after the other; windows that are not inside as a whole are computed, and not written.
+/// Updates in order. Windows that are not completely in bounds are computed but not written.
 pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     let count = found.results.len();
     let (array, indices, update) = (
@@ -158,7 +158,7 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         found.operand(count + 1)?,
     );
     let list = |key: &str| found.numbers("scatter_dimension_numbers", key);
-    let places = Places {
+    let element_positions = Positions {
         without_window: list("inserted_window_dims"),
         batching: list("input_batching_dims"),
         indices_batching: list("scatter_indices_batching_dims"),
@@ -166,7 +166,7 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         vector: vector_dimension(&list("index_vector_dim")),
     };
     let windows = list("update_window_dims");
-    let sizes = places.sizes(array.rank(), &update.extents, &windows);
+    let sizes = element_positions.sizes(array.rank(), &update.extents, &windows);
     let never_fits = sizes.iter().zip(&array.extents).any(|(s, e)| s > e);
     if update.volume() == 0 || never_fits {
         return Ok(found.values.iter().take(count).copied().collect());
@@ -182,16 +182,16 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
         &carried,
         &mut |lines, all, arrays| {
             let (window, at) = split(all, &windows);
-            let starts = places.starts(lines, &format!("%{count}"), indices, &at);
+            let starts = element_positions.starts(lines, &format!("%{count}"), indices, &at);
             let mut window = window.into_iter();
-            let mut place = Vec::new();
+            let mut element_position = Vec::new();
             let mut inside = lines.value("arith.constant true");
             for (d, (extent, size)) in (0i64..).zip(array.extents.iter().zip(&sizes)) {
                 let mut terms = Vec::new();
                 if let Some((_, start)) = starts.iter().find(|s| s.0 == d) {
                     terms.push(signed_index(lines, start, indices.element));
                 }
-                terms.extend(places.batch(d, &at).cloned());
+                terms.extend(element_positions.batch(d, &at).cloned());
                 let start = sum(lines, terms);
                 let end = index(lines, (extent - size + 1).max(0));
                 // Below zero is beyond all when read without a sign.
@@ -199,14 +199,17 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
                 inside = lines.value(format!("arith.andi {inside}, {fits} : i1"));
                 let zero = index(lines, 0);
                 let start = lines.value(format!("arith.select {fits}, {start}, {zero} : index"));
-                let step = places.has_window(d).then(|| window.next()).flatten();
-                place.push(sum(lines, [start].into_iter().chain(step).collect()));
+                let step = element_positions
+                    .has_window(d)
+                    .then(|| window.next())
+                    .flatten();
+                element_position.push(sum(lines, [start].into_iter().chain(step).collect()));
             }
-            let place = place.join(", ");
+            let element_position = element_position.join(", ");
             let mut scalars = Vec::new();
             for (name, tensor) in arrays.iter().zip(&found.results) {
                 scalars.push(lines.value(format!(
-                    "tensor.extract {name}[{place}] : {}",
+                    "tensor.extract {name}[{element_position}] : {}",
                     tensor.text()
                 )));
             }
@@ -228,7 +231,7 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
                 let e = tensor.element.text();
                 let value = lines.value(format!("arith.select {inside}, {new}, {old} : {e}"));
                 written.push(lines.value(format!(
-                    "tensor.insert {value} into {array}[{place}] : {}",
+                    "tensor.insert {value} into {array}[{element_position}] : {}",
                     tensor.text()
                 )));
             }
@@ -238,7 +241,7 @@ pub(crate) fn scatter<'c: 'a, 'a>(found: &Found<'c, 'a>) -> Values<'c, 'a> {
     found.with_bodies(&lines, &made)
 }
 
-/// An integer as an index, whatever it is.
+/// An integer of any type as an `index`.
 fn signed_index(lines: &mut Lines, value: &str, element: Element) -> String {
     let signless = element.signless();
     let (value, cast) = match element {

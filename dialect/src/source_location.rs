@@ -7,29 +7,30 @@ use mlir_sys::{MlirIdentifier, MlirLocation};
 use std::collections::HashMap;
 use std::ffi::c_void;
 
-/// A place in a text, and the operator whose text it is.
+/// A source range, and the name of the operator in which it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The name around the place; empty if it has none.
+    /// The name of the enclosing operator; empty if there is none.
     pub name: String,
     /// The file, as MLIR writes it in `loc("file":1:2)`.
     pub path: String,
-    /// From 1, as the end.
+    /// The line, from 1; so is that of the end.
     pub line: usize,
     /// The column, from 1.
     pub column: usize,
-    /// Behind the last character.
+    /// The line of the end.
     pub end_line: usize,
     /// The column after the last character, from 1.
     pub end_column: usize,
 }
 
-/// The places of a location, the innermost first; each is called from the next. Fused locations give their first part.
+/// The source positions of a location, innermost first; each is called from the next. Of a fused location, the first
+/// part counts.
 pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
     let mut found = Vec::new();
     let mut pending = vec![(location, String::new())];
     while let Some((location, name)) = pending.pop() {
-        // SAFETY: the location is valid, and so are its parts, which are asked for by its own kind.
+        // SAFETY: the location is valid, and so are its parts, which are queried according to its kind.
         unsafe {
             if mlir_sys::mlirLocationIsACallSite(location) {
                 let caller = mlir_sys::mlirLocationCallSiteGetCaller(location);
@@ -60,12 +61,12 @@ pub(crate) fn frames(location: MlirLocation) -> Vec<Frame> {
     found
 }
 
-/// The first of the locations that one fuses.
+/// The first part of a fused location.
 fn first(fused: MlirLocation) -> Option<MlirLocation> {
     all(fused).first().copied()
 }
 
-/// The locations that one fuses.
+/// The parts of a fused location.
 fn all(fused: MlirLocation) -> Vec<MlirLocation> {
     // SAFETY: the location is a fused one; the list is large enough for all of its locations.
     unsafe {
@@ -76,9 +77,9 @@ fn all(fused: MlirLocation) -> Vec<MlirLocation> {
     }
 }
 
-/// The locations that one is made of.
+/// The locations that a location consists of.
 fn parts(location: MlirLocation) -> Vec<MlirLocation> {
-    // SAFETY: the location is valid, and so are its parts, which are asked for by its own kind.
+    // SAFETY: the location is valid, and so are its parts, which are queried according to its kind.
     unsafe {
         if mlir_sys::mlirLocationIsACallSite(location) {
             let caller = mlir_sys::mlirLocationCallSiteGetCaller(location);
@@ -93,14 +94,14 @@ fn parts(location: MlirLocation) -> Vec<MlirLocation> {
     }
 }
 
-/// Levels of the locations of one context. Each location is looked at once, however many others hold it.
+/// Nesting depths of the locations of one context. Each location is visited once, even if many others contain it.
 #[derive(Default)]
 pub struct Levels {
     known: HashMap<*const c_void, usize>,
 }
 
 impl Levels {
-    /// How deep the parts of a location lie inside of each other; 1 for a place in a text.
+    /// The nesting depth of a location; 1 for a source position.
     pub fn of(&mut self, location: Location) -> usize {
         let whole = location.to_raw();
         let mut pending = vec![(whole, false)];
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_gives_none() {
+    fn a_location_without_a_source_gives_none() {
         assert!(of("unknown").is_empty());
     }
 }
