@@ -12,6 +12,7 @@ use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::ValueKey;
 use crate::ir::attribute_names;
+use crate::ir::llvm::{ConditionalBranch, Division};
 use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -109,23 +110,15 @@ fn divides_in_branches(blocks: &[BlockRef]) -> bool {
     let inside: HashSet<usize> = blocks.iter().map(key).collect();
     let mut known = HashMap::new();
     steps.iter().any(|block| {
-        let last = block.terminator();
-        let choice = last.filter(|op| ir::name(*op) == ops::llvm::COND_BR);
-        let flag = choice.and_then(|op| op.operand(0).ok());
+        let choice = block.terminator().and_then(ConditionalBranch::cast);
+        let flag = choice.and_then(|branch| branch.condition().ok());
         flag.is_some_and(|flag| !is_invariant(flag, &inside, &mut known))
     })
 }
 
 fn divides(op: OperationRef) -> bool {
-    let name = ir::name(op);
-    let divides = [
-        ops::llvm::SDIV,
-        ops::llvm::UDIV,
-        ops::llvm::SREM,
-        ops::llvm::UREM,
-    ]
-    .contains(&name.as_str());
-    divides && !op.operand(1).is_ok_and(is_constant)
+    let division = Division::cast(op);
+    division.is_some_and(|division| !division.divisor().is_ok_and(is_constant))
 }
 
 fn is_constant(value: Value) -> bool {

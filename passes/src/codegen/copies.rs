@@ -28,11 +28,11 @@ pub(crate) const PASS: Pass = Pass {
 /// [`CodegenError::Module`] if a copy is malformed.
 fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
     for op in ir::nested(module) {
-        if ir::name(op) != ops::memref::COPY {
+        let Some(copy) = ir::memref::Copy::cast(op) else {
             continue;
-        }
+        };
         // Bufferization leaves this of an insertion in place.
-        if op.operand(0).ok() == op.operand(1).ok() {
+        if copy.source() == copy.target() {
             ir::erase(op);
         } else if !(contiguous(op, 0)? && contiguous(op, 1)?) {
             lower(op)?;

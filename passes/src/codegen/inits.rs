@@ -22,6 +22,7 @@ use crate::invoke;
 use crate::ir;
 use crate::ir::context;
 use crate::ir::ops;
+use crate::ir::shape::InsertSlice;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Value, ValueLike};
@@ -86,8 +87,11 @@ pub(crate) fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
 fn fill_borders_early<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let mut orders = HashMap::new();
     for insert in named(module, ops::tensor::INSERT_SLICE) {
+        let Some(insertion) = InsertSlice::cast(insert) else {
+            continue;
+        };
         let (Some(block), Ok(inside), Ok(border)) =
-            (insert.block(), insert.operand(0), insert.operand(1))
+            (insert.block(), insertion.source(), insertion.destination())
         else {
             continue;
         };

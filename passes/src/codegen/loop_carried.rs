@@ -13,6 +13,7 @@ use super::while_arguments::align;
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
+use crate::ir::bufferization::Materialization;
 use crate::ir::func::callee;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, context};
@@ -153,9 +154,8 @@ fn reads_last(op: OperationRef, value: Value) -> bool {
 
 /// Whether an op writes over all of a value.
 fn overwrites(op: OperationRef, value: Value) -> bool {
-    ir::name(op) == ops::bufferization::MATERIALIZE_IN_DESTINATION
-        && op.operand(0) != Ok(value)
-        && op.operand(1) == Ok(value)
+    Materialization::cast(op)
+        .is_some_and(|op| op.source() != Ok(value) && op.destination() == Ok(value))
 }
 
 /// The readers of a value, through branches that yield it.

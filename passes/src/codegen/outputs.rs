@@ -14,6 +14,7 @@ use crate::error::CodegenError;
 use crate::extents::size;
 use crate::ir;
 use crate::ir::attribute_names;
+use crate::ir::bufferization::{ToBuffer, ToTensor};
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
 use melior::Context;
@@ -152,11 +153,8 @@ fn beginning_of_cut<'c: 'a, 'a>(last: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
             }
             ops::bufferization::TO_TENSOR if op.has_attribute("writable") => {
                 is_cut = true;
-                let (buffer, _) = ir::definition(op.operand(0).ok()?)?;
-                if ir::name(buffer) != ops::bufferization::TO_BUFFER {
-                    return None;
-                }
-                buffer.operand(0).ok()?
+                let buffer = ToTensor::cast(op)?.buffer().ok()?;
+                ToBuffer::of(buffer)?.tensor().ok()?
             }
             _ => op.operand(written(op, number)?).ok()?,
         };

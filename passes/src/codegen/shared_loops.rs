@@ -9,11 +9,13 @@
 //! Requires: planned memory, loops whose lower bounds are 0. Guarantees: an iteration computes the same values as before.
 
 use crate::ir::attribute_names::STEPS;
+use crate::ir::memref::ByteView;
 use crate::ir::outline::{Outlined, captured, is_available};
 use crate::ir::{self, Builder, attributes, mutation, ops};
 use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef, OperationResult};
-use melior::ir::{BlockRef, Type, Value};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{BlockRef, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
 use melior::{Context, Error};
 use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::{HashMap, HashSet};
@@ -217,6 +219,9 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
 
         let mut outlined = Outlined::new(context, sharing.module, &name, &[self.op])?;
         let total = outlined.value(steps)?;
+        for view in disjoint_views(self.op) {
+            outlined.pass_disjoint(view);
+        }
         outlined.take(self.op)?;
         let index = Type::index(context);
         let (from, to) = (outlined.add_argument(index), outlined.add_argument(index));
@@ -260,6 +265,86 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         };
         binary(ops::arith::MAXUI, steps, at.index(1)?)
     }
+}
+
+/// Bytes that the first element of an argument is a multiple of.
+const ALIGNMENT: i64 = 64;
+
+/// The views of buffers of bytes that a loop accesses, without those whose elements another view has as well. LLVM vectorizes
+/// a loop over arguments that do not alias.
+fn disjoint_views<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    let (mut found, mut unknown): (Vec<View>, Vec<Value>) = (Vec::new(), Vec::new());
+    for array in captured(op) {
+        match View::of(array) {
+            Some(view) if found.iter().any(|known| known.array == view.array) => {}
+            Some(view) => found.push(view),
+            None => unknown.push(array),
+        }
+    }
+    let roots: Vec<Value> = unknown.into_iter().map(ir::memref::root).collect();
+    let alone = found.iter().filter(|view| {
+        let mut others = found.iter().filter(|other| other.array != view.array);
+        // Elements of the buffer that are accessed without a view may be anywhere.
+        let is_known = !roots.iter().any(|root| view.is_of(*root));
+        is_known && view.first % ALIGNMENT == 0 && others.all(|other| !view.overlaps(other))
+    });
+    alone.map(|view| view.array).collect()
+}
+
+/// A view of a buffer of bytes, at constant positions.
+struct View<'c, 'a> {
+    array: Value<'c, 'a>,
+    buffer: Value<'c, 'a>,
+    first: i64,
+    end: i64,
+}
+
+impl<'c: 'a, 'a> View<'c, 'a> {
+    /// The view of bytes that an array is, or is a part of.
+    fn of(array: Value<'c, 'a>) -> Option<Self> {
+        let mut array = array;
+        let view = loop {
+            let (op, _) = ir::definition(array)?;
+            match ByteView::cast(op) {
+                Some(view) => break view,
+                None if ir::memref::is_view(op) => array = ir::operand(op).ok()?,
+                None => return None,
+            }
+        };
+        let memref = MemRefType::try_from(array.r#type()).ok()?;
+        let mut elements = 1_i64;
+        for dimension in 0..memref.rank() {
+            match memref.dim_size(dimension).ok()? {
+                DimSize::Static(extent) => {
+                    elements = elements.checked_mul(i64::try_from(extent).ok()?)?;
+                }
+                DimSize::Dynamic => return None,
+            }
+        }
+        let first = constant(view.offset().ok()?)?;
+        // No element has more than 16 bytes.
+        let bytes = bytes_of(&memref.element().to_string()).unwrap_or(16);
+        Some(View {
+            array,
+            buffer: view.buffer().ok()?,
+            first,
+            end: first.checked_add(elements.checked_mul(bytes)?)?,
+        })
+    }
+
+    fn is_of(&self, buffer: Value<'c, 'a>) -> bool {
+        self.buffer == buffer
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        self.is_of(other.buffer) && self.first < other.end && other.first < self.end
+    }
+}
+
+/// The bytes of an element of a type that is printed like this.
+fn bytes_of(element: &str) -> Option<i64> {
+    let bits: i64 = element.trim_start_matches(['b', 'f', 'i']).parse().ok()?;
+    Some((bits + 7) / 8)
 }
 
 /// Operations on scalars of one iteration of a block.

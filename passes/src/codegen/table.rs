@@ -8,11 +8,12 @@ use crate::error::CodegenError;
 use crate::ir;
 use crate::ir::attribute_names;
 use crate::ir::attributes;
+use crate::ir::llvm::{ElementPointer, Load, Store};
 use crate::ir::ops;
 use melior::ir::Value;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::block::BlockLike;
-use melior::ir::operation::{OperationLike, OperationRef, OperationResult};
+use melior::ir::operation::{OperationLike, OperationRef};
 
 /// The scope of everything that the table points at.
 const SCOPE: &str = "#llvm.alias_scope<id = distinct[0]<>, domain = <id = distinct[1]<>>>";
@@ -36,13 +37,13 @@ pub(crate) fn add_alias_scopes(model: OperationRef) -> Result<(), CodegenError> 
     let scope = ir::parse_attribute(model.context(), SCOPE)?;
     let scopes = ArrayAttribute::new(context, &[scope]).into();
     for op in ir::nested(model) {
-        let place = match ir::name(op).as_str() {
-            ops::llvm::LOAD => op.operand(0),
-            ops::llvm::STORE => op.operand(1),
-            _ => continue,
+        let address = match (Load::cast(op), Store::cast(op)) {
+            (Some(load), _) => load.address(),
+            (_, Some(store)) => store.address(),
+            (None, None) => continue,
         };
-        let place = place.map_err(|e| CodegenError::Module(e.to_string()))?;
-        match Base::of(place, model, table) {
+        let address = address.map_err(|e| CodegenError::Module(e.to_string()))?;
+        match Base::of(address, model, table) {
             Base::Tabled => ir::set_attribute(op, "alias_scopes", scopes),
             Base::Own => ir::set_attribute(op, "noalias_scopes", scopes),
             Base::Unknown => {}
@@ -62,18 +63,17 @@ enum Base {
 }
 
 impl Base {
-    fn of<'c: 'a, 'a>(mut place: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: usize) -> Base {
-        loop {
-            let Ok(result) = OperationResult::try_from(place) else {
-                return Base::of_argument(place, model);
-            };
-            let op = result.owner();
-            match (ir::name(op).as_str(), op.operand(0)) {
-                (ops::llvm::GETELEMENTPTR, Ok(inner)) => place = inner,
-                (ops::llvm::LOAD, Ok(slot)) if is_slot(slot, model, table) => return Base::Tabled,
-                (ops::llvm::ALLOCA, _) => return Base::Own,
-                _ => return Base::Unknown,
-            }
+    fn of<'c: 'a, 'a>(address: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: usize) -> Base {
+        let mut address = address;
+        while let Some(base) = ElementPointer::of(address).and_then(|op| op.base().ok()) {
+            address = base;
+        }
+        let slot = Load::of(address).and_then(|load| load.address().ok());
+        match ir::definition(address) {
+            None => Base::of_argument(address, model),
+            Some(_) if slot.is_some_and(|slot| is_slot(slot, model, table)) => Base::Tabled,
+            Some((op, _)) if ir::name(op) == ops::llvm::ALLOCA => Base::Own,
+            Some(_) => Base::Unknown,
         }
     }
 
@@ -87,12 +87,9 @@ impl Base {
 
 /// Whether the address is one of a slot of the table.
 fn is_slot<'c: 'a, 'a>(slot: Value<'c, 'a>, model: OperationRef<'c, 'a>, table: usize) -> bool {
-    let base = match OperationResult::try_from(slot) {
-        Ok(result) if ir::name(result.owner()) == ops::llvm::GETELEMENTPTR => {
-            result.owner().operand(0).ok()
-        }
-        Ok(_) => None,
-        Err(_) => Some(slot),
+    let base = match ir::definition(slot) {
+        Some((op, _)) => ElementPointer::cast(op).and_then(|op| op.base().ok()),
+        None => Some(slot),
     };
     base.and_then(|base| argument(base, model)) == Some(table)
 }

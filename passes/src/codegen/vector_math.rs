@@ -92,7 +92,7 @@ fn expand<'c: 'a, 'a>(
         let Some(function) = Function::of(op) else {
             continue;
         };
-        let operand: Value = op.operand(0)?;
+        let operand: Value = ir::operand(op)?;
         let Some(lanes) = lanes_of(&operand.r#type().to_string()) else {
             continue;
         };
@@ -102,7 +102,7 @@ fn expand<'c: 'a, 'a>(
     }
     for (op, symbol) in calls {
         // It may be the result of a function that was replaced before.
-        let operand: Value = op.operand(0)?;
+        let operand: Value = ir::operand(op)?;
         let callee = FlatSymbolRefAttribute::new(context, &symbol).into();
         let at = ir::Builder::before(context, op)?.with_location(op.location());
         let result = at.value(

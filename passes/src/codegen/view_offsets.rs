@@ -6,7 +6,9 @@
 //! (`skript-outline-parts`), an array cannot. Views of different arrays stay.
 
 use crate::ir;
+use crate::ir::memref::ByteView;
 use crate::ir::ops;
+use crate::ir::scf::If;
 use crate::ir::{Builder, regions};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -55,10 +57,11 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
     for (number, result) in op.results().enumerate() {
         let (first, second) = (first.operand(number)?, second.operand(number)?);
         chosen.push(match (view(first), view(second)) {
-            (Some(one), Some(other)) if one.operand(0) == other.operand(0) => {
-                let pairs = one.operands().zip(other.operands()).skip(1);
+            (Some(one), Some(other)) if one.buffer() == other.buffer() => {
+                let (left, right) = (one.op(), other.op());
+                let pairs = left.operands().zip(right.operands()).skip(1);
                 let shared = pairs.map(|(one, other)| (one == other).then_some(one));
-                Selected::View(one.operand(0)?, shared.collect())
+                Selected::View(one.buffer()?, shared.collect())
             }
             _ => Selected::Same(result.r#type()),
         });
@@ -77,6 +80,7 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
         for (operand, chosen) in end.operands().zip(&chosen) {
             match (chosen, view(operand)) {
                 (Selected::View(_, shared), Some(view)) => {
+                    let view = view.op();
                     let own = view.operands().skip(1).zip(shared);
                     yielded.extend(own.filter(|(_, s)| s.is_none()).map(|(own, _)| own));
                 }
@@ -87,7 +91,8 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
     }
     let at = Builder::before(context, op)?.with_location(op.location());
     let arms = vec![regions::take(op, 0)?, regions::take(op, 1)?];
-    let again = at.create(ops::scf::IF, &[op.operand(0)?], &[], &types, arms)?;
+    let condition = If::cast(op).ok_or("not a branch")?.condition()?;
+    let again = at.create(ops::scf::IF, &[condition], &[], &types, arms)?;
     let mut results = again.results().map(Value::from);
     let missing = || PassError::at(again, "a branch without one of its results");
     for (old, chosen) in op.results().zip(chosen) {
@@ -108,7 +113,6 @@ fn branch<'c: 'a, 'a>(context: &'c Context, op: OperationRef<'c, 'a>) -> Result<
 }
 
 /// The view that a value is.
-fn view<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    let (op, _) = ir::definition(value)?;
-    (ir::name(op) == ops::memref::VIEW).then_some(op)
+fn view<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<ByteView<'c, 'a>> {
+    ByteView::of(value)
 }

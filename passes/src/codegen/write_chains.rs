@@ -10,6 +10,7 @@ use super::loop_carried::{allocate, beginnings, destination, is_destination, is_
 use crate::error::CodegenError;
 use crate::invoke;
 use crate::ir;
+use crate::ir::bufferization::Insertion;
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, context, types};
 use crate::ir::{ancestor_in, key};
@@ -169,14 +170,8 @@ impl<'c: 'a, 'a> Chain<'c, 'a> {
 }
 
 /// The tensor that an op puts into another one, which upstream may compute there.
-fn inserted<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let inserts = [
-        ops::tensor::INSERT_SLICE,
-        ops::bufferization::MATERIALIZE_IN_DESTINATION,
-    ];
-    inserts
-        .contains(&ir::name(op).as_str())
-        .then(|| op.operand(0).ok())?
+fn inserted<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+    Insertion::cast(op)?.source().ok()
 }
 
 /// Whether `user` of a value, or a user of a possible alias, does not precede `next`.

@@ -10,7 +10,7 @@ typed! {
     /// `arith.constant`: a scalar or a tensor.
     Constant = ops::arith::CONSTANT;
     /// `arith.cmpi`: a comparison of integers.
-    CompareIntegers = ops::arith::CMPI;
+    CompareIntegers = ops::arith::CMPI { left = 0, right = 1 };
     /// `arith.select`: one of two values.
     Select = ops::arith::SELECT { condition = 0, then = 1, otherwise = 2 };
 }

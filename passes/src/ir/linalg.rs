@@ -9,6 +9,10 @@ use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike};
 typed! {
     /// `linalg.generic`: a loop nest with one payload.
     Generic = ops::linalg::GENERIC;
+    /// `linalg.fill`: writes one value to all elements.
+    Fill = ops::linalg::FILL { value = 0, destination = 1 };
+    /// `linalg.yield`: ends a payload with its only value, or the first one.
+    Yield = ops::linalg::YIELD { value = 0 };
 }
 
 /// The loop whose number `linalg.index` gives; `None` for other operations.

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations of the dialect `memref`.
 
+use super::typed::{self, typed};
 use super::uses::{definition, users};
-use super::{Builder, ValueKey, attributes, ops, typed};
+use super::{Builder, ValueKey, attributes, ops};
 use melior::Error;
 use melior::ir::Type;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
+
+typed! {
+    /// `memref.copy`: copies all elements.
+    Copy = ops::memref::COPY { source = 0, target = 1 };
+    /// `memref.view`: an array in a buffer of bytes.
+    ByteView = ops::memref::VIEW { buffer = 0, offset = 1 };
+    /// `memref.subview`: a part of an array.
+    Subview = ops::memref::SUBVIEW { source = 0 };
+}
 
 /// Operations that view their first operand.
 const VIEWS: &[&str] = &[
@@ -106,11 +116,10 @@ pub(crate) fn subview<'c: 'a, 'a>(
 }
 
 /// The offsets and sizes of a view that is a part of its operand without gaps, and with constant extents; `None` for others.
-pub(crate) fn part(op: OperationRef) -> Option<(Vec<i64>, Vec<i64>)> {
-    let is_subview = skript_dialect::op::is(&op, ops::memref::SUBVIEW);
+pub(crate) fn part(view: Subview) -> Option<(Vec<i64>, Vec<i64>)> {
+    let op = view.op();
     let list = |name: &str| typed::i64s(op, name);
     let (offsets, sizes) = (list("static_offsets"), list("static_sizes"));
     let is_static = op.operand_count() == 1 && offsets.iter().chain(&sizes).all(|n| *n >= 0);
-    (is_subview && is_static && list("static_strides").iter().all(|n| *n == 1))
-        .then_some((offsets, sizes))
+    (is_static && list("static_strides").iter().all(|n| *n == 1)).then_some((offsets, sizes))
 }

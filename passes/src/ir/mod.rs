@@ -4,6 +4,7 @@
 pub mod arith;
 pub mod attribute_names;
 pub mod attributes;
+pub(crate) mod bufferization;
 pub mod builder;
 pub mod context;
 pub(crate) mod conversion;
@@ -12,6 +13,7 @@ pub mod dense;
 pub(crate) mod effects;
 pub mod func;
 pub(crate) mod linalg;
+pub(crate) mod llvm;
 pub(crate) mod location;
 pub(crate) mod maps;
 pub(crate) mod memref;

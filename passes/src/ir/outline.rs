@@ -22,6 +22,9 @@ use std::collections::{HashMap, HashSet};
 /// Attribute of an argument: no other pointer of the function accesses its elements.
 pub(crate) const NOALIAS: &str = "llvm.noalias";
 
+/// Attribute of an argument that is a view of the arena.
+const VIEW_ALIGNMENT: &str = "llvm.align = 64 : i64";
+
 /// Attributes of the caller's arguments that outlined functions keep.
 const KEPT: [&str; 4] = [
     NOALIAS,
@@ -42,6 +45,8 @@ pub(crate) struct Outlined<'c, 'a> {
     map: HashMap<ValueKey, Value<'c, 'a>>,
     /// The values for the function's arguments.
     captured: Vec<Value<'c, 'a>>,
+    /// Arrays among them that no other pointer of the function accesses.
+    disjoint: HashSet<ValueKey>,
 }
 
 impl<'c: 'a, 'a> Outlined<'c, 'a> {
@@ -78,6 +83,7 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
             own: defined(part),
             map: HashMap::new(),
             captured: Vec::new(),
+            disjoint: HashSet::new(),
         })
     }
 
@@ -99,6 +105,14 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
     /// Adds an argument for which the caller has the value.
     pub(crate) fn add_argument(&mut self, r#type: Type<'c>) -> Value<'c, 'a> {
         self.block.add_argument(r#type, self.location)
+    }
+
+    /// Passes an array as an argument instead of rebuilding the view. No other pointer of the function accesses its elements.
+    pub(crate) fn pass_disjoint(&mut self, array: Value<'c, 'a>) {
+        let argument = self.block.add_argument(array.r#type(), self.location);
+        self.map.insert(ValueKey::of(array), argument);
+        self.captured.push(array);
+        self.disjoint.insert(ValueKey::of(array));
     }
 
     /// Ends the function: it returns `results`, and its arguments get the attributes of those of `caller`, the function
@@ -136,6 +150,10 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
         let alone = self.captured.iter().find(is_carried).is_none();
         let mut dictionaries = Vec::with_capacity(self.block.argument_count());
         for value in &self.captured {
+            if alone && self.disjoint.contains(&ValueKey::of(*value)) {
+                dictionaries.push(self.dictionary(&format!("{NOALIAS}, {VIEW_ALIGNMENT}"))?);
+                continue;
+            }
             let own = of_caller(value).and_then(|n| known.get(n));
             let kept = KEPT.iter().filter(|name| alone || **name != NOALIAS);
             let kept: Vec<String> = kept

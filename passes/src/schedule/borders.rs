@@ -5,6 +5,7 @@
 //! side of each dimension.
 
 use super::elementwise::{Elementwise, Uses};
+use crate::ir::linalg::Fill;
 use crate::ir::memref::{self, root_of};
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, ops};
@@ -46,25 +47,27 @@ struct Border<'c, 'a> {
 
 impl<'c: 'a, 'a> Border<'c, 'a> {
     fn of(fill: OperationRef<'c, 'a>) -> Option<Self> {
-        let (value, array) = (fill.operand(0).ok()?, fill.operand(1).ok()?);
+        let typed = Fill::cast(fill)?;
+        let (value, array) = (typed.value().ok()?, typed.destination().ok()?);
         let memref = MemRefType::try_from(array.r#type()).ok()?;
         let (strides, offset) = memref.strides_and_offset();
         let is_known = offset >= 0 && strides.iter().all(|s| *s >= 0);
         let uses = Uses::of(array, fill)?;
         let next = *uses.after.first()?;
-        let interior = match ir::name(next).as_str() {
-            ops::memref::COPY => {
-                let (from, to) = (next.operand(0).ok()?, next.operand(1).ok()?);
+        let interior = match memref::Copy::cast(next) {
+            Some(copy) => {
+                let (from, to) = (copy.source().ok()?, copy.target().ok()?);
                 (root_of(from) != root_of(array)).then_some(to)?
             }
-            _ => {
+            None => {
                 let interior = next.operands().last()?;
                 let elementwise = Elementwise::of(next)?;
                 elementwise.fills(interior).then_some(interior)?
             }
         };
-        let (view, _) = ir::definition(interior)?;
-        let (offsets, sizes) = memref::part(view).filter(|_| view.operand(0) == Ok(array))?;
+        let view = memref::Subview::of(interior)?;
+        let is_part = view.source() == Ok(array);
+        let (offsets, sizes) = memref::part(view).filter(|_| is_part)?;
         let shape: Option<Vec<i64>> = (0..memref.rank())
             .map(|d| match memref.dim_size(d).ok()? {
                 melior::ir::r#type::DimSize::Static(n) => i64::try_from(n).ok(),

@@ -10,7 +10,7 @@ use super::nest::Address;
 use super::reading::{Array, Reduction};
 use super::scalars::Scalars;
 use crate::ir::effects::Effects;
-use crate::ir::linalg::Generic;
+use crate::ir::linalg::{Fill, Generic, Yield};
 use crate::ir::memref::{self, root_of};
 use crate::ir::{self, ValueKey, maps, ops};
 use crate::structure::Affine;
@@ -289,7 +289,7 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
             next = op.next_in_block();
             match ir::name(op).as_str() {
                 ops::linalg::YIELD if op.operand_count() == 1 => {
-                    result = Some(scalars.operand(op.operand(0).ok()?)?);
+                    result = Some(scalars.operand(Yield::cast(op)?.value().ok()?)?);
                 }
                 // The loops are not those of the reduction.
                 ops::linalg::INDEX => return None,
@@ -309,9 +309,9 @@ fn start<'c: 'a, 'a>(
     filler: OperationRef<'c, 'a>,
     array: Value<'c, 'a>,
 ) -> Option<()> {
-    if ir::name(filler) == ops::linalg::FILL {
-        let (value, output) = (filler.operand(0).ok()?, filler.operand(1).ok()?);
-        (output == array).then_some(())?;
+    if let Some(fill) = Fill::cast(filler) {
+        (fill.destination().ok()? == array).then_some(())?;
+        let value = fill.value().ok()?;
         let mut scalars = Scalars {
             known: HashMap::new(),
             steps: std::mem::take(&mut reduction.body.steps),

@@ -13,12 +13,12 @@
 //! left; each element of the output is written by one of them.
 
 use super::body::{Combine, is_identity};
-use crate::ir::arith::Constant;
+use crate::ir::arith::{CompareIntegers, Constant, Select};
 use crate::ir::copy::{Copier, with_attributes};
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, linalg, maps, memref, ops};
 use melior::Context;
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
@@ -295,7 +295,8 @@ fn extents(generic: linalg::Generic, operands: &[Value], loops: usize) -> Option
 fn guards(generic: linalg::Generic, extents: &[i64]) -> Vec<Affine> {
     let mut found = Vec::new();
     let body = generic.body().map(ir::operations).unwrap_or_default();
-    let end = body.last().and_then(|end| end.operand(0).ok());
+    let end = body.last().and_then(|end| linalg::Yield::cast(*end));
+    let end = end.and_then(|end| end.value().ok());
     let combining = end.and_then(ir::definition).map(|(op, _)| op);
     let Some(combining) = combining else {
         return found;
@@ -308,17 +309,20 @@ fn guards(generic: linalg::Generic, extents: &[i64]) -> Vec<Affine> {
         return found;
     };
     let values = combining.operands().filter_map(ir::definition);
-    let selection = values.map(|(op, _)| op).find(|op| {
-        let otherwise = op.operand(2).ok().and_then(Constant::of);
-        ir::name(*op) == ops::arith::SELECT
-            && otherwise.is_some_and(|c| is_identity(&c.text(), &combine))
+    let mut selections = values.filter_map(|(op, _)| Select::cast(op));
+    let selection = selections.find(|select| {
+        let otherwise = select.otherwise().ok().and_then(Constant::of);
+        otherwise.is_some_and(|c| is_identity(&c.text(), &combine))
     });
-    let condition = selection.and_then(|op| op.operand(0).ok());
+    let condition = selection.and_then(|select| select.condition().ok());
     let mut pending: Vec<Value> = condition.into_iter().collect();
     while let Some((op, _)) = pending.pop().and_then(ir::definition) {
         match ir::name(op).as_str() {
             ops::arith::ANDI => pending.extend(op.operands()),
-            ops::arith::CMPI => found.extend(at_least_zero(op, extents)),
+            ops::arith::CMPI => {
+                let comparison = CompareIntegers::cast(op);
+                found.extend(comparison.and_then(|c| at_least_zero(c, extents)));
+            }
             _ => {}
         }
     }
@@ -326,11 +330,10 @@ fn guards(generic: linalg::Generic, extents: &[i64]) -> Vec<Affine> {
 }
 
 /// The form that a comparison holds for where it is at least 0.
-fn at_least_zero(comparison: OperationRef, extents: &[i64]) -> Option<Affine> {
-    let predicate = comparison.attribute("predicate").ok()?;
-    let predicate = IntegerAttribute::try_from(predicate).ok()?.value();
-    let least = Constant::of(comparison.operand(1).ok()?)?.integer()?;
-    let (apply, _) = ir::definition(comparison.operand(0).ok()?)?;
+fn at_least_zero(comparison: CompareIntegers, extents: &[i64]) -> Option<Affine> {
+    let predicate = comparison.predicate()?;
+    let least = Constant::of(comparison.right().ok()?)?.integer()?;
+    let (apply, _) = ir::definition(comparison.left().ok()?)?;
     if predicate != maps::SIGNED_AT_LEAST || ir::name(apply) != ops::affine::APPLY {
         return None;
     }

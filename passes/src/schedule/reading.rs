@@ -262,7 +262,7 @@ fn payload<'c, 'a>(
         let name = inner.name().as_string_ref().as_str().ok()?.to_string();
         if name == ops::linalg::YIELD {
             let (result, combine, value): (Value<'c, 'a>, Combine, Operand) = combining?;
-            if inner.operand_count() != 1 || inner.operand(0).ok()? != result {
+            if inner.operand_count() != 1 || inner.operands().next()? != result {
                 return None;
             }
             let (value, predicate) = unguarded(&reader.steps, value, &combine);
@@ -284,7 +284,7 @@ fn payload<'c, 'a>(
             if combining.is_some() || inner.operand_count() != 2 {
                 return None;
             }
-            let (left, right) = (inner.operand(0).ok()?, inner.operand(1).ok()?);
+            let [left, right] = ir::both_operands(inner).ok()?;
             let other = if left == output { right } else { left };
             if other == output {
                 return None;

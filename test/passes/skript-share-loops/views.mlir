@@ -1,0 +1,43 @@
+// RUN: skript-opt %s --skript-share-loops | FileCheck %s
+
+// Views of different bytes of one buffer are arguments that do not alias. Those of the same bytes are rebuilt in the function.
+// CHECK-LABEL: func.func @disjoint
+// CHECK:         %[[X:.+]] = memref.view %arg0[%{{.+}}][] : memref<12582912xi8> to memref<1048576xf32>
+// CHECK:         %[[Y:.+]] = memref.view %arg0[%{{.+}}][] : memref<12582912xi8> to memref<1048576xf32>
+// CHECK:         call @loop_0(%[[X]], %[[Y]], %{{.+}}, %{{.+}}) : (memref<1048576xf32>, memref<1048576xf32>, index, index) -> ()
+func.func @disjoint(%arena: memref<12582912xi8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = arith.constant 1048576 : index
+  %second = arith.constant 4194304 : index
+  %x = memref.view %arena[%c0][] : memref<12582912xi8> to memref<1048576xf32>
+  %y = memref.view %arena[%second][] : memref<12582912xi8> to memref<1048576xf32>
+  scf.parallel (%i) = (%c0) to (%end) step (%c1) {
+    %a = memref.load %x[%i] : memref<1048576xf32>
+    %b = math.exp %a : f32
+    memref.store %b, %y[%i] : memref<1048576xf32>
+    scf.reduce
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @overlapping
+// CHECK:         call @loop_1(%arg0, %{{.+}}, %{{.+}}) : (memref<12582912xi8>, index, index) -> ()
+func.func @overlapping(%arena: memref<12582912xi8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = arith.constant 1048576 : index
+  %second = arith.constant 2097152 : index
+  %x = memref.view %arena[%c0][] : memref<12582912xi8> to memref<1048576xf32>
+  %y = memref.view %arena[%second][] : memref<12582912xi8> to memref<1048576xf32>
+  scf.parallel (%i) = (%c0) to (%end) step (%c1) {
+    %a = memref.load %x[%i] : memref<1048576xf32>
+    %b = math.exp %a : f32
+    memref.store %b, %y[%i] : memref<1048576xf32>
+    scf.reduce
+  }
+  return
+}
+
+// CHECK: func.func private @loop_0(%{{.+}}: memref<1048576xf32> {llvm.align = 64 : i64, llvm.noalias}, %{{.+}}: memref<1048576xf32> {llvm.align = 64 : i64, llvm.noalias}, %{{.+}}: index, %{{.+}}: index)
+// CHECK: func.func private @loop_1(%{{.+}}: memref<12582912xi8>, %{{.+}}: index, %{{.+}}: index)
