@@ -15,7 +15,7 @@ use crate::ir::{self, Builder, attributes, mutation, ops};
 use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef, OperationResult};
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{BlockRef, ShapedTypeLike, Type, TypeLike, Value, ValueLike};
+use melior::ir::{BlockRef, ShapedTypeLike, Type, Value, ValueLike};
 use melior::{Context, Error};
 use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::{HashMap, HashSet};

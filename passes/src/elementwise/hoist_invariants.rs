@@ -225,7 +225,17 @@ fn hoist<'c: 'a, 'a>(
     let used: HashSet<ValueKey> = used.map(ValueKey::of).collect();
     // Inputs that are still read, the new tensors, then the destinations.
     let inputs = payload.elements.len() - op.result_count();
-    let is_kept = |n: usize, element: &Value| n >= inputs || used.contains(&ValueKey::of(*element));
+    let written = payload.subscripts.iter().skip(inputs).flatten();
+    let written: BTreeSet<usize> = written.filter_map(Affine::as_index).collect();
+    // An input may be there for the extent of a loop.
+    let has_extent = |n: usize| {
+        let own = payload.subscripts.get(n).into_iter().flatten();
+        let mut loops = own.filter_map(Affine::as_index);
+        loops.any(|l| !written.contains(&l))
+    };
+    let is_kept = |n: usize, element: &Value| {
+        n >= inputs || used.contains(&ValueKey::of(*element)) || has_extent(n)
+    };
     let operands = op
         .operands()
         .zip(&payload.maps)

@@ -179,7 +179,8 @@ impl<'a> Tiling<'a> {
     fn fits(&self, tile: &Tile) -> bool {
         let accumulators = tile.vectors * tile.rows * tile.others;
         let (vectors, _) = loads(tile);
-        accumulators + vectors + 1 <= self.registers
+        // One register is for the broadcast element.
+        accumulators + vectors < self.registers
     }
 
     /// Cycles of one step of the reduction for all tiles.

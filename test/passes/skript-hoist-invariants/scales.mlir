@@ -53,3 +53,21 @@ func.func @rotate(%x: tensor<4x16x8xf32>, %frequency: tensor<8xf32>) -> tensor<4
   } -> tensor<4x16x8xf32>
   return %0 : tensor<4x16x8xf32>
 }
+
+// The last input is there for the extent of the reduction.
+// CHECK-LABEL: func.func @extent
+// CHECK:         %[[ROOTS:.+]] = linalg.generic
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%arg1, %[[ROOTS]] : tensor<6xf32>, tensor<8xf32>)
+func.func @extent(%x: tensor<8xf32>, %shape: tensor<6xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(c, k) -> (c)>, affine_map<(c, k) -> (k)>, affine_map<(c, k) -> (c)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%x, %shape : tensor<8xf32>, tensor<6xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32, %o: f32):
+    %root = math.sqrt %a : f32
+    %y = arith.addf %o, %root : f32
+    linalg.yield %y : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
