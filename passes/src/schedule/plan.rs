@@ -104,7 +104,10 @@ impl Plan {
             chunk: None,
         };
         match mode {
-            LaneMode::Output => plan.tile_output(nest, vectors),
+            LaneMode::Output => {
+                let has_predicate = is_used(nest, lanes_loop, used_dimensions);
+                plan.tile_output(nest, vectors, has_predicate);
+            }
             LaneMode::Reduction => plan.tile_reduction(nest, vectors.registers / 2),
         }
         match (plan.mode, packed) {
@@ -259,8 +262,8 @@ impl Plan {
     }
 
     /// Outer products: the tile that computes the nest in the fewest cycles, by [`Tiling::cycles`].
-    fn tile_output(&mut self, nest: &Nest, vectors: Vectors) {
-        let tiling = Tiling::of(self, nest, vectors);
+    fn tile_output(&mut self, nest: &Nest, vectors: Vectors, has_predicate: bool) {
+        let tiling = Tiling::of(self, nest, vectors, has_predicate);
         let Some(best) = tiling.best() else { return };
         self.vectors = best.vectors;
         let loops = [

@@ -9,7 +9,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::nest::{Address, Nest};
+use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
 use super::plan::{Plan, Vectors};
 
@@ -21,6 +21,9 @@ const BYTES: f64 = 24.0;
 
 /// Multiply-adds, and loads, per cycle.
 const PORTS: f64 = 2.0;
+
+/// Cycles of a predicate that each vector of the lanes' loop has.
+const PREDICATE: f64 = 4.0;
 
 /// The weight of a load beside the multiply-adds: of two tiles that are as fast otherwise, the one with fewer loads is better.
 const LOAD: f64 = 0.05;
@@ -61,12 +64,14 @@ pub(super) struct Tiling<'a> {
     seconds: Vec<Second>,
     /// Cycles from one vector to the next that comes from the second level of the cache.
     cycles_of_vector: f64,
+    /// Cycles of the predicate of one vector.
+    predicate: f64,
     /// What it costs to read a vector, in loads.
     vector_loads: f64,
 }
 
 impl<'a> Tiling<'a> {
-    pub(super) fn of(plan: &Plan, nest: &'a Nest, vectors: Vectors) -> Self {
+    pub(super) fn of(plan: &Plan, nest: &'a Nest, vectors: Vectors, has_predicate: bool) -> Self {
         let lanes_loop = plan.lanes_loop;
         let varies = |operand: &Address, l: usize| operand.strides[l] != 0;
         let is_vector = |operand: &&Address| varies(operand, lanes_loop);
@@ -117,9 +122,10 @@ impl<'a> Tiling<'a> {
                 true => vectors.registers,
                 false => vectors.registers * 7 / 8,
             },
-            cycles_of_vector: vectors.bytes as f64 / BYTES,
+            cycles_of_vector: vectors.bytes as f64 / BYTES * new_share(nest, lanes_loop),
             rows,
             seconds: seconds.collect(),
+            predicate: if has_predicate { PREDICATE } else { 0.0 },
             vector_loads,
         }
     }
@@ -233,8 +239,28 @@ impl<'a> Tiling<'a> {
         let loads = vectors as f64 * self.vector_loads + broadcasts as f64;
         let products = (tile.vectors * tile.rows * tile.others) as f64;
         let bound = (products / PORTS).max(loads / PORTS).max(LATENCY);
-        bound.max(vectors as f64 * self.cycles_of_vector) + LOAD * loads
+        // Rows share the predicate of a vector.
+        let predicates = tile.vectors as f64 * self.predicate;
+        bound.max(vectors as f64 * self.cycles_of_vector) + LOAD * loads + predicates
     }
+}
+
+/// The share of the vectors that a step reads for the first time: windows overlap, and what they share is in the first level of the
+/// cache.
+fn new_share(nest: &Nest, lanes_loop: usize) -> f64 {
+    let is_vector = |o: &&Address| o.strides[lanes_loop] != 0;
+    let shares = nest.inputs().iter().filter(is_vector).map(|operand| {
+        let is_overlapping = |r: usize, l: usize| {
+            let (step, along) = (operand.strides[r], operand.strides[l]);
+            let is_window = step > 0 && along % step == 0;
+            is_window && (1..nest.loops[r].extent).contains(&(along / step))
+        };
+        let of_kind = |kind| (0..nest.loops.len()).filter(move |l| nest.loops[*l].kind == kind);
+        let windows = of_kind(LoopKind::Reduction)
+            .filter(|r| of_kind(LoopKind::Parallel).any(|l| is_overlapping(*r, l)));
+        windows.fold(1.0, |share, r| share / nest.loops[r].extent as f64)
+    });
+    shares.fold(0.0, f64::max)
 }
 
 /// The vectors and the broadcast elements of a step.
