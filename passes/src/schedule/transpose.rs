@@ -22,14 +22,15 @@ impl Plan {
 
     /// The type of the memory that a tile is transposed in.
     pub(super) fn scratch_type(&self, element: &str) -> String {
-        let rows = self.unroll.first().map_or(1, |u| u.1);
+        // Any unrolled loop may be the one along which the output is contiguous.
+        let rows = self.unroll.iter().map(|u| u.1).max().unwrap_or(1);
         let elements = self.padded_rows(rows) * self.vectors * self.lanes;
         format!("memref<{elements}x{element}>")
     }
 }
 
 impl Writer<'_> {
-    /// Stores a tile whose output is contiguous along `rows`, the first unrolled loop.
+    /// Stores a tile whose output is contiguous along `rows`, an unrolled loop.
     pub(super) fn transpose(
         &mut self,
         rows: usize,
