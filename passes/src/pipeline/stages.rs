@@ -92,6 +92,8 @@ const LLVM: &[Step] = &[
     every("convert-math-to-funcs"),
     every("convert-math-to-llvm"),
     every("convert-math-to-libm"),
+    // What math makes of functions of vectors: calls for each element.
+    every("convert-vector-to-llvm"),
     models("convert-complex-to-llvm"),
     every("expand-strided-metadata"),
     every("lower-affine"),
