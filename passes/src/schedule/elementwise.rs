@@ -131,7 +131,9 @@ pub(super) struct Uses<'c, 'a> {
     before: Vec<OperationRef<'c, 'a>>,
     /// After it, in order.
     pub(super) after: Vec<OperationRef<'c, 'a>>,
-    /// Whether the buffer is allocated in the same block.
+    /// Whether the buffer is allocated: no caller reads it.
+    is_allocated: bool,
+    /// Whether it is allocated in the same block.
     is_local: bool,
 }
 
@@ -139,13 +141,14 @@ impl<'c: 'a, 'a> Uses<'c, 'a> {
     /// `None` if a use is not understood.
     pub(super) fn of(array: Value<'c, 'a>, op: OperationRef<'c, 'a>) -> Option<Self> {
         let block = op.block()?;
+        let maker = ir::definition(memref::root(array)).map(|(op, _)| op);
+        let allocation = maker.filter(|op| ir::name(*op) == ops::memref::ALLOC);
         let mut uses = Uses {
             array,
             before: Vec::new(),
             after: Vec::new(),
-            is_local: ir::definition(memref::root(array)).is_some_and(|(maker, _)| {
-                ir::name(maker) == ops::memref::ALLOC && maker.block() == Some(block)
-            }),
+            is_allocated: allocation.is_some(),
+            is_local: allocation.is_some_and(|op| op.block() == Some(block)),
         };
         for user in memref::users_of_buffer(array)? {
             // What stands in another block may come before or after.
@@ -172,7 +175,9 @@ impl<'c: 'a, 'a> Uses<'c, 'a> {
         match self.after.get(1) {
             None => {
                 let first = self.before.first().and_then(|op| Elementwise::of(*op));
-                self.is_local || first.is_some_and(|first| first.fills(self.array))
+                // The block may be the body of a loop, which fills the array in each iteration.
+                let is_filled = first.is_some_and(|first| first.fills(self.array));
+                self.is_local || self.is_allocated && is_filled
             }
             Some(next) => Elementwise::of(*next).is_some_and(|next| next.fills(self.array)),
         }

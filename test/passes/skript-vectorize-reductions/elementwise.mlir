@@ -131,3 +131,36 @@ func.func @reversed(%x: memref<64x128xf32>, %w: memref<128x64xf32>, %y: memref<6
   }
   return
 }
+
+// -----
+
+// The caller reads the bare result too.
+// CHECK-LABEL: func.func @output
+// CHECK-NOT:     linalg.fill
+// CHECK:         call @kernel_0
+// CHECK:         linalg.generic
+func.func @output(%x: memref<64x128xf32>, %w: memref<128x96xf32>, %sum: memref<64x96xf32>, %y: memref<64x96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} outs(%sum : memref<64x96xf32>) {
+  ^bb0(%o: f32):
+    linalg.yield %zero : f32
+  }
+  linalg.generic {
+    indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%x, %w : memref<64x128xf32>, memref<128x96xf32>) outs(%sum : memref<64x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b fastmath<contract> : f32
+    %1 = arith.addf %c, %0 fastmath<reassoc, contract> : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {
+    indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%sum : memref<64x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%s: f32, %o: f32):
+    %0 = arith.maximumf %s, %zero : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
