@@ -100,10 +100,15 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             loops: HashMap::new(),
             costly: HashSet::new(),
         };
-        for (element, forms) in payload.elements.iter().zip(&payload.subscripts) {
-            let own = forms.iter().flat_map(Affine::as_linear);
-            let own = own.flatten().map(|(l, _)| l).collect();
-            payload.loops.insert(ValueKey::of(*element), own);
+        // A destination's element changes with each point.
+        let inputs = payload.elements.len().checked_sub(op.result_count())?;
+        let all: BTreeSet<usize> = (0..payload.extents.len()).collect();
+        let elements = payload.elements.iter().zip(&payload.subscripts);
+        for (n, (element, forms)) in elements.enumerate() {
+            let own = forms.iter().flat_map(Affine::as_linear).flatten();
+            let own = own.map(|(l, _)| l).collect();
+            let loops = if n < inputs { own } else { all.clone() };
+            payload.loops.insert(ValueKey::of(*element), loops);
         }
         for op in payload.operations.clone() {
             payload.visit(op);

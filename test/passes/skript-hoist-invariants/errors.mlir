@@ -2,6 +2,7 @@
 
 // Nothing is hoisted: products cost less than reading them, the root varies along all loops, two points share the last one, and the
 // extent of the fourth is not known.
+// CHECK-LABEL: func.func @product
 // CHECK-COUNT-4: linalg.generic
 // CHECK-NOT:     linalg.generic
 func.func @product(%x: tensor<8x6xf32>, %s: tensor<8xf32>) -> tensor<8x6xf32> {
@@ -56,4 +57,23 @@ func.func @dynamic(%x: tensor<?x6xf32>, %s: tensor<?xf32>, %empty: tensor<?x6xf3
     linalg.yield %y : f32
   } -> tensor<?x6xf32>
   return %0 : tensor<?x6xf32>
+}
+
+// A destination's element is a sum of several points: what is added to it is hoisted, the sum is not.
+// CHECK-LABEL: func.func @sum
+// CHECK:         math.round
+// CHECK:         linalg.yield
+// CHECK:         iterator_types = ["parallel", "reduction"]
+// CHECK:         arith.addf
+func.func @sum(%x: tensor<8xf32>, %shape: tensor<6xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(c, k) -> (c)>, affine_map<(c, k) -> (k)>, affine_map<(c, k) -> (c)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%x, %shape : tensor<8xf32>, tensor<6xf32>) outs(%y : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %rounded = math.round %a : f32
+    %sum = arith.addf %o, %rounded : f32
+    linalg.yield %sum : f32
+  } -> tensor<8xf32>
+  return %0 : tensor<8xf32>
 }
