@@ -8,10 +8,9 @@
 //! Requires: broadcasts are explicit. Guarantees: no elementwise operation on tensors is left.
 
 use crate::ir::ops;
-use crate::ir::{Builder, attributes, maps, types};
+use crate::ir::{Builder, linalg, maps, types};
 use crate::structure::Affine;
-use melior::ir::attribute::ArrayAttribute;
-use melior::ir::{Attribute, Type, Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::block::BlockLike;
@@ -96,30 +95,15 @@ fn convert<'c: 'a, 'a>(
     let identity: Vec<Affine> = (0..rank).map(Affine::index).collect();
     let unparsable = "linalg is not loaded";
     let map = maps::map(at.context, rank, &identity).ok_or(unparsable)?;
-    let parallel =
-        Attribute::parse(at.context, "#linalg.iterator_type<parallel>").ok_or(unparsable)?;
-    let count = |n: usize| i32::try_from(n).map_err(|_| "too many operands");
     let indexing = vec![map; tensors.len() + inits.len()];
-    let segments = [count(tensors.len())?, count(inits.len())?];
-    let mut all = tensors;
-    all.extend(inits);
+    let parallel = std::iter::repeat_n(false, rank);
+    let counts = [tensors.len(), inits.len()];
+    let attributes = linalg::generic_attributes(at.context, &indexing, parallel, counts);
+    let all = [tensors, inits].concat();
     let generic = at.create(
         ops::linalg::GENERIC,
         &all,
-        &[
-            (
-                "indexing_maps",
-                ArrayAttribute::new(at.context, &indexing).into(),
-            ),
-            (
-                "iterator_types",
-                ArrayAttribute::new(at.context, &vec![parallel; rank]).into(),
-            ),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &segments),
-            ),
-        ],
+        &attributes.ok_or(unparsable)?,
         &result_types,
         vec![region],
     )?;

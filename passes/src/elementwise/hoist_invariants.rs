@@ -12,9 +12,8 @@ use crate::ir::builder::operations;
 use crate::ir::copy::{Copier, arguments, with_attributes};
 use crate::ir::linalg::{Generic, index_of};
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, ValueKey, attributes, maps, ops, types};
+use crate::ir::{self, Builder, ValueKey, attributes, linalg, maps, ops, types};
 use crate::structure::Affine;
-use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
@@ -45,8 +44,11 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
-/// The points that share a scalar which is hoisted: at least as many.
+/// The minimum number of points that share a scalar which is hoisted.
 const FEWEST_POINTS: u64 = 4;
+
+/// An attribute of `linalg.generic` that MLIR does not parse: a defect of this pass.
+const UNPARSABLE: &str = "an attribute of linalg.generic that MLIR does not parse";
 
 /// Operations that take as long as the access to an element or longer.
 fn is_costly(name: &str) -> bool {
@@ -65,6 +67,8 @@ struct Payload<'c, 'a> {
     /// By operand.
     subscripts: Vec<Vec<Affine>>,
     maps: Vec<Attribute<'c>>,
+    /// Whether each loop is a reduction.
+    reductions: Vec<bool>,
     /// `None` for a dynamic extent.
     extents: Vec<Option<u64>>,
     /// The loops that a value varies along; values from outside have no entry.
@@ -81,7 +85,8 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             .iter()
             .map(|map| maps::forms(*map))
             .collect::<Option<_>>()?;
-        let mut extents = vec![None; generic.reductions().len()];
+        let reductions = generic.reductions();
+        let mut extents = vec![None; reductions.len()];
         for (operand, forms) in op.operands().zip(&subscripts) {
             for (form, extent) in forms.iter().zip(types::extents(operand.r#type())?) {
                 if let (Some(l), Ok(extent)) = (form.as_index(), u64::try_from(extent)) {
@@ -90,9 +95,15 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             }
         }
         let block = generic.body()?;
+        let operations = operations(block);
+        // A region may use any value of the payload.
+        if operations.iter().any(|op| op.region_count() > 0) {
+            return None;
+        }
         let mut payload = Payload {
             op,
-            operations: operations(block),
+            operations,
+            reductions,
             elements: arguments(block),
             subscripts,
             maps,
@@ -123,9 +134,6 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             let key = ValueKey::of(operand);
             loops.extend(self.loops.get(&key).into_iter().flatten());
             is_costly |= self.costly.contains(&key);
-        }
-        if op.region_count() > 0 {
-            loops.extend(0..self.extents.len());
         }
         for result in op.results() {
             let key = ValueKey::of(result);
@@ -218,8 +226,7 @@ fn hoist<'c: 'a, 'a>(
         let loops: Vec<usize> = payload.loops_of(*value).into_iter().collect();
         tensors.push(compute(payload, *value, &loops, at)?);
         let forms: Vec<Affine> = loops.into_iter().map(Affine::index).collect();
-        tensor_maps
-            .push(maps::map(at.context, count, &forms).ok_or("a map that MLIR does not parse")?);
+        tensor_maps.push(maps::map(at.context, count, &forms).ok_or(UNPARSABLE)?);
     }
     let last = payload
         .operations
@@ -278,17 +285,13 @@ fn hoist<'c: 'a, 'a>(
         &mut |_, _, _| Ok(false),
     )?;
     let results: Vec<Type> = op.results().map(|r| r.r#type()).collect();
-    let segments = segments(inputs + invariants.len(), op.result_count())?;
-    let others = [
-        (
-            "indexing_maps",
-            ArrayAttribute::new(at.context, &indexing).into(),
-        ),
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &segments),
-        ),
-    ];
+    let others = linalg::generic_attributes(
+        at.context,
+        &indexing,
+        payload.reductions.iter().copied(),
+        [inputs + invariants.len(), op.result_count()],
+    );
+    let others = others.ok_or(UNPARSABLE)?;
     let replacement = with_attributes(op, &all, &results, vec![region], &others, at)?;
     for (old, new) in op.results().zip(replacement.results()) {
         ir::replace_uses(old.into(), new.into());
@@ -328,13 +331,12 @@ fn compute<'c: 'a, 'a>(
     {
         if used.contains(&ValueKey::of(*element)) {
             inputs.push(operand);
-            indexing.push(over_loops(forms).ok_or("a map that MLIR does not parse")?);
+            indexing.push(over_loops(forms).ok_or(UNPARSABLE)?);
             elements.push(*element);
         }
     }
     let own: Vec<Affine> = loops.iter().copied().map(Affine::index).collect();
-    indexing.push(over_loops(&own).ok_or("a map that MLIR does not parse")?);
-    let segments = segments(inputs.len(), 1)?;
+    indexing.push(over_loops(&own).ok_or(UNPARSABLE)?);
     inputs.push(empty);
     let mut argument_types: Vec<Type> = elements.iter().map(|e| e.r#type()).collect();
     argument_types.push(value.r#type());
@@ -370,32 +372,18 @@ fn compute<'c: 'a, 'a>(
         &[],
         Vec::new(),
     )?;
-    let parallel = Attribute::parse(at.context, "#linalg.iterator_type<parallel>");
-    let iterators = vec![parallel.ok_or("linalg is not loaded")?; loops.len()];
+    let attributes = linalg::generic_attributes(
+        at.context,
+        &indexing,
+        loops.iter().map(|_| false),
+        [elements.len(), 1],
+    );
     let generic = at.create(
         ops::linalg::GENERIC,
         &inputs,
-        &[
-            (
-                "indexing_maps",
-                ArrayAttribute::new(at.context, &indexing).into(),
-            ),
-            (
-                "iterator_types",
-                ArrayAttribute::new(at.context, &iterators).into(),
-            ),
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &segments),
-            ),
-        ],
+        &attributes.ok_or(UNPARSABLE)?,
         &[r#type],
         vec![region],
     )?;
     Ok(generic.result(0)?.into())
-}
-
-fn segments(inputs: usize, outputs: usize) -> Result<[i32; 2], PassError> {
-    let count = |n: usize| i32::try_from(n).map_err(|_| "too many operands");
-    Ok([count(inputs)?, count(outputs)?])
 }

@@ -14,10 +14,10 @@ use super::equal_extents::EqualExtents;
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{Shaped, are_reshaped, reshape};
+use crate::ir::linalg::generic_attributes;
 use crate::ir::ops;
 use crate::ir::{Builder, ValueKey, attributes, maps, splat, types};
 use crate::structure::{Affine, Extent, Reading, Term};
-use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
@@ -182,39 +182,15 @@ fn structure<'c>(
     inputs: usize,
     outputs: usize,
     at: &Builder<'c, '_>,
-) -> Result<Vec<(&'static str, Attribute<'c>)>, Refusal> {
-    let unknown = || Refusal::Shape("has subscripts that no affine map holds");
-    let indexing: Vec<Attribute<'c>> = indexing
+) -> Result<[(&'static str, Attribute<'c>); 3], Refusal> {
+    let loops = domain.extents.len();
+    let maps = indexing
         .iter()
-        .map(|forms| maps::map(at.context, domain.extents.len(), forms))
-        .collect::<Option<_>>()
-        .ok_or_else(unknown)?;
-    let iterators: Vec<Attribute<'c>> = (0..domain.extents.len())
-        .map(|number| {
-            let word = if number < domain.parallel {
-                "parallel"
-            } else {
-                "reduction"
-            };
-            Attribute::parse(at.context, &format!("#linalg.iterator_type<{word}>"))
-        })
-        .collect::<Option<_>>()
-        .ok_or_else(unknown)?;
-    let count = |n: usize| i32::try_from(n).map_err(|_| unknown());
-    Ok(vec![
-        (
-            "indexing_maps",
-            ArrayAttribute::new(at.context, &indexing).into(),
-        ),
-        (
-            "iterator_types",
-            ArrayAttribute::new(at.context, &iterators).into(),
-        ),
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[count(inputs)?, count(outputs)?]),
-        ),
-    ])
+        .map(|forms| maps::map(at.context, loops, forms));
+    let maps: Option<Vec<Attribute<'c>>> = maps.collect();
+    let reductions = (0..loops).map(|number| number >= domain.parallel);
+    maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [inputs, outputs]))
+        .ok_or(Refusal::Shape("has subscripts that no affine map holds"))
 }
 
 /// The contribution of a skipped point: the identity, or the current element.

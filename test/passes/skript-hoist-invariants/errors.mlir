@@ -77,3 +77,26 @@ func.func @sum(%x: tensor<8xf32>, %shape: tensor<6xf32>, %y: tensor<8xf32>) -> t
   } -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// An operation with a region may use any value.
+// CHECK-LABEL: func.func @region
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT:     linalg.generic
+func.func @region(%x: tensor<8x6xf32>, %s: tensor<8xf32>, %c: i1) -> tensor<8x6xf32> {
+  %empty = tensor.empty() : tensor<8x6xf32>
+  %0 = linalg.generic {
+    indexing_maps = [affine_map<(c, i) -> (c, i)>, affine_map<(c, i) -> (c)>, affine_map<(c, i) -> (c, i)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%x, %s : tensor<8x6xf32>, tensor<8xf32>) outs(%empty : tensor<8x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %root = math.sqrt %b : f32
+    %y = scf.if %c -> f32 {
+      %z = arith.mulf %a, %root : f32
+      scf.yield %z : f32
+    } else {
+      scf.yield %root : f32
+    }
+    linalg.yield %y : f32
+  } -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
