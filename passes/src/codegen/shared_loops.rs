@@ -282,6 +282,12 @@ fn disjoint_views<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         }
     }
     let roots: Vec<Value> = unknown.into_iter().map(ir::memref::root).collect();
+    // The result of a loop or branch may be in any buffer.
+    let is_of_region =
+        |root: &Value<'c, 'a>| ir::definition(*root).is_some_and(|(op, _)| op.region_count() > 0);
+    if roots.iter().any(is_of_region) {
+        return Vec::new();
+    }
     let alone = found.iter().filter(|view| {
         let mut others = found.iter().filter(|other| other.array != view.array);
         // Elements of the buffer that are accessed without a view may be anywhere.
