@@ -4,7 +4,8 @@
 //! A padded array is filled as a whole before its interior is computed. Then only the border needs the fill: a part on each
 //! side of each dimension.
 
-use super::elementwise::{Elementwise, Uses};
+use super::buffer_uses::BufferUses;
+use super::elementwise::Elementwise;
 use crate::ir::linalg::Fill;
 use crate::ir::memref::{self, root_of};
 use crate::ir::walk::named;
@@ -52,7 +53,7 @@ impl<'c: 'a, 'a> Border<'c, 'a> {
         let memref = MemRefType::try_from(array.r#type()).ok()?;
         let (strides, offset) = memref.strides_and_offset();
         let is_known = offset >= 0 && strides.iter().all(|s| *s >= 0);
-        let uses = Uses::of(array, fill)?;
+        let uses = BufferUses::of(array, fill)?;
         let next = *uses.after.first()?;
         let interior = match memref::Copy::cast(next) {
             Some(copy) => {

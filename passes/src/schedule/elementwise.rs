@@ -6,18 +6,18 @@
 //! initial value nor the bare result of the reduction is written to memory.
 
 use super::body::Operand;
+use super::buffer_uses::{BufferUses, has_own_buffer};
 use super::nest::Address;
 use super::reading::{Array, Reduction};
-use super::scalars::Scalars;
 use crate::ir::effects::Effects;
 use crate::ir::linalg::{Fill, Generic, Yield};
-use crate::ir::memref::{self, root_of};
+use crate::ir::memref::root_of;
 use crate::ir::{self, ValueKey, maps, ops};
 use crate::structure::Affine;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Operations between a reduction and the elementwise one that is merged with it: as many are looked at.
 const FARTHEST: usize = 256;
@@ -43,8 +43,11 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
             last: op,
             others: Vec::new(),
         };
-        if let Some(array) = merged.reduction.output().filter(|_| merged.writes_all())
-            && let Some(uses) = Uses::of(array, op)
+        if let Some(array) = merged
+            .reduction
+            .output()
+            .filter(|array| merged.writes_all() && has_own_buffer(*array))
+            && let Some(uses) = BufferUses::of(array, op)
         {
             merged.merge_start(&uses, effects);
             merged.merge_finish(&uses, effects);
@@ -55,22 +58,30 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
     /// Whether the reduction writes each element of its output's array.
     fn writes_all(&self) -> bool {
         let array = self.reduction.output().and_then(|o| Array::of(o.r#type()));
+        let mut loops = HashSet::new();
         array.is_some_and(|array| {
             let mut dimensions = self.reduction.subscripts.iter().zip(&array.shape);
-            dimensions.all(|(form, extent)| form.as_index().is_some() || *extent == Some(1))
+            dimensions.all(|(form, extent)| match form.as_index() {
+                Some(l) => loops.insert(l),
+                None => *extent == Some(1),
+            })
         })
     }
 
     /// Merges the operation that reads the result, if nothing else does.
-    fn merge_finish(&mut self, uses: &Uses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
+    fn merge_finish(
+        &mut self,
+        uses: &BufferUses<'c, 'a>,
+        effects: &mut Effects<'c, 'a>,
+    ) -> Option<()> {
         let follower = *uses.after.first()?;
+        let read = inputs(&self.reduction);
         let mut reduction = self.reduction.clone();
         let destination = finish(&mut reduction, follower, uses.array)?;
         let is_in_place = ValueKey::of(destination) == ValueKey::of(uses.array);
-        if !is_in_place && !uses.is_dead_after_first() {
+        if !is_in_place && !is_dead_after_first(uses) {
             return None;
         }
-        let read = inputs(&reduction);
         is_unchanged(self.last, follower, &read, effects).then_some(())?;
         self.others.push(self.last);
         self.last = follower;
@@ -79,7 +90,11 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
     }
 
     /// Merges the operation that fills the output.
-    fn merge_start(&mut self, uses: &Uses<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Option<()> {
+    fn merge_start(
+        &mut self,
+        uses: &BufferUses<'c, 'a>,
+        effects: &mut Effects<'c, 'a>,
+    ) -> Option<()> {
         let filler = *uses.before.last()?;
         let mut reduction = self.reduction.clone();
         let known = reduction.arrays.len();
@@ -90,6 +105,16 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
         self.others.push(filler);
         self.reduction = reduction;
         Some(())
+    }
+}
+
+/// Whether nothing reads the array after the first use before it is written as a whole.
+fn is_dead_after_first(uses: &BufferUses) -> bool {
+    let fills = |op: &OperationRef| Elementwise::of(*op).is_some_and(|op| op.fills(uses.array));
+    match uses.after.get(1) {
+        // The block may be the body of a loop, which fills the array in each iteration.
+        None => uses.is_local || uses.is_allocated && uses.before.first().is_some_and(fills),
+        Some(next) => fills(next),
     }
 }
 
@@ -122,66 +147,6 @@ fn is_unchanged<'c: 'a, 'a>(
         }
     }
     false
-}
-
-/// The operations that use an array, in the block of one of them.
-pub(super) struct Uses<'c, 'a> {
-    array: Value<'c, 'a>,
-    /// Before the operation, in order.
-    before: Vec<OperationRef<'c, 'a>>,
-    /// After it, in order.
-    pub(super) after: Vec<OperationRef<'c, 'a>>,
-    /// Whether the buffer is allocated: no caller reads it.
-    is_allocated: bool,
-    /// Whether it is allocated in the same block.
-    is_local: bool,
-}
-
-impl<'c: 'a, 'a> Uses<'c, 'a> {
-    /// `None` if a use is not understood.
-    pub(super) fn of(array: Value<'c, 'a>, op: OperationRef<'c, 'a>) -> Option<Self> {
-        let block = op.block()?;
-        let maker = ir::definition(memref::root(array)).map(|(op, _)| op);
-        let allocation = maker.filter(|op| ir::name(*op) == ops::memref::ALLOC);
-        let mut uses = Uses {
-            array,
-            before: Vec::new(),
-            after: Vec::new(),
-            is_allocated: allocation.is_some(),
-            is_local: allocation.is_some_and(|op| op.block() == Some(block)),
-        };
-        for user in memref::users_of_buffer(array)? {
-            // What stands in another block may come before or after.
-            let user = ir::ancestor_in(block, user)?;
-            match user == op {
-                true => {}
-                false if ir::is_before(user, op) => uses.before.push(user),
-                false => uses.after.push(user),
-            }
-        }
-        for list in [&mut uses.before, &mut uses.after] {
-            list.sort_by(|a, b| match ir::is_before(*a, *b) {
-                true => std::cmp::Ordering::Less,
-                false if a == b => std::cmp::Ordering::Equal,
-                false => std::cmp::Ordering::Greater,
-            });
-            list.dedup();
-        }
-        Some(uses)
-    }
-
-    /// Whether nothing reads the array after the first use before it is written as a whole.
-    fn is_dead_after_first(&self) -> bool {
-        match self.after.get(1) {
-            None => {
-                let first = self.before.first().and_then(|op| Elementwise::of(*op));
-                // The block may be the body of a loop, which fills the array in each iteration.
-                let is_filled = first.is_some_and(|first| first.fills(self.array));
-                self.is_local || self.is_allocated && is_filled
-            }
-            Some(next) => Elementwise::of(*next).is_some_and(|next| next.fills(self.array)),
-        }
-    }
 }
 
 /// An elementwise operation: each point writes one element, in the order of the loops.
@@ -282,29 +247,21 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
         reduction: &mut Reduction<'c, 'a>,
         known: HashMap<ValueKey, Operand>,
     ) -> Option<Operand> {
-        let mut scalars = Scalars {
-            known,
-            steps: std::mem::take(&mut reduction.body.steps),
-            captures: std::mem::take(&mut reduction.body.captures),
-            captured: std::mem::take(&mut reduction.captured),
-        };
-        let mut next = self.generic.body()?.first_operation();
-        let mut result = None;
-        while let Some(op) = next {
-            next = op.next_in_block();
-            match ir::name(op).as_str() {
-                ops::linalg::YIELD if op.operand_count() == 1 => {
-                    result = Some(scalars.operand(Yield::cast(op)?.value().ok()?)?);
+        let body = self.generic.body()?;
+        reduction.extend(known, |scalars| {
+            let mut result = None;
+            for op in ir::operations(body) {
+                match ir::name(op).as_str() {
+                    ops::linalg::YIELD if op.operand_count() == 1 => {
+                        result = scalars.operand(Yield::cast(op)?.value().ok()?);
+                    }
+                    // The loops are not those of the reduction.
+                    ops::linalg::INDEX => return None,
+                    name => scalars.step(op, name)?,
                 }
-                // The loops are not those of the reduction.
-                ops::linalg::INDEX => return None,
-                name => scalars.step(op, name)?,
             }
-        }
-        reduction.body.steps = scalars.steps;
-        reduction.body.captures = scalars.captures;
-        reduction.captured = scalars.captured;
-        result
+            result
+        })
     }
 }
 
@@ -317,16 +274,8 @@ fn start<'c: 'a, 'a>(
     if let Some(fill) = Fill::cast(filler) {
         (fill.destination().ok()? == array).then_some(())?;
         let value = fill.value().ok()?;
-        let mut scalars = Scalars {
-            known: HashMap::new(),
-            steps: std::mem::take(&mut reduction.body.steps),
-            captures: std::mem::take(&mut reduction.body.captures),
-            captured: std::mem::take(&mut reduction.captured),
-        };
-        reduction.body.start = scalars.operand(value)?;
-        reduction.body.steps = scalars.steps;
-        reduction.body.captures = scalars.captures;
-        reduction.captured = scalars.captured;
+        reduction.body.start =
+            reduction.extend(HashMap::new(), |scalars| scalars.operand(value))?;
         return Some(());
     }
     let filler = Elementwise::of(filler)?;
@@ -356,6 +305,8 @@ fn finish<'c: 'a, 'a>(
         (!is_own || *extent == Some(1)).then_some(())?;
     }
     let is_in_place = destination == array;
+    // What the reduction reads must not be the buffer that the follower writes under another name.
+    (is_in_place || has_own_buffer(destination)).then_some(())?;
     if root_of(destination) == root_of(array) {
         // In place: at the same element.
         (is_in_place && follower.subscripts.get(last) == Some(subscripts)).then_some(())?;

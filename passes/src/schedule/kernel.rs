@@ -412,6 +412,15 @@ impl Writer<'_> {
         self.line("}");
     }
 
+    /// A result of the reduction.
+    fn reduced(&self, name: &str, vector: bool) -> Piece {
+        Piece {
+            name: name.to_owned(),
+            element: self.body.accumulator.clone(),
+            vector,
+        }
+    }
+
     /// Stores what follows from the result of the reduction at a point.
     fn finish(
         &mut self,
@@ -421,7 +430,7 @@ impl Writer<'_> {
         finish: &Operand,
         known: &mut Known,
     ) {
-        known.set_reduced(reduced, &self.body.accumulator);
+        known.set_reduced(self.reduced(reduced, true));
         let finish = self.payload(finish, state, point, known);
         let value = self.widened(&finish, known);
         let output = self.nest.output;
@@ -477,7 +486,7 @@ impl Writer<'_> {
             ));
             let start = self.payload(&self.body.start.clone(), state, point, &mut known);
             let reduced = self.combine(&start.name, &total, &element);
-            known.set_reduced_scalar(&reduced, &element);
+            known.set_reduced(self.reduced(&reduced, false));
             let finish = self.payload(&self.body.finish.clone(), state, point, &mut known);
             let address = self.offset(&state.bases[output], self.distance(output, point));
             self.line(&format!(

@@ -6,6 +6,7 @@
 
 pub mod body;
 pub mod borders;
+mod buffer_uses;
 mod caller;
 mod elementwise;
 pub mod interchange;

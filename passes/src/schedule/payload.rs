@@ -32,21 +32,9 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// The result of the reduction at the next point, a vector.
-    pub(super) fn set_reduced(&mut self, name: &str, element: &str) {
-        self.reduced = Some(Piece {
-            name: name.to_owned(),
-            element: element.to_owned(),
-            vector: true,
-        });
-    }
-
-    /// The result of the reduction at the next point, a scalar.
-    pub(super) fn set_reduced_scalar(&mut self, name: &str, element: &str) {
-        self.set_reduced(name, element);
-        if let Some(reduced) = &mut self.reduced {
-            reduced.vector = false;
-        }
+    /// The result of the reduction at the next point.
+    pub(super) fn set_reduced(&mut self, reduced: Piece) {
+        self.reduced = Some(reduced);
     }
 }
 

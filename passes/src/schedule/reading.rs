@@ -11,17 +11,14 @@ use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
 use super::scalars::Scalars;
 use super::signature::Signature;
 use super::signature::pointer_type;
-use crate::ir;
-use crate::ir::linalg;
-use crate::ir::ops;
-use crate::ir::{ValueKey, maps};
+use crate::ir::{self, ValueKey, linalg, maps, ops};
 use crate::structure::Affine;
 use melior::ir::ShapedTypeLike;
-
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{RegionLike, Type, Value, ValueLike};
+use std::collections::HashMap;
 
 /// A reduction as plain data.
 #[derive(Clone)]
@@ -64,6 +61,25 @@ impl<'c, 'a> Reduction<'c, 'a> {
         self.signature.windows[output] = (array.offset, array.span());
         self.nest.operands[output] = address;
         self.arrays[output] = value;
+    }
+
+    /// Adds scalar operations to the payload. `known` are the values that they use of it.
+    pub(super) fn extend(
+        &mut self,
+        known: HashMap<ValueKey, Operand>,
+        read: impl FnOnce(&mut Scalars<'c, 'a>) -> Option<Operand>,
+    ) -> Option<Operand> {
+        let mut scalars = Scalars {
+            known,
+            steps: std::mem::take(&mut self.body.steps),
+            captures: std::mem::take(&mut self.body.captures),
+            captured: std::mem::take(&mut self.captured),
+        };
+        let result = read(&mut scalars);
+        self.body.steps = scalars.steps;
+        self.body.captures = scalars.captures;
+        self.captured = scalars.captured;
+        result
     }
 
     /// The arguments of the kernel: arrays, then captured scalars.
