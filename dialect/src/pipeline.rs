@@ -126,7 +126,8 @@ fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<Str
         let context = mlir_sys::mlirOperationGetContext(op);
         let manager =
             mlir_sys::mlirPassManagerCreateOnOperation(context, crate::ffi::string_ref(anchor));
-        mlir_sys::mlirPassManagerEnableVerifier(manager, true);
+        // Once at the end: after each pass it takes as long as the passes. `skript-opt` verifies after each.
+        mlir_sys::mlirPassManagerEnableVerifier(manager, cfg!(debug_assertions));
         let parsed = mlir_sys::mlirOpPassManagerAddPipeline(
             mlir_sys::mlirPassManagerGetAsOpPassManager(manager),
             crate::ffi::string_ref(passes),
@@ -135,7 +136,9 @@ fn run_unheard(op: mlir_sys::MlirOperation, text: &str) -> Result<(), Option<Str
         );
         let result = if parsed.value == 0 {
             Err(Some(problem.trim().to_string()))
-        } else if mlir_sys::mlirPassManagerRunOnOp(manager, op).value == 0 {
+        } else if mlir_sys::mlirPassManagerRunOnOp(manager, op).value == 0
+            || !mlir_sys::mlirOperationVerify(op)
+        {
             Err(None)
         } else {
             Ok(())

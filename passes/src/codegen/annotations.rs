@@ -2,7 +2,8 @@
 //! `skript-annotate-loops`: forbids LLVM to unroll or vectorize loops where that is slow or wrong.
 //!
 //! LLVM unrolls short loops, so a long chain of small tensors becomes one block; several passes of LLVM take time that
-//! grows with the square of its length. Functions with many loops, and outlined functions, are therefore not unrolled.
+//! grows with the square of its length. Functions with many loops, and outlined functions, are therefore not unrolled; nor are
+//! loops with large bodies, such as those of kernels, whose tiles are unrolled already.
 //!
 //! LLVM's vectorizer (22) treats a division in a branch whose operands do not change in the loop as if the first lane
 //! alone decided whether it is executed: if this lane does not take the branch, the other lanes have no quotient. Loops
@@ -33,6 +34,15 @@ pub(crate) const PASS: Pass = Pass {
 /// With more loops than this LLVM shall unroll none of a function's.
 const MOST_UNROLLED: usize = 64;
 
+/// Operations of a loop that LLVM may unroll.
+const LARGEST_UNROLLED: usize = 40;
+
+/// Whether the blocks have many operations.
+fn is_large(blocks: &[BlockRef]) -> bool {
+    let operations = blocks.iter().map(|block| ir::operations(*block).len());
+    operations.sum::<usize>() > LARGEST_UNROLLED
+}
+
 /// Forbids unrolling in the functions of a module in the LLVM dialect that have many loops, and vectors in loops with divisions in
 /// branches.
 ///
@@ -43,10 +53,11 @@ fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
         for function in ir::operations(block) {
             let blocks = ir::blocks(function);
             let loops = loops(&blocks);
-            let stays =
-                loops.len() > MOST_UNROLLED || function.has_attribute(attribute_names::PART);
-            for (range, latch) in loops {
-                let divides = divides_in_branches(blocks.get(range).unwrap_or_default());
+            let many = loops.len() > MOST_UNROLLED || function.has_attribute(attribute_names::PART);
+            for (range, latch) in &loops {
+                let body = blocks.get(range.clone()).unwrap_or_default();
+                let divides = divides_in_branches(body);
+                let stays = many || is_large(body);
                 let never: Vec<&str> = [(divides, "vectorize"), (stays, "unroll")]
                     .into_iter()
                     .filter_map(|(forbidden, what)| forbidden.then_some(what))
@@ -60,7 +71,7 @@ fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
                 let never: Vec<String> = never.collect();
                 let annotation = format!("#llvm.loop_annotation<{}>", never.join(", "));
                 let annotation = ir::parse_attribute(function.context(), &annotation)?;
-                ir::set_attribute(latch, "loop_annotation", annotation);
+                ir::set_attribute(*latch, "loop_annotation", annotation);
             }
         }
     }

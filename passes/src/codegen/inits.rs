@@ -6,7 +6,7 @@
 //! filling again, so each destination gets its own fill.
 //!
 //! Sharing an empty tensor lets a map overwrite what it reads, but the analysis compares every reader with every
-//! writer: at most 16 users in a row share one, and users in a loop or branch share none with code outside. An argument
+//! writer: at most 16 users in a row share one, those of one element none, and users in a loop or branch share none with code outside. An argument
 //! that is never written (`bufferization.writable = false`) is split in the same way: each group of readers gets a
 //! tensor with the argument's buffer. So is a destination that many operations in a row write, as unrolled formulas do.
 //!
@@ -23,6 +23,7 @@ use crate::ir;
 use crate::ir::context;
 use crate::ir::ops;
 use crate::ir::shape::InsertSlice;
+use crate::ir::types;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Value, ValueLike};
@@ -66,7 +67,8 @@ pub(crate) fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
                 .first()
                 .is_some_and(|(user, _)| user.block() == empty.block());
             // The first ones of its own block keep it.
-            for group in users.chunks(MOST_USERS).skip(usize::from(is_own)) {
+            let most = if is_scalar(empty) { 1 } else { MOST_USERS };
+            for group in users.chunks(most).skip(usize::from(is_own)) {
                 let Some((first, _)) = group.first() else {
                     continue;
                 };
@@ -81,6 +83,13 @@ pub(crate) fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
         separate_arguments(function)?;
     }
     cut_chains(module)
+}
+
+/// Whether a tensor has one element: each user has its own, so that what can be computed once is not overwritten.
+fn is_scalar(empty: OperationRef) -> bool {
+    let extents = empty.result(0).ok();
+    let extents = extents.and_then(|result| types::extents(result.r#type()));
+    extents.is_some_and(|extents| extents.iter().all(|extent| *extent == 1))
 }
 
 /// Moves fills before the computation of the tensors that are inserted into them.

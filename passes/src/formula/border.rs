@@ -3,7 +3,7 @@
 //!
 //! Instead of skipping points outside of its tensor, a window may read a border that has no effect: the identity if
 //! elements accumulate directly, zeros if products with them are summed. A real zero times an infinity or a NaN is not
-//! zero, so that guard is removed only if the option states that such factors do not occur.
+//! zero, so that guard is redundant only if the other factors are finite.
 
 use super::domain::Domain;
 use crate::structure::guard::only_bounds;
@@ -12,22 +12,22 @@ use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarKind};
 
 /// The border of a tensor that is read beyond its extents.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Border {
     /// The access that the guard keeps in bounds; with the border, every point contributes.
     pub access: TermId,
     pub value: Scalar,
+    /// The other factors of a product of reals: they must be finite.
+    pub factors: Vec<TermId>,
 }
 
 impl Border {
-    /// `None` if the guard stays. `finite`: real factors are neither infinite nor NaN. `widens`: whether a term widens
-    /// a real, so that the border is widened too. `ends`: whether a term states that an access is below the end of a
-    /// dynamic dimension.
+    /// `None` if the guard stays. `widens`: whether a term widens a real, so that the border is widened too. `ends`: whether a term
+    /// states that an access is below the end of a dynamic dimension.
     pub(crate) fn of(
         nest: &Nest,
         domain: &Domain,
         element: ScalarKind,
-        finite: bool,
         widens: impl Fn(TermId) -> bool,
         ends: impl Fn(TermId, TermId) -> bool,
     ) -> Option<Border> {
@@ -60,6 +60,7 @@ impl Border {
             return Some(Border {
                 access: read(target.value),
                 value: nest.kind.identity(element),
+                factors: Vec::new(),
             });
         }
         let factors = nest.factors(target.value);
@@ -73,14 +74,21 @@ impl Border {
             }
         };
         // A factor that is computed from the elements may be infinite even if they are not.
-        let vanishes = element == ScalarKind::Int || finite && factors.iter().all(multiplied);
+        let is_int = element == ScalarKind::Int;
+        let vanishes = is_int || factors.iter().all(multiplied);
         if nest.kind != Accumulation::Sum || is_single || !vanishes {
             return None;
         }
-        let access = factors.iter().copied().find(|o| guarded(*o))?;
+        let position = factors.iter().position(|factor| guarded(*factor))?;
+        let mut others = factors;
+        let access = others.remove(position);
+        if is_int {
+            others.clear();
+        }
         Some(Border {
             access,
             value: element.default_value(),
+            factors: others,
         })
     }
 }
@@ -103,43 +111,36 @@ mod tests {
         b.target(&[8], &[i], if weighted { product } else { x })
     }
 
-    fn border(nest: &Nest, finite: bool) -> Option<Scalar> {
+    /// The border, and the number of factors that must be finite.
+    fn border(nest: &Nest) -> Option<(Scalar, usize)> {
         let domain = Domain::of(nest).unwrap().unwrap();
-        Border::of(
-            nest,
-            &domain,
-            ScalarKind::Real,
-            finite,
-            |_| false,
-            |_, _| false,
-        )
-        .map(|b| b.value)
+        Border::of(nest, &domain, ScalarKind::Real, |_| false, |_, _| false)
+            .map(|b| (b.value, b.factors.len()))
     }
 
     #[test]
     fn elements_get_the_identity_around_them() {
         let least = Scalar::Real(f64::NEG_INFINITY);
         assert_eq!(
-            border(&window(Accumulation::Max, false, false), false),
-            Some(least)
+            border(&window(Accumulation::Max, false, false)),
+            Some((least, 0))
         );
         let zero = Scalar::Real(0.0);
         assert_eq!(
-            border(&window(Accumulation::Sum, false, false), false),
-            Some(zero)
+            border(&window(Accumulation::Sum, false, false)),
+            Some((zero, 0))
         );
     }
 
     #[test]
-    fn products_get_zeros_only_where_factors_are_finite() {
+    fn products_get_zeros_where_factors_are_finite() {
         let nest = window(Accumulation::Sum, true, false);
-        assert_eq!(border(&nest, false), None);
-        assert_eq!(border(&nest, true), Some(Scalar::Real(0.0)));
-        assert_eq!(border(&window(Accumulation::Max, true, false), true), None);
+        assert_eq!(border(&nest), Some((Scalar::Real(0.0), 1)));
+        assert_eq!(border(&window(Accumulation::Max, true, false)), None);
     }
 
     #[test]
     fn a_guard_of_other_things_stays() {
-        assert_eq!(border(&window(Accumulation::Max, false, true), false), None);
+        assert_eq!(border(&window(Accumulation::Max, false, true)), None);
     }
 }

@@ -11,6 +11,7 @@ use super::border::Border;
 use super::domain::{Domain, TargetBlock};
 use super::dynamic_extents::{Fit, Open, Size, Sizes};
 use super::equal_extents::EqualExtents;
+use super::finite::are_finite;
 use super::operand::{Operand, Operands, promote};
 use super::payload::Payload;
 use super::reshape::{Shaped, are_reshaped, reshape};
@@ -21,12 +22,13 @@ use crate::structure::{Affine, Extent, Reading, Term};
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, Type, Value, ValueLike};
 use skript_frontend::model::Accumulation;
+use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
 /// Marks the operation that combines an accumulator with a value: the only one that may be reassociated.
 pub(crate) const ACCUMULATES: &str = "accumulates";
 
-/// Builds the formula's results before it. `finite`: see [`Border::of`]. `same`: known equalities of dynamic extents.
+/// Builds the formula's results before it. `finite`: factors are assumed to be so, see [`Border`]. `same`: known equalities of dynamic extents.
 ///
 /// # Errors
 /// [`Refusal`] for a formula that runs in order, or writes elements that are not a block.
@@ -59,17 +61,31 @@ pub(crate) fn lower<'c: 'a, 'a>(
             nest,
             &domain,
             element,
-            finite,
             |term| reading.widens(term),
             |term, access| open.ends(reading, &domain, term, access),
         ),
         None => None,
     };
-    let operands = promote(reading, &domain, &open, &roots, border, at)?;
-    let bordered = border.is_some_and(|b| operands.of_access.contains_key(&b.access));
+    let operands = promote(reading, &domain, &open, &roots, border.as_ref(), at)?;
+    let border = border.filter(|b| operands.of_access.contains_key(&b.access));
     if let Some(view) = view(reading, &domain, &open, &operands, at)? {
         return Ok(vec![view]);
     }
+
+    // The guard is redundant: always, never, or if a value is true.
+    let is_redundant = match &border {
+        None => Redundant::Never,
+        Some(border) if finite || border.factors.is_empty() => Redundant::Always,
+        Some(border) => {
+            let read = |term: &usize| operands.list.get(*operands.of_access.get(term)?);
+            let factors: Option<Vec<_>> = border.factors.iter().map(read).collect();
+            let value = match factors {
+                Some(factors) => are_finite(&factors, &domain.extents, ACCUMULATES, at)?,
+                None => None,
+            };
+            value.map_or(Redundant::Never, Redundant::If)
+        }
+    };
 
     let mut destinations = Vec::new();
     for (target, placement) in domain.placements.iter().enumerate() {
@@ -97,9 +113,16 @@ pub(crate) fn lower<'c: 'a, 'a>(
     }
     let mut payload = Payload::new(reading, &domain, inner, known);
     let speculates = domain.always_holds() || payload.is_speculatable(reading.body)?;
-    let holds = match bordered && speculates {
-        true => None,
-        false => payload.predicate()?,
+    let holds = match is_redundant {
+        Redundant::Always if speculates => None,
+        Redundant::If(redundant) if speculates => match payload.predicate()? {
+            None => None,
+            Some(holds) => {
+                let flag = types::flag(at.context);
+                Some(inner.scalar(ScalarOp::Or, &[holds, redundant], flag)?)
+            }
+        },
+        _ => payload.predicate()?,
     };
     let present = arguments
         .get(inputs.len()..)
@@ -135,6 +158,14 @@ pub(crate) fn lower<'c: 'a, 'a>(
         finished.push(destination.close(result.into(), at)?);
     }
     Ok(finished)
+}
+
+/// When the guard of a formula is redundant, as the border that it reads has no effect.
+enum Redundant<'c, 'a> {
+    Never,
+    Always,
+    /// If this bool is true.
+    If(Value<'c, 'a>),
 }
 
 /// A copy that only moves elements once its indices are split into digits, `y[i,] = u[i / c,i % c]`.

@@ -7,6 +7,7 @@ pub(crate) mod covered_fills;
 pub(crate) mod domain;
 pub(crate) mod dynamic_extents;
 pub(crate) mod equal_extents;
+pub(crate) mod finite;
 pub(crate) mod formula_to_linalg;
 pub(crate) mod formula_to_loops;
 pub(crate) mod linalg;

@@ -60,7 +60,7 @@ pub(crate) fn promote<'c: 'a, 'a>(
     domain: &Domain,
     open: &Open<'_, 'c, 'a>,
     roots: &[TermId],
-    border: Option<Border>,
+    border: Option<&Border>,
     at: &Builder<'c, 'a>,
 ) -> Result<Operands<'c, 'a>, Refusal> {
     let nest = &reading.nest;

@@ -148,6 +148,8 @@ pub struct Body {
     pub value: Operand,
     /// A bool; points where it is false contribute nothing.
     pub predicate: Option<Operand>,
+    /// A bool; points where it is false may be skipped, as their values change nothing.
+    pub skips: Option<Operand>,
     /// The combination with the accumulator.
     pub combine: Combine,
     /// Element types of values from outside.
@@ -157,31 +159,75 @@ pub struct Body {
 impl Body {
     /// Dimensions whose value is used.
     pub fn used_dimensions(&self) -> Vec<usize> {
-        self.steps
-            .iter()
-            .filter_map(|s| match s {
-                Step::Index { dimension } => Some(*dimension),
-                _ => None,
-            })
-            .collect()
+        let mut roots = vec![self.value.clone(), self.start.clone(), self.finish.clone()];
+        roots.extend(self.predicate.clone());
+        self.dimensions(roots)
+    }
+
+    /// Dimensions that decide which points may be skipped.
+    pub fn skipped_dimensions(&self) -> Vec<usize> {
+        self.dimensions(self.skips.clone().into_iter().collect())
+    }
+
+    fn dimensions(&self, roots: Vec<Operand>) -> Vec<usize> {
+        let mut used = Vec::new();
+        self.visit(roots, |operand| {
+            if let Operand::Step(number) = operand
+                && let Some(Step::Index { dimension }) = self.steps.get(*number)
+            {
+                used.push(*dimension);
+            }
+        });
+        used.sort_unstable();
+        used
     }
 
     /// Whether the end of the payload reads an array.
     pub fn finish_reads(&self, array: usize) -> bool {
-        let mut pending = vec![self.finish.clone()];
+        let mut reads = false;
+        self.visit(vec![self.finish.clone()], |operand| {
+            reads |= *operand == Operand::Input(array);
+        });
+        reads
+    }
+
+    /// The payload where a bool from outside is true, so that no point needs the predicate, that where it is false, and the position of
+    /// the bool in [`Body::captures`]. `None` if the predicate depends on no such bool.
+    pub fn cases(&self) -> Option<(Body, Body, usize)> {
+        let Some(Operand::Step(number)) = &self.predicate else {
+            return None;
+        };
+        let Some(Step::Apply { name, operands, .. }) = self.steps.get(*number) else {
+            return None;
+        };
+        let (ops::arith::ORI, [holds, Operand::Capture(condition)]) =
+            (name.as_str(), operands.as_slice())
+        else {
+            return None;
+        };
+        let with = |predicate: Option<Operand>, skips: Option<Operand>| Body {
+            predicate,
+            skips,
+            ..self.clone()
+        };
+        let open = with(None, Some(holds.clone()));
+        Some((open, with(Some(holds.clone()), None), *condition))
+    }
+
+    /// Visits each value that some values are computed from, these included, once.
+    fn visit(&self, mut pending: Vec<Operand>, mut visit: impl FnMut(&Operand)) {
         let mut seen = HashSet::new();
         while let Some(operand) = pending.pop() {
-            match operand {
-                Operand::Input(position) if position == array => return true,
-                Operand::Step(number) if seen.insert(number) => {
-                    if let Some(Step::Apply { operands, .. }) = self.steps.get(number) {
-                        pending.extend(operands.iter().cloned());
-                    }
-                }
-                _ => {}
+            if !seen.insert(operand.clone()) {
+                continue;
+            }
+            visit(&operand);
+            if let Operand::Step(number) = operand
+                && let Some(Step::Apply { operands, .. }) = self.steps.get(number)
+            {
+                pending.extend(operands.iter().cloned());
             }
         }
-        false
     }
 
     /// Whether the payload uses the input's element; an operand may be there for its shape alone.

@@ -100,3 +100,25 @@ pub(super) fn tiles_before<'c, 'a>(
     let tiles = builder.value(ops::arith::CEILDIVUI, &[extent, factor], &[], index);
     tiles.map_err(|e| e.to_string())
 }
+
+/// A branch before an operation: the ends of its two cases.
+///
+/// # Errors
+/// The builder's error.
+pub(super) fn branch_before<'c: 'a, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    condition: Value<'c, 'a>,
+) -> Result<[OperationRef<'c, 'a>; 2], String> {
+    let builder = before(anchor)?;
+    let text = |e: melior::Error| e.to_string();
+    let case = || {
+        let (region, inner, _) = builder.region(&[]);
+        let end = inner.create(ops::scf::YIELD, &[], &[], &[], Vec::new());
+        end.map(|end| (region, end)).map_err(text)
+    };
+    let ((then, first), (otherwise, second)) = (case()?, case()?);
+    let regions = vec![then, otherwise];
+    let branch = builder.create(ops::scf::IF, &[condition], &[], &[], regions);
+    branch.map_err(text)?;
+    Ok([first, second])
+}

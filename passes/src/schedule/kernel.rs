@@ -10,6 +10,7 @@ use super::body::{Body, Operand};
 use super::nest::Nest;
 use super::payload::{Apart, Known};
 use super::plan::{LaneMode, Plan};
+use super::predicates::Predicate;
 use super::signature::Signature;
 use crate::ir::attribute_names::STEPS;
 use crate::ir::ops;
@@ -146,17 +147,6 @@ struct Part {
     is_last: String,
 }
 
-/// What is known of the payload's predicate.
-#[derive(Clone)]
-pub(super) enum Predicate {
-    /// Each point evaluates it.
-    Open,
-    /// It holds at every point of the tile.
-    Holds,
-    /// Its value at each point of the tile.
-    Values(Vec<String>),
-}
-
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
     pub(super) count: i64,
@@ -179,6 +169,16 @@ pub(super) struct Writer<'a> {
 pub(super) struct Point {
     pub(super) steps: Vec<(usize, i64)>,
     pub(super) vector: i64,
+}
+
+impl State {
+    /// The same with what is known of the predicate.
+    pub(super) fn with(&self, predicate: Predicate) -> State {
+        State {
+            predicate,
+            ..self.clone()
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -531,18 +531,20 @@ impl Writer<'_> {
     }
 
     /// The reduction loops from `level` on, the lanes' own innermost.
-    fn reductions(
+    pub(super) fn reductions(
         &mut self,
         level: usize,
         state: &State,
         points: &[Point],
         accumulators: Vec<String>,
     ) -> Vec<String> {
-        if self.plan.hoists == Some(level)
-            && let (Some(predicate), Predicate::Open) =
-                (self.body.predicate.clone(), &state.predicate)
-        {
-            return self.hoisted(level, &predicate, state, points, &accumulators);
+        if self.plan.hoists == Some(level) && state.predicate == Predicate::Open {
+            if let Some(predicate) = self.body.predicate.clone() {
+                return self.hoisted(level, &predicate, state, points, &accumulators);
+            }
+            if let Some(skips) = self.body.skips.clone() {
+                return self.skipped(level, &skips, state, points, &accumulators);
+            }
         }
         if let Some(&l) = self.plan.reductions.get(level) {
             let extent = self.nest.loops[l].extent;
@@ -600,93 +602,6 @@ impl Writer<'_> {
                 accumulators
             }
         }
-    }
-
-    /// The reduction loops from `level` on, which the predicate does not depend on: without it where it holds at all
-    /// points, not at all where it holds at none.
-    fn hoisted(
-        &mut self,
-        level: usize,
-        predicate: &Operand,
-        state: &State,
-        points: &[Point],
-        accumulators: &[String],
-    ) -> Vec<String> {
-        let mut known = Known::default();
-        let values: Vec<String> = points
-            .iter()
-            .map(|point| self.payload(predicate, state, point, &mut known).name)
-            .collect();
-        let mut distinct = values.clone();
-        distinct.sort();
-        distinct.dedup();
-        let folded = |w: &mut Self, name: &str| {
-            let (first, rest) = distinct
-                .split_first()
-                .map_or(("", &[][..]), |(f, r)| (f.as_str(), r));
-            rest.iter().fold(first.to_owned(), |all, value| {
-                w.define(&format!("{name} {all}, {value} : i1"))
-            })
-        };
-        let (all, any) = (
-            folded(self, ops::arith::ANDI),
-            folded(self, ops::arith::ORI),
-        );
-        let with = |predicate: Predicate| State {
-            predicate,
-            ..state.clone()
-        };
-        self.choice(
-            &all,
-            accumulators.len(),
-            |w| {
-                w.reductions(
-                    level,
-                    &with(Predicate::Holds),
-                    points,
-                    accumulators.to_vec(),
-                )
-            },
-            |w| {
-                if distinct.len() == 1 {
-                    return accumulators.to_vec();
-                }
-                let some = with(Predicate::Values(values.clone()));
-                w.choice(
-                    &any,
-                    accumulators.len(),
-                    |w| w.reductions(level, &some, points, accumulators.to_vec()),
-                    |_| accumulators.to_vec(),
-                )
-            },
-        )
-    }
-
-    /// A branch whose results are accumulators.
-    fn choice(
-        &mut self,
-        condition: &str,
-        count: usize,
-        then: impl FnOnce(&mut Self) -> Vec<String>,
-        otherwise: impl FnOnce(&mut Self) -> Vec<String>,
-    ) -> Vec<String> {
-        let element = self.body.accumulator.clone();
-        let kinds = vec![self.vector_type(&element); count].join(", ");
-        let results = self.fresh();
-        self.line(&format!(
-            "{results}:{count} = scf.if {condition} -> ({kinds}) {{"
-        ));
-        self.depth += 1;
-        let values = then(self);
-        self.line(&format!("scf.yield {} : {kinds}", values.join(", ")));
-        self.depth -= 1;
-        self.line("} else {");
-        self.depth += 1;
-        let values = otherwise(self);
-        self.line(&format!("scf.yield {} : {kinds}", values.join(", ")));
-        self.depth -= 1;
-        self.line("}");
-        (0..count).map(|r| format!("{results}#{r}")).collect()
     }
 
     /// A loop with the accumulators as loop-carried values.

@@ -16,6 +16,7 @@ pub mod packing;
 mod payload;
 pub mod phases;
 pub mod plan;
+mod predicates;
 pub mod reading;
 mod scalars;
 pub mod signature;

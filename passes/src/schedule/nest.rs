@@ -56,6 +56,8 @@ pub struct Nest {
     pub output: usize,
     /// The operands whose content is the same in every call of the model.
     pub constants: Vec<usize>,
+    /// Dimensions that decide which points may be skipped.
+    pub skipped: Vec<usize>,
 }
 
 impl Nest {
@@ -177,6 +179,7 @@ mod tests {
                 .collect(),
             output: operands.len() - 1,
             constants: Vec::new(),
+            skipped: Vec::new(),
         }
     }
 

@@ -58,6 +58,9 @@ pub struct Chunk {
 /// Steps of the smallest part of a reduction: with fewer, the sums in between cost more than is gained.
 const FEWEST_STEPS: i64 = 128;
 
+/// Iterations of a reduction that may stand inside of shorter ones.
+const LONG: i64 = 16;
+
 /// Points of the smallest nest that threads share: fewer take less time than to wake a thread.
 const SHARED_POINTS: i64 = 1 << 18;
 
@@ -121,6 +124,26 @@ impl Plan {
         Some(plan)
     }
 
+    /// The plan of the same steps and the same packed operand, with small tiles, for a payload with a predicate.
+    pub fn guarded(&self) -> Plan {
+        let mut plan = self.clone();
+        let outermost = self.parallels.first().filter(|_| self.is_split);
+        for (l, factor) in &mut plan.unroll {
+            if Some(&*l) != outermost {
+                *factor = 1;
+            }
+        }
+        if self.mode == LaneMode::Output
+            && self.packed.is_none()
+            && outermost != Some(&self.lanes_loop)
+        {
+            plan.vectors = 1;
+        }
+        plan.hoists = None;
+        plan.chunk = None;
+        plan
+    }
+
     /// The unrolled loop along which the output is contiguous, if it is not so along the lanes.
     pub fn transposed(&self, nest: &Nest) -> Option<usize> {
         let strides = &nest.output()?.strides;
@@ -130,7 +153,7 @@ impl Plan {
     }
 
     /// Orders the loops around a packed operand: the lanes' loop stands where the least memory beyond the cache is accessed, and the
-    /// reductions that the predicate depends on come first.
+    /// reductions that the predicate depends on, and short ones, come first.
     fn order(&mut self, nest: &Nest, operand: usize, cache: i64, used_dimensions: &[usize]) {
         let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
         let batches = self.parallels.iter().take_while(|l| varies(l)).count();
@@ -139,11 +162,15 @@ impl Plan {
         let best = positions.rev().min_by_key(traffic);
         self.parallels
             .insert(best.unwrap_or(batches), self.lanes_loop);
-        let is_used = |l: &usize| is_used(nest, *l, used_dimensions);
+        let used_dimensions = [used_dimensions, &nest.skipped].concat();
+        let is_used = |l: &usize| is_used(nest, *l, &used_dimensions);
         self.split_reduction(nest, operand, cache, is_used);
-        self.reductions.sort_by_key(|l| !is_used(l));
+        // The innermost loop has many iterations, where one has.
+        let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
+        self.reductions.sort_by_key(|l| (!is_used(l), is_long(l)));
         let first = self.reductions.iter().position(|l| !is_used(l));
-        self.hoists = first.or(Some(self.reductions.len()));
+        let first = first.unwrap_or(self.reductions.len());
+        self.hoists = Some(first).filter(|_| !is_used(&self.lanes_loop));
     }
 
     /// Elements that are read from beyond the cache if the lanes' loop stands at a position among the parallel loops: an operand is
@@ -493,6 +520,7 @@ mod tests {
                 .collect(),
             output: operands.len() - 1,
             constants: Vec::new(),
+            skipped: Vec::new(),
         }
     }
 

@@ -82,6 +82,19 @@ impl<'c, 'a> Reduction<'c, 'a> {
         result
     }
 
+    /// Skips points that contribute nothing, where they are a good part.
+    pub(super) fn skip_points(&mut self) {
+        let dimensions = self.body.skipped_dimensions();
+        let is_small = |l: &Loop| {
+            let is_used = l.dimension.is_some_and(|d| dimensions.contains(&d));
+            is_used && l.kind == LoopKind::Parallel && l.source.is_none() && l.extent <= SMALL
+        };
+        match self.nest.loops.iter().any(is_small) {
+            true => self.nest.skipped = dimensions,
+            false => self.body.skips = None,
+        }
+    }
+
     /// The arguments of the kernel: arrays, then captured scalars.
     pub fn arguments(&self) -> Vec<Value<'c, 'a>> {
         [self.arrays.as_slice(), &self.captured].concat()
@@ -165,6 +178,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
             operands: Vec::new(),
             output: used.len() - 1,
             constants: Vec::new(),
+            skipped: Vec::new(),
         },
         body,
         signature: Signature::default(),
@@ -183,6 +197,9 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
 fn accumulates(element: &str) -> bool {
     ["f32", "f64", "i32", "i64"].contains(&element)
 }
+
+/// Iterations of a loop whose first and last ones are a good part.
+const SMALL: i64 = 32;
 
 /// Elements that no array has.
 const LARGEST_SPAN: i64 = 1 << 40;
@@ -289,6 +306,7 @@ fn payload<'c, 'a>(
                 accumulator: output.r#type().to_string(),
                 value,
                 predicate,
+                skips: None,
                 combine,
                 captures: reader.captures,
             };
@@ -346,8 +364,6 @@ fn renumbered(mut body: Body, renumber: &impl Fn(usize) -> usize) -> Body {
     }
     renumber(&mut body.value);
     renumber(&mut body.start);
-    if let Some(predicate) = &mut body.predicate {
-        renumber(predicate);
-    }
+    body.predicate.iter_mut().for_each(renumber);
     body
 }

@@ -9,7 +9,10 @@
 //! Extents of parallel loops may be dynamic where strides are static, as that of a batch; they become arguments of the
 //! kernel.
 
-use super::caller::{array_before, extent_before, index_before, static_before, tiles_before};
+use super::body::Body;
+use super::caller::{
+    array_before, branch_before, extent_before, index_before, static_before, tiles_before,
+};
 use super::elementwise::Merged;
 use super::kernel::kernel;
 use super::packing::Packing;
@@ -132,10 +135,20 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
                 .map_err(|e| e.to_string())?;
             *operand = copy;
         }
-        let name = functions.name("kernel", &kernel.text);
         let last = kernel.last;
         kernel.pass_extents(last)?;
-        call_before(last, &name, &kernel.arguments).map_err(|e| e.to_string())?;
+        let mut call = |text: &str, anchor| {
+            let name = functions.name("kernel", text);
+            call_before(anchor, &name, &kernel.arguments).map_err(|e| e.to_string())
+        };
+        match &kernel.guarded {
+            None => call(&kernel.text, last)?,
+            Some((condition, guarded)) => {
+                let [then, otherwise] = branch_before(last, *condition)?;
+                call(&kernel.text, then)?;
+                call(guarded, otherwise)?;
+            }
+        }
         kernel.others.iter().copied().for_each(erase);
         erase(last);
         count += 1;
@@ -216,17 +229,22 @@ impl Functions {
         let mut all = String::new();
         for (_, text, calls) in &self.added {
             match *calls > MOST_COPIES && !text.contains(NOINLINE) {
-                true => all.push_str(&text.replacen(
-                    "attributes {",
-                    &format!("attributes {{passthrough = [{NOINLINE}], "),
-                    1,
-                )),
+                true => all.push_str(&with_attributes(text, NOINLINE)),
                 false => all.push_str(text),
             }
         }
         all
     }
 }
+
+/// The text of a function with attributes for LLVM.
+fn with_attributes(text: &str, attributes: &str) -> String {
+    let all = format!("attributes {{passthrough = [{attributes}], ");
+    text.replacen("attributes {", &all, 1)
+}
+
+/// Of a function that is seldom called: LLVM does not inline it, and makes it small.
+const SELDOM: &str = "\"noinline\", \"cold\", \"optsize\"";
 
 /// Of a function: LLVM does not inline it.
 pub(super) const NOINLINE: &str = "\"noinline\"";
@@ -237,6 +255,8 @@ const MOST_COPIES: usize = 8;
 /// The kernel of one reduction; functions are named `@KERNEL`.
 struct Kernel<'c, 'a> {
     text: String,
+    /// A condition, and the kernel where it is false. Where it is true, the predicate holds at all points.
+    guarded: Option<(Value<'c, 'a>, String)>,
     /// The arrays, the output last, then captured scalars.
     arguments: Vec<Value<'c, 'a>>,
     /// The steps: two more arguments are their range.
@@ -289,9 +309,15 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             last,
             others,
         } = merged;
-        let used_dimensions = reduction.body.used_dimensions();
         let operands: Vec<Value> = op.operands().collect();
-        reduction.nest.simplify(&used_dimensions);
+        reduction.nest.simplify(&reduction.body.used_dimensions());
+        let mut guarded = None;
+        if let Some((open, body, condition)) = reduction.body.cases() {
+            reduction.body = open;
+            reduction.skip_points();
+            guarded = Some((*reduction.captured.get(condition)?, body));
+        }
+        let used_dimensions = reduction.body.used_dimensions();
         let inputs = reduction.arrays.iter().take(reduction.nest.output);
         let prepared = inputs.enumerate();
         let prepared = prepared.filter(|(_, input)| constants.anchor(**input, op).is_some());
@@ -329,15 +355,16 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             Some((l, *operands.get(operand)?, dimension))
         });
         let dynamic: Vec<_> = dynamic.collect();
-        let text = kernel(
-            "KERNEL",
-            &reduction.nest,
-            &plan,
-            &reduction.body,
-            &reduction.signature,
-        );
+        let text = |plan: &Plan, body: &Body| {
+            let (nest, signature) = (&reduction.nest, &reduction.signature);
+            kernel("KERNEL", nest, plan, body, signature)
+        };
         Some(Kernel {
-            text,
+            text: text(&plan, &reduction.body),
+            guarded: guarded.map(|(condition, body)| {
+                let text = text(&plan.guarded(), &body);
+                (condition, with_attributes(&text, SELDOM))
+            }),
             steps: plan.steps(&reduction.nest),
             dynamic,
             arguments: reduction.arguments(),

@@ -74,3 +74,36 @@ func.func @products(%x: tensor<8xf32>, %w: tensor<3xf32>, %init: tensor<2xf32>,
   } : tensor<8xi64>
   return %y, %z : tensor<2xf32>, tensor<8xi64>
 }
+
+// Where many points use each factor, whether all are finite is tested before: their sum times zero is zero.
+// CHECK-LABEL: func.func @tested
+// EXACT:         %[[SUM:.+]] = linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%arg1 : tensor<3xf32>) outs(%{{.*}} : tensor<f32>)
+// EXACT:           skript.mul %{{.+}}, %[[ZERO:.+]] : f32
+// EXACT:         %[[TOTAL:.+]] = tensor.extract %[[SUM]][]
+// EXACT:         %[[VALUE:.+]] = skript.eq %[[TOTAL]], %[[ZERO]]
+// CHECK:         linalg.generic
+// EXACT:           %[[REDUNDANT:.+]] = skript.or %{{.+}}, %[[VALUE]]
+// EXACT:           skript.select %[[REDUNDANT]]
+// FINITE-NOT:      skript.select
+// CHECK:         return
+func.func @tested(%x: tensor<32xf32>, %w: tensor<3xf32>, %init: tensor<32xf32>) -> tensor<32xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %y = skript.formula sum (%i, %j) in (32, 3) outs(%acc = %init : tensor<32xf32>) where {
+    %q = skript.add %i, %j : index
+    %r = skript.sub %q, %c1 : index
+    %lo = skript.ge %r, %c0 : index
+    %hi = skript.lt %r, %c32 : index
+    %ok = skript.and %lo, %hi : i1
+    skript.condition %ok
+  } do {
+    %q = skript.add %i, %j : index
+    %r = skript.sub %q, %c1 : index
+    %a = skript.access %x[%r] : tensor<32xf32>
+    %b = skript.access %w[%j] : tensor<3xf32>
+    %p = skript.mul %a, %b : f32
+    skript.yield %p at [%i] : f32
+  } : tensor<32xf32>
+  return %y : tensor<32xf32>
+}

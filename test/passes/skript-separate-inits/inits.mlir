@@ -282,3 +282,17 @@ func.func @border(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %2 = tensor.insert_slice %0 into %h[2] [4] [1] : tensor<4xf32> into tensor<8xf32>
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
+
+// Each writer of one element has its own.
+// CHECK-LABEL: func.func @scalars
+// CHECK:         linalg.fill ins(%arg0 : f32) outs(%[[FIRST:.+]] : tensor<f32>)
+// CHECK:         %[[SECOND:.+]] = tensor.empty() : tensor<f32>
+// CHECK:         linalg.fill ins(%arg1 : f32) outs(%[[SECOND]] : tensor<f32>)
+func.func @scalars(%x: f32, %y: f32) -> (f32, f32) {
+  %e = tensor.empty() : tensor<f32>
+  %a = linalg.fill ins(%x : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %0 = tensor.extract %a[] : tensor<f32>
+  %b = linalg.fill ins(%y : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %1 = tensor.extract %b[] : tensor<f32>
+  return %0, %1 : f32, f32
+}
