@@ -16,6 +16,7 @@ mod instance;
 mod loader;
 mod prepared;
 pub mod processor;
+pub mod profile;
 pub mod program;
 pub mod run;
 pub mod shared_object;

@@ -6,6 +6,7 @@
 //! also to functions that move bytes, and to arithmetic that a processor lacks. None accesses memory outside of its
 //! arguments.
 
+use crate::profile::{self, skript_profile};
 use crate::threads::{self, Task, skript_parallel};
 use skript_intrinsics::compiled::{self, skript_intrinsic};
 use std::collections::HashMap;
@@ -72,7 +73,9 @@ fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
     let own = (compiled::SYMBOL, kernels as *const c_void);
     let parallel: unsafe extern "C" fn(Task, *const c_void, i64) = skript_parallel;
     let parallel = (threads::SYMBOL, parallel as *const c_void);
-    let own = [own, parallel];
+    let profile: extern "C" fn(usize, usize, usize) = skript_profile;
+    let profile = (profile::SYMBOL, profile as *const c_void);
+    let own = [own, parallel, profile];
     functions().into_iter().chain(halves::table()).chain(own)
 }
 
