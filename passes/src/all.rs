@@ -3,7 +3,9 @@
 
 use crate::pipeline;
 use crate::structure;
-use crate::{codegen, duplicates, elementwise, extents, formula, invoke, named, prepare, schedule};
+use crate::{
+    codegen, duplicates, elementwise, extents, formula, invoke, named, prepare, profile, schedule,
+};
 use skript_dialect::Pass;
 
 /// Every pass of the project.
@@ -33,11 +35,13 @@ pub const ALL: &[Pass] = &[
     codegen::loop_carried::PASS,
     codegen::outputs::PASS,
     codegen::inits::PASS,
+    profile::mark::PASS,
     schedule::phases::PASS,
     schedule::borders::PASS,
     schedule::vectorize::PASS,
     schedule::interchange::PASS,
     prepare::PASS,
+    profile::number::PASS,
     codegen::arguments::PASS,
     codegen::pointer_table::PASS,
     codegen::memory::PASS,

@@ -6,6 +6,7 @@ use crate::emit::{EmitError, emit};
 use crate::pipeline::stages::{self, Stage};
 use crate::pipeline::{LOWERINGS, Pipeline};
 use crate::prepare;
+use crate::profile;
 use crate::target::TargetDescription;
 use melior::Context;
 use melior::ir::Module;
@@ -13,6 +14,7 @@ use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
 use skript_runtime::artifact::Artifact;
+use skript_runtime::profile::Step;
 
 /// Options of a compilation.
 #[derive(Clone, Debug)]
@@ -103,10 +105,40 @@ pub fn compile_model(
     options: &Options,
 ) -> Result<Artifact, CompileError> {
     let context = context();
-    let module = lowered(model, sources, options, &context)?;
+    let (module, interface) = tensors(model, sources, options, &context)?;
+    Ok(compile_tensors(&module, interface, &options.target)?)
+}
+
+/// As [`compile_model`], to code that reports to the runtime which step it computes ([`skript_runtime::profile`]); returns the
+/// steps as well.
+///
+/// # Errors
+/// Those of [`compile_model`].
+pub fn compile_model_for_profile(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+) -> Result<(Artifact, Vec<Step>), CompileError> {
+    let context = context();
+    let (module, interface) = tensors(model, sources, options, &context)?;
+    Ok(compile_tensors_for_profile(
+        &module,
+        interface,
+        &options.target,
+    )?)
+}
+
+/// The lowered model, and the interface of its entry.
+fn tensors<'c>(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+    context: &'c Context,
+) -> Result<(Module<'c>, Interface), CompileError> {
+    let module = lowered(model, sources, options, context)?;
     let interface = Interface::of(model)
         .ok_or_else(|| CodegenError::Module("the model's entry is incomplete".to_owned()))?;
-    Ok(compile_tensors(&module, interface, &options.target)?)
+    Ok((module, interface))
 }
 
 /// Compiles a module whose entry works on tensors with `linalg`, `scf`, `arith`, `math` and `tensor` ops, all calls
@@ -120,6 +152,35 @@ pub fn compile_tensors(
     target: &TargetDescription,
 ) -> Result<Artifact, CodegenError> {
     tensors_to_llvm(module, target)?;
+    artifact(module, interface, target)
+}
+
+/// As [`compile_tensors`], with the steps of the code; see [`compile_model_for_profile`].
+///
+/// # Errors
+/// Those of [`compile_tensors`].
+pub fn compile_tensors_for_profile(
+    module: &Module,
+    interface: Interface,
+    target: &TargetDescription,
+) -> Result<(Artifact, Vec<Step>), CodegenError> {
+    crate::all::register();
+    let [mark, number] = stages::profile();
+    let mut stages = after_lowering(target);
+    // After bufferization, and after schedules and preparation.
+    stages.insert(1, mark);
+    stages.insert(4, number);
+    run(module, &stages)?;
+    let steps = profile::table(module.as_operation());
+    Ok((artifact(module, interface, target)?, steps))
+}
+
+/// The artifact of a module in LLVM's dialect.
+fn artifact(
+    module: &Module,
+    interface: Interface,
+    target: &TargetDescription,
+) -> Result<Artifact, CodegenError> {
     Ok(Artifact {
         target: target.code.clone(),
         entry: entry::SYMBOL.to_owned(),

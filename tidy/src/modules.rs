@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "error",
     "ir",
     "structure",
@@ -18,6 +18,7 @@ const ORDER: [&str; 17] = [
     "prepare",
     "schedule",
     "codegen",
+    "profile",
     "target",
     "pipeline",
     "all",

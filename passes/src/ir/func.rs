@@ -14,7 +14,7 @@ use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute, TypeAttribut
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
-use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike, Type, Value, ValueLike};
+use melior::ir::{Attribute, BlockRef, Location, OperationRef, RegionLike, Type, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
 /// Attribute of a function: a dictionary for each argument.
@@ -43,7 +43,7 @@ pub fn is_private(function: OperationRef) -> bool {
     typed::string(function, "sym_visibility").as_deref() == Some("private")
 }
 
-/// Inserts a call of a function without results before an operation.
+/// Inserts a call of a function without results before an operation, with a location of its own.
 ///
 /// # Errors
 /// The builder's error.
@@ -51,10 +51,11 @@ pub(crate) fn call_before<'c: 'a, 'a>(
     anchor: OperationRef<'c, 'a>,
     function: &str,
     arguments: &[Value<'c, 'a>],
+    location: Location<'c>,
 ) -> Result<(), Error> {
     let context = context::of(anchor);
     let callee = FlatSymbolRefAttribute::new(context, function).into();
-    let at = Builder::before(context, anchor)?;
+    let at = Builder::before(context, anchor)?.with_location(location);
     at.create(
         ops::func::CALL,
         arguments,

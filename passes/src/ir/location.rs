@@ -2,7 +2,7 @@
 //! Locations from source positions, and source positions from locations.
 
 use melior::Context;
-use melior::ir::Location;
+use melior::ir::{Attribute, Location};
 use mlir_sys::MlirStringRef;
 
 /// From the start's line and column to the end's, both from 1; MLIR prints the end only where it differs.
@@ -67,6 +67,61 @@ pub(crate) fn trace(location: Location) -> Vec<String> {
         }
     }
     found
+}
+
+/// The locations that a fused one has; a location of another kind alone.
+pub(crate) fn parts<'c>(location: Location<'c>) -> Vec<Location<'c>> {
+    match location.is_fused() {
+        true => (0..location.fused_num_locations())
+            .map(|n| location.fused_location(n))
+            .collect(),
+        false => vec![location],
+    }
+}
+
+/// One location of several operations that became one, with a remark on it.
+pub(crate) fn fused<'c>(
+    context: &'c Context,
+    locations: &[Location<'c>],
+    remark: Option<&str>,
+) -> Location<'c> {
+    let remark = match remark {
+        Some(remark) => super::attributes::string(context, remark),
+        // SAFETY: the null attribute means that there is none.
+        None => unsafe { Attribute::from_raw(mlir_sys::mlirAttributeGetNull()) },
+    };
+    Location::fused(context, locations, remark)
+}
+
+/// The remark of a fused location.
+pub(crate) fn remark(location: Location) -> Option<String> {
+    if !location.is_fused() {
+        return None;
+    }
+    // SAFETY: the location is a fused one; without a remark, the attribute is null.
+    let attribute = unsafe { mlir_sys::mlirLocationFusedGetMetadata(location.to_raw()) };
+    if attribute.ptr.is_null() {
+        return None;
+    }
+    // SAFETY: attributes live as long as their context.
+    let attribute = unsafe { Attribute::from_raw(attribute) };
+    let text = melior::ir::attribute::StringAttribute::try_from(attribute).ok();
+    text.map(|text| text.value().to_owned())
+}
+
+/// `path:line:column: ` of a location without a name; of the innermost call, for one of calls.
+pub(crate) fn position(location: Location) -> Option<String> {
+    let mut location = location;
+    while location.is_call_site() {
+        location = location.call_site_callee();
+    }
+    location.is_file_line_col_range().then(|| {
+        let file = location.file_line_col_range_filename();
+        let file = file.as_string_ref();
+        let line = location.file_line_col_range_start_line();
+        let column = location.file_line_col_range_start_column();
+        format!("{}:{line}:{column}: ", file.as_str().unwrap_or_default())
+    })
 }
 
 /// # Safety

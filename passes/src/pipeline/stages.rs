@@ -7,7 +7,9 @@
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
 use crate::invoke::keep_operators;
+use crate::profile::{mark, number};
 use crate::target::{Processor, TargetDescription};
+use skript_dialect::Pass;
 
 /// A named list of passes that end where `skript compile --emit` can stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +165,15 @@ pub(crate) fn schedule(processor: &Processor) -> Stage {
             "skript-fill-borders,skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers} cache-bytes={cache}}},skript-interchange-reductions,canonicalize,cse"
         ),
     }
+}
+
+/// Marks where the steps of the code begin: before schedules, and after the preparation.
+pub(crate) fn profile() -> [Stage; 2] {
+    let stage = |pass: &Pass| Stage {
+        name: "profile",
+        passes: pass.flag.to_owned(),
+    };
+    [stage(&mark::PASS), stage(&number::PASS)]
 }
 
 /// What depends on variables alone moves into functions that run once.

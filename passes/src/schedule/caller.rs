@@ -4,7 +4,7 @@
 use crate::ir::{self, Builder, attributes, context, ops};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{Type, Value, ValueLike};
+use melior::ir::{Location, Type, Value, ValueLike};
 
 fn before<'c, 'a>(anchor: OperationRef<'c, 'a>) -> Result<Builder<'c, 'a>, String> {
     Builder::before(context::of(anchor), anchor).map_err(|e| e.to_string())
@@ -108,8 +108,9 @@ pub(super) fn tiles_before<'c, 'a>(
 pub(super) fn branch_before<'c: 'a, 'a>(
     anchor: OperationRef<'c, 'a>,
     condition: Value<'c, 'a>,
+    location: Location<'c>,
 ) -> Result<[OperationRef<'c, 'a>; 2], String> {
-    let builder = before(anchor)?;
+    let builder = before(anchor)?.with_location(location);
     let text = |e: melior::Error| e.to_string();
     let case = || {
         let (region, inner, _) = builder.region(&[]);

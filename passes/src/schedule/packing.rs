@@ -42,6 +42,11 @@ pub struct Packing {
 }
 
 impl Packing {
+    /// The order of the copy, for profiles: `packed 16×` are blocks of 16 elements along the lanes.
+    pub(super) fn remark(&self) -> String {
+        format!("packed {}×", self.width)
+    }
+
     /// The packing that a plan needs.
     pub fn of(nest: &Nest, plan: &Plan, signature: &Signature) -> Option<Packing> {
         let operand = plan.packed?;

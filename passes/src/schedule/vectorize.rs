@@ -24,10 +24,10 @@ use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
 use crate::ir::memref::root_of;
 use crate::ir::walk::named;
-use crate::ir::{self, append_functions, erase, linalg, ops};
+use crate::ir::{self, append_functions, erase, linalg, location, ops};
 use crate::prepare::constants::Constants;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{BlockRef, Value};
+use melior::ir::{BlockRef, Location, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::{HashMap, HashSet};
 
@@ -131,20 +131,26 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
                 index_before(anchor, packing.steps())?,
             ];
             let own = static_before(anchor, *operand, &packing.source_type)?;
-            call_before(anchor, &name, &[&[own, copy][..], &range].concat())
-                .map_err(|e| e.to_string())?;
+            call_before(
+                anchor,
+                &name,
+                &[&[own, copy][..], &range].concat(),
+                anchor.location(),
+            )
+            .map_err(|e| e.to_string())?;
             *operand = copy;
         }
         let last = kernel.last;
         kernel.pass_extents(last)?;
+        let location = kernel.location(op);
         let mut call = |text: &str, anchor| {
             let name = functions.name("kernel", text);
-            call_before(anchor, &name, &kernel.arguments).map_err(|e| e.to_string())
+            call_before(anchor, &name, &kernel.arguments, location).map_err(|e| e.to_string())
         };
         match &kernel.guarded {
             None => call(&kernel.text, last)?,
             Some((condition, guarded)) => {
-                let [then, otherwise] = branch_before(last, *condition)?;
+                let [then, otherwise] = branch_before(last, *condition, location)?;
                 call(&kernel.text, then)?;
                 call(guarded, otherwise)?;
             }
@@ -374,6 +380,20 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             signature: reduction.signature,
         })
     }
+
+    /// That of the operations which the kernel computes.
+    fn location(&self, op: OperationRef<'c, 'a>) -> Location<'c> {
+        let others = self.others.iter().map(|op| op.location());
+        let all: Vec<Location> = [op.location()]
+            .into_iter()
+            .chain(others)
+            .chain([self.last.location()])
+            .collect();
+        let packing = self.packing.as_ref();
+        let remark = packing.map(|(packing, _)| packing.remark());
+        location::fused(ir::context::of(op), &all, remark.as_deref())
+    }
+
     /// Adds the arguments that follow from extents, and passes arrays of dynamic extents by pointer.
     fn pass_extents(&mut self, op: OperationRef<'c, 'a>) -> Result<(), String> {
         for (argument, kind) in self.arguments.iter_mut().zip(&self.signature.arrays) {

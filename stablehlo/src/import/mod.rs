@@ -33,6 +33,6 @@ mod translate;
 mod unreadable;
 
 pub use element::{Element, Float};
-pub use program::{Program, Refusal, compile, compile_unless, pipeline_text};
+pub use program::{Program, Refusal, compile, compile_for_profile, compile_unless, pipeline_text};
 pub use to_linalg::Tensor;
 pub use translate::to_skript;

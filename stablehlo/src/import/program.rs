@@ -21,13 +21,14 @@ use melior::ir::{Module, Operation, OperationRef, Type};
 use skript_dialect::melior;
 use skript_dialect::op;
 use skript_passes::codegen::{CodegenError, Interface};
-use skript_passes::compile::compile_tensors;
+use skript_passes::compile::{compile_tensors, compile_tensors_for_profile};
 use skript_passes::ir;
 use skript_passes::ir::func::{is_private, symbol};
 use skript_passes::ir::ops;
 use skript_passes::ir::types;
 use skript_passes::target::TargetDescription;
 use skript_runtime::artifact::{Artifact, Port, PortExtent};
+use skript_runtime::profile::Step;
 use skript_tensor::ElementType;
 
 /// Why a program cannot be compiled.
@@ -96,6 +97,37 @@ pub fn compile_unless(
     target: &TargetDescription,
     kept: impl FnOnce(&Interface) -> Option<Artifact>,
 ) -> Result<Program, Vec<Refusal>> {
+    let make = |module: &Module, interface| compile_tensors(module, interface, target);
+    compile_with(text, kept, make)
+}
+
+/// Compiles as [`compile`] does, to code that reports to the runtime which step it computes; returns the steps as well.
+///
+/// # Errors
+/// As for [`compile`].
+pub fn compile_for_profile(
+    text: &str,
+    target: &TargetDescription,
+) -> Result<(Program, Vec<Step>), Vec<Refusal>> {
+    let mut steps = Vec::new();
+    let program = compile_with(
+        text,
+        |_| None,
+        |module, interface| {
+            let (artifact, found) = compile_tensors_for_profile(module, interface, target)?;
+            steps = found;
+            Ok(artifact)
+        },
+    )?;
+    Ok((program, steps))
+}
+
+/// Compiles a program, with `make` from linalg on, unless there is kept code.
+fn compile_with(
+    text: &str,
+    kept: impl FnOnce(&Interface) -> Option<Artifact>,
+    make: impl FnOnce(&Module, Interface) -> Result<Artifact, CodegenError>,
+) -> Result<Program, Vec<Refusal>> {
     crate::register();
     // It has the program's dialects only until the program has been parsed.
     let context = Context::new();
@@ -135,7 +167,7 @@ pub fn compile_unless(
     let around = around.ok_or_else(|| refused(&CodegenError::Module("no entry".to_owned())))?;
     module.body().append_operation(around);
     ir::run_pipeline(&module, "lowering to linalg", PASSES).map_err(|e| refused(&e))?;
-    let artifact = compile_tensors(&module, interface, target).map_err(|e| refused(&e))?;
+    let artifact = make(&module, interface).map_err(|e| refused(&e))?;
     Ok(Program {
         artifact,
         arguments,

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript-number-steps`: numbers the marks that `skript-mark-steps` put, and lists the steps at the module.
+//!
+//! Between a mark and the next one is what has become of the operation. If nothing is left of it, a kernel that follows
+//! may compute it, by its location: then the steps are one. Otherwise it was prepared, and has no step.
+
+use super::mark::call_with;
+use super::work;
+use super::{OPERATORS, Role, TABLE, UNCOUNTED, WEIGHT, is_mark, lists, read_lists};
+use crate::ir::effects::Effects;
+use crate::ir::func::{self, callee};
+use crate::ir::linalg::Generic;
+use crate::ir::outline::captured;
+use crate::ir::skript::Intrinsic;
+use crate::ir::{self, Builder, attributes, context, location, ops};
+use melior::Context;
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{
+    Attribute, BlockRef, Identifier, ShapedTypeLike, Type, TypeLike, Value, ValueLike,
+};
+use skript_dialect::{Dialect, Pass, PassError};
+
+/// The pass `skript-number-steps`.
+pub(crate) const PASS: Pass = Pass {
+    flag: "skript-number-steps",
+    summary: "number the steps of the entry, and list them in an attribute of the module",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
+    run: |root, _, rewriter| {
+        let entry = ir::entry(root)?;
+        let mut effects = Effects::new(func::functions(root));
+        let mut rows = Vec::new();
+        let mut pending = ir::blocks(entry);
+        pending.reverse();
+        while let Some(block) = pending.pop() {
+            let operations = ir::operations(block);
+            let mut inner: Vec<BlockRef> = operations.into_iter().flat_map(ir::blocks).collect();
+            number_block(block, &mut effects, &mut rows)?;
+            inner.reverse();
+            pending.extend(inner);
+        }
+        // What is prepared is no step of a call.
+        for op in ir::nested(root) {
+            if is_mark(op) && op.has_attribute(OPERATORS) {
+                ir::erase(op);
+            }
+        }
+        let rows = ArrayAttribute::new(rewriter.context(), &rows);
+        ir::set_attribute(root, TABLE, rows.into());
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// A mark, and what follows it.
+struct Segment<'c, 'a> {
+    /// The mark, and those of operations that the step computes as well.
+    marks: Vec<OperationRef<'c, 'a>>,
+    work: Vec<OperationRef<'c, 'a>>,
+}
+
+fn number_block<'c: 'a, 'a>(
+    block: BlockRef<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+    rows: &mut Vec<Attribute<'c>>,
+) -> Result<(), PassError> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for op in ir::operations(block) {
+        if is_mark(op) {
+            segments.push(Segment {
+                marks: vec![op],
+                work: Vec::new(),
+            });
+        } else if Role::of(op) == Role::Step
+            && let Some(segment) = segments.last_mut()
+        {
+            segment.work.push(op);
+        }
+    }
+    segments.retain(|s| s.marks.iter().all(|mark| mark.has_attribute(OPERATORS)));
+    let mut numbered: Vec<Segment> = Vec::new();
+    let mut empty: Vec<OperationRef> = Vec::new();
+    for mut segment in segments {
+        if segment.work.is_empty() {
+            empty.append(&mut segment.marks);
+            continue;
+        }
+        let computed = segment
+            .work
+            .iter()
+            .flat_map(|op| location::parts(op.location()));
+        let computed: Vec<_> = computed.collect();
+        empty.retain(|mark| {
+            let mut parts = location::parts(mark.location()).into_iter();
+            let is_part = parts.any(|part| computed.contains(&part));
+            if is_part {
+                segment.marks.push(*mark);
+            }
+            !is_part
+        });
+        numbered.push(segment);
+    }
+    empty.into_iter().for_each(ir::erase);
+    for segment in numbered {
+        number(&segment, effects, rows)?;
+        segment.marks.into_iter().for_each(ir::erase);
+    }
+    Ok(())
+}
+
+/// Puts the numbered mark of a step before its first operation, and adds its row.
+fn number<'c: 'a, 'a>(
+    segment: &Segment<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+    rows: &mut Vec<Attribute<'c>>,
+) -> Result<(), PassError> {
+    let Some(first) = segment.work.first().copied() else {
+        return Ok(());
+    };
+    let context = context::of(first);
+    let at = Builder::before(context, first)?;
+    let index = Type::index(context);
+    let mut flops = at.index(0)?;
+    for mark in &segment.marks {
+        flops = at.value(ops::arith::ADDI, &[flops, mark.operand(1)?], &[], index)?;
+    }
+    let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
+    let arrays = segment.work.iter().flat_map(|op| captured(*op));
+    let arrays: Vec<Value> = arrays.filter(is_array).map(|a| before(a, first)).collect();
+    let bytes = work::bytes_of(&arrays).value(&at)?;
+    let number = at.index(i64::try_from(rows.len() + 1).unwrap_or(i64::MAX))?;
+    call_with(&at, [number, flops, bytes])?;
+    rows.push(row(segment, effects, context));
+    Ok(())
+}
+
+/// The array as it is before an operation: what a later view of it views, and what a kernel gets a pointer to.
+fn before<'c: 'a, 'a>(mut array: Value<'c, 'a>, first: OperationRef<'c, 'a>) -> Value<'c, 'a> {
+    while let Some((maker, _)) = ir::definition(array)
+        && (ir::name(maker) == ops::memref::REINTERPRET_CAST
+            || maker.block() == first.block() && !ir::is_before(maker, first))
+        && let Ok(viewed) = maker.operand(0)
+        && viewed.r#type().is_mem_ref()
+    {
+        array = viewed;
+    }
+    array
+}
+
+fn row<'c: 'a, 'a>(
+    segment: &Segment<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+    context: &'c Context,
+) -> Attribute<'c> {
+    let weight = |mark: &&OperationRef| {
+        let weight = mark.attribute(WEIGHT).ok();
+        let weight = weight.and_then(|w| IntegerAttribute::try_from(w).ok());
+        weight.map_or(0, |w| w.value())
+    };
+    let mut marks: Vec<&OperationRef> = segment.marks.iter().collect();
+    // Those that were merged come before the operation that is left.
+    marks.rotate_left(1);
+    let most = marks.iter().map(&weight).max().unwrap_or(0);
+    if let Some(main) = marks.iter().position(|mark| weight(mark) == most) {
+        let main = marks.remove(main);
+        marks.insert(0, main);
+    }
+    let mut operators: Vec<Vec<String>> = Vec::new();
+    for mark in &marks {
+        let own = mark.attribute(OPERATORS).map(read_lists);
+        for calls in own.unwrap_or_default() {
+            // One fill may start the sums of several calls of an operator; it is listed for none of them.
+            let is_known = match weight(mark) {
+                0 => operators.iter().any(|known| names(known) == names(&calls)),
+                _ => operators.contains(&calls),
+            };
+            if !is_known {
+                operators.push(calls);
+            }
+        }
+    }
+    let mut kernels: Vec<String> = Vec::new();
+    for op in &segment.work {
+        let name = kernel(*op);
+        if !kernels.contains(&name) {
+            kernels.push(name);
+        }
+    }
+    let written = segment.work.last().map(|op| effects.written(*op));
+    let written = written.unwrap_or_default();
+    let mut layouts = vec![match written.last() {
+        Some(array) => layout(array.r#type()),
+        None => String::new(),
+    }];
+    let remarks = segment.work.iter();
+    layouts.extend(remarks.filter_map(|op| location::remark(op.location())));
+    let entry = |name: &str, value| (Identifier::new(context, name), value);
+    let text = |text: &str| attributes::string(context, text);
+    let mut entries = vec![
+        entry("operators", lists(context, &operators)),
+        entry("kernel", text(&kernels.join(", "))),
+        entry("layout", text(&layouts.join(", "))),
+    ];
+    if !marks.iter().any(|mark| mark.has_attribute(UNCOUNTED)) {
+        entries.push(entry("counted", attributes::unit(context)));
+    }
+    DictionaryAttribute::new(context, &entries).into()
+}
+
+/// The names of calls, without their locations.
+fn names(calls: &[String]) -> Vec<&str> {
+    let name = |call: &'_ String| call.rfind(": ").map_or(0, |at| at + 2);
+    calls
+        .iter()
+        .filter_map(|call| call.get(name(call)..))
+        .collect()
+}
+
+/// The symbol of the kernel, or what kind of loops the operation becomes.
+fn kernel(op: OperationRef) -> String {
+    let name = ir::name(op);
+    if let Some(generic) = Generic::cast(op) {
+        let reduces = generic.reductions().contains(&true);
+        return if reduces { "reduction" } else { "map" }.to_owned();
+    }
+    match name.as_str() {
+        ops::func::CALL => callee(op).unwrap_or_default(),
+        ops::memref::COPY => "copy".to_owned(),
+        _ if Intrinsic::cast(op).is_some() => "intrinsic".to_owned(),
+        // A kernel for each case.
+        ops::scf::IF if op.result_count() == 0 => {
+            let nested = ir::nested(op).into_iter();
+            let callees: Vec<String> = nested.filter_map(callee).collect();
+            match callees.is_empty() {
+                true => "branch".to_owned(),
+                false => callees.join(" or "),
+            }
+        }
+        _ => match name.strip_prefix("linalg.") {
+            Some(name) => name.to_owned(),
+            None => "loop".to_owned(),
+        },
+    }
+}
+
+/// How the elements of an array lie in memory.
+fn layout(r#type: Type) -> String {
+    let Ok(memref) = MemRefType::try_from(r#type) else {
+        return String::new();
+    };
+    let (strides, _) = memref.strides_and_offset();
+    let mut dense = 1_i64;
+    for (dimension, stride) in strides.iter().enumerate().rev() {
+        let extent = match memref.dim_size(dimension) {
+            Ok(DimSize::Static(n)) => i64::try_from(n).ok(),
+            _ => None,
+        };
+        // The stride along a single element has no effect.
+        if extent != Some(1) && *stride != dense && dense >= 0 {
+            let strides: Vec<String> = strides.iter().map(|s| extent_text(*s)).collect();
+            return format!("strides [{}]", strides.join(", "));
+        }
+        dense = match extent {
+            Some(n) if dense >= 0 => dense.saturating_mul(n),
+            _ => -1,
+        };
+    }
+    "row-major".to_owned()
+}
+
+fn extent_text(stride: i64) -> String {
+    match stride {
+        s if s < 0 => "?".to_owned(),
+        s => s.to_string(),
+    }
+}
