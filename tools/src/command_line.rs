@@ -14,6 +14,7 @@ use skript_tensor::archive::is_packed;
 use skript_tensor::weights::is_array_file;
 
 use crate::limit_arguments::LimitArguments;
+use crate::profile;
 use crate::program_weights::ProgramWeights;
 use crate::target_arguments::TargetArguments;
 
@@ -297,6 +298,10 @@ pub struct RunArguments {
     /// File for the cost of the run as one JSON object: times in ms, memory in bytes
     #[arg(long, value_name = "FILE.json")]
     pub stats: Option<PathBuf>,
+    /// Print the time of each step of the last call by operator, or write it: as FILE.json, FILE.trace.json for Chrome's
+    /// tracer, or FILE.svg, a flame graph (docs/profile.md)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::of)]
+    pub profile: Option<profile::Output>,
 }
 
 #[derive(Debug, Args)]
@@ -356,6 +361,10 @@ pub struct BenchArguments {
     /// File for the results as one JSON object
     #[arg(long, value_name = "FILE.json")]
     pub json: Option<PathBuf>,
+    /// Print the time of each step of a call by operator, or write it: as FILE.json, FILE.trace.json for Chrome's tracer,
+    /// or FILE.svg, a flame graph (docs/profile.md)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::of)]
+    pub profile: Option<profile::Output>,
 }
 
 /// The stage that `compile` prints or writes.

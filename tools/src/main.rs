@@ -14,6 +14,7 @@ mod limit_arguments;
 mod measure;
 mod outputs;
 mod positions;
+mod profile;
 mod program_weights;
 mod render;
 mod session;

@@ -7,9 +7,10 @@ use skript_frontend::diagnostics::codes::{
     COMMAND_LINE_NAME, INPUT, NOT_COMPILED, STABLEHLO_TEXT, UNREADABLE,
 };
 use skript_frontend::diagnostics::{Diagnostic, Severity};
-use skript_frontend::source::{SourceMap, Span};
+use skript_frontend::source::{FileId, SourceMap, Span};
 use skript_passes::target::TargetDescription;
 use skript_runtime::cache::Cache;
+use skript_runtime::profile::Step;
 use skript_semantics::{IntType, RealType};
 use skript_stablehlo::import::{self, Element, Float, Program, Refusal};
 use skript_tensor::npz::Npz;
@@ -78,13 +79,7 @@ pub fn load(
     caching: bool,
     sources: &mut SourceMap,
 ) -> Result<(Program, bool), Vec<Diagnostic>> {
-    let most = reading.limits.in_force().program_bytes;
-    let text = skript_host::file::read(path, most).map_err(|e| {
-        let text = format!("cannot read {}: {e}", path.display());
-        vec![Diagnostic::without_location(&UNREADABLE, text)]
-    })?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let file = sources.add(path, text.as_str());
+    let (text, file) = read(path, reading, sources)?;
     let cache = Cache::of_user().filter(|_| caching);
     let key = program_key(&text, target);
     let mut cached = false;
@@ -96,31 +91,102 @@ pub fn load(
         cached = true;
         Some(kept)
     });
-    let program = program.map_err(|refusals| {
-        let said = |refusal: &Refusal| {
-            let code = match refusal.malformed {
-                true => &STABLEHLO_TEXT,
-                false => &NOT_COMPILED,
-            };
-            let source = sources.get(file);
-            let offset = refusal
-                .source_position
-                .and_then(|(l, c)| source?.offset(l, c));
-            match offset {
-                Some(at) => Diagnostic::error(code, Span::new(file, at, at), &refusal.message),
-                None => Diagnostic::without_location(
-                    code,
-                    format!("{}: {}", path.display(), refusal.message),
-                ),
-            }
-        };
-        refusals.iter().map(said).collect::<Vec<_>>()
-    })?;
+    let program = program.map_err(|refusals| diagnostics(path, file, &refusals, sources))?;
     if let Some(cache) = cache.filter(|_| !cached) {
         // A cache that cannot be written costs time only.
         let _ = cache.put(&key, &program.artifact);
     }
     Ok((program, cached))
+}
+
+/// The name of a program in profiles: that of its file.
+pub fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// The program of a file compiled for a profile, and the steps of its code.
+pub fn load_for_profile(
+    path: &Path,
+    reading: &ModelArguments,
+    target: &TargetDescription,
+    sources: &mut SourceMap,
+) -> Result<(Program, Vec<Step>), Vec<Diagnostic>> {
+    let (text, file) = read(path, reading, sources)?;
+    let compiled = import::compile_for_profile(&text, target);
+    let (program, mut steps) =
+        compiled.map_err(|refusals| diagnostics(path, file, &refusals, sources))?;
+    // MLIR calls a text `-`.
+    let name = path.display();
+    let text = sources.get(file).map_or("", |source| &source.text);
+    let calls = steps
+        .iter_mut()
+        .flat_map(|step| &mut step.operators)
+        .flatten();
+    for call in calls {
+        if let Some(position) = call.strip_prefix("-:") {
+            *call = format!("{name}:{position}{}", operation(position, text));
+        }
+    }
+    Ok((program, steps))
+}
+
+/// The name of the operation at `line:column: ` of a text; empty if there is none, or if the position has a name.
+fn operation<'t>(position: &str, text: &'t str) -> &'t str {
+    let found = || {
+        let (line, column) = position.strip_suffix(": ")?.split_once(':')?;
+        let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
+        let line = text.lines().nth(line.checked_sub(1)?)?;
+        let rest = line.get(column.checked_sub(1)?..)?;
+        let rest = rest.strip_prefix('"').unwrap_or(rest);
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_'));
+        let name = rest.get(..end.unwrap_or(rest.len()))?;
+        name.contains('.').then_some(name)
+    };
+    found().unwrap_or_default()
+}
+
+/// The text of a program's file, which becomes one of the sources.
+fn read(
+    path: &Path,
+    reading: &ModelArguments,
+    sources: &mut SourceMap,
+) -> Result<(String, FileId), Vec<Diagnostic>> {
+    let most = reading.limits.in_force().program_bytes;
+    let text = skript_host::file::read(path, most).map_err(|e| {
+        let text = format!("cannot read {}: {e}", path.display());
+        vec![Diagnostic::without_location(&UNREADABLE, text)]
+    })?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let file = sources.add(path, text.as_str());
+    Ok((text, file))
+}
+
+/// Refusals as diagnostics in the program's text.
+fn diagnostics(
+    path: &Path,
+    file: FileId,
+    refusals: &[Refusal],
+    sources: &SourceMap,
+) -> Vec<Diagnostic> {
+    let said = |refusal: &Refusal| {
+        let code = match refusal.malformed {
+            true => &STABLEHLO_TEXT,
+            false => &NOT_COMPILED,
+        };
+        let source = sources.get(file);
+        let offset = refusal
+            .source_position
+            .and_then(|(l, c)| source?.offset(l, c));
+        match offset {
+            Some(at) => Diagnostic::error(code, Span::new(file, at, at), &refusal.message),
+            None => Diagnostic::without_location(
+                code,
+                format!("{}: {}", path.display(), refusal.message),
+            ),
+        }
+    };
+    refusals.iter().map(said).collect::<Vec<_>>()
 }
 
 /// One array per argument, with its type and shape; all errors otherwise. `most` bounds the unpacked size of a
@@ -256,5 +322,20 @@ fn fit(program: &Program, n: usize, tensor: Tensor) -> Result<Tensor, String> {
             wanted.text()
         )),
         None => Ok(tensor),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operation;
+
+    #[test]
+    fn operations_are_named_by_their_text() {
+        let text = "func.func @f() {\n  %0 = \"stablehlo.add\"(%a)\n  %1 = chlo.erf %0 : t\n}\n";
+        assert_eq!(operation("2:8: ", text), "stablehlo.add");
+        assert_eq!(operation("3:8: ", text), "chlo.erf");
+        assert_eq!(operation("3:3: ", text), "");
+        assert_eq!(operation("9:1: ", text), "");
+        assert_eq!(operation("2:8: named", text), "");
     }
 }

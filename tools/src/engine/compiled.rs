@@ -2,7 +2,7 @@
 //! Native code.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use skript_frontend::diagnostics::Diagnostic;
@@ -13,14 +13,16 @@ use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::codegen::Interface;
 use skript_passes::target::TargetDescription;
-use skript_passes::{Options, compile_model};
+use skript_passes::{Options, compile_model, compile_model_for_profile};
 use skript_runtime::cache::{Cache, Key};
-use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
+use skript_runtime::profile::{self, Step};
+use skript_runtime::{Artifact, Instance, LoadError, Prepared, Program, RunError};
 use skript_tensor::Tensor;
 
 use super::calls::{entry, failed_at};
 use super::{Computed, Engine, Job, Spent, refused};
 use crate::command_line::Pipeline;
+use crate::profile::Recorded;
 use crate::session::Stopped;
 
 pub struct Compiled {
@@ -28,6 +30,8 @@ pub struct Compiled {
     pub target: TargetDescription,
     /// Whether compiled models are cached between runs.
     pub cache: bool,
+    /// Whether runs record the times of steps. Their code is not cached.
+    pub profile: bool,
     /// See [`Options::exchange`].
     pub exchange: Option<(String, String)>,
 }
@@ -35,7 +39,16 @@ pub struct Compiled {
 impl Engine for Compiled {
     fn run(&self, job: &Job) -> Result<Computed, Stopped> {
         let begun = Instant::now();
-        let (artifact, cached) = self.artifact(job)?;
+        let (artifact, steps, cached) = match self.profile {
+            true => {
+                let (artifact, steps) = self.profiled(job)?;
+                (artifact, Some(steps), false)
+            }
+            false => {
+                let (artifact, cached) = self.artifact(job)?;
+                (artifact, None, cached)
+            }
+        };
         let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.model, job.sources);
         let program = Program::load(artifact).map_err(wrong)?;
         let mut instance = Instance::new(&program).map_err(wrong)?;
@@ -44,13 +57,34 @@ impl Engine for Compiled {
         let variables: Vec<&Tensor> = job.variables.iter().map(Arc::as_ref).collect();
         let variables = captured(job.model, &variables);
         let artifact = program.artifact();
-        if let Some(cache) = Cache::of_user().filter(|_| self.cache && artifact.prepared > 0) {
-            let prepared = cache.prepare(&program, &variables, 0);
-            instance.set_prepared(prepared.map_err(|e| failed(&e, job.model, job.sources))?);
+        let run_failed = |e: RunError| failed(&e, job.model, job.sources);
+        let mut prepared = None;
+        if steps.is_some() {
+            prepared = prepare(&mut instance, &variables).map_err(run_failed)?;
+        } else if let Some(cache) = Cache::of_user().filter(|_| self.cache && artifact.prepared > 0)
+        {
+            let kept = cache.prepare(&program, &variables, 0);
+            instance.set_prepared(kept.map_err(run_failed)?);
         }
         let begun = Instant::now();
-        let mut outputs = skript_runtime::run::compute(&mut instance, &inputs, &variables)
-            .map_err(|e| failed(&e, job.model, job.sources))?;
+        let mut call = || skript_runtime::run::compute(&mut instance, &inputs, &variables);
+        let (computed, profile) = match steps {
+            None => (call(), None),
+            Some(steps) => {
+                // Pages of memory are not there before a first call.
+                call().map_err(run_failed)?;
+                let (computed, profile) = profile::record(steps.len(), call);
+                let recorded = Recorded {
+                    steps,
+                    profile,
+                    calls: 1,
+                    prepared,
+                    model: graph_name(job.model),
+                };
+                (computed, Some(recorded))
+            }
+        };
+        let mut outputs = computed.map_err(run_failed)?;
         let run = begun.elapsed();
         // New values of variables follow the graph's outputs.
         let first = outputs.len().saturating_sub(artifact.updates.len());
@@ -71,11 +105,42 @@ impl Engine for Compiled {
                 run,
                 arena: artifact.arena.size,
             },
+            profile,
         })
     }
 }
 
+/// Prepares the variables of a program; returns the time, or `None` if there is nothing to prepare.
+///
+/// # Errors
+/// Those of [`Prepared::new`].
+pub fn prepare(
+    instance: &mut Instance,
+    variables: &[&Tensor],
+) -> Result<Option<Duration>, RunError> {
+    if instance.program().artifact().prepared == 0 {
+        return Ok(None);
+    }
+    let begun = Instant::now();
+    let prepared = Prepared::new(instance.program(), variables, 0)?;
+    instance.set_prepared(prepared);
+    Ok(Some(begun.elapsed()))
+}
+
+/// The name of the model's graph.
+pub fn graph_name(model: &Model) -> String {
+    let entry = model.function(model.entry);
+    entry.map_or_else(String::new, |entry| entry.name.clone())
+}
+
 impl Compiled {
+    /// Compiles for a profile; returns the steps of the code as well.
+    pub fn profiled(&self, job: &Job) -> Result<(Artifact, Vec<Step>), Stopped> {
+        let options = options(self.pipeline, self.target.clone());
+        compile_model_for_profile(job.model, job.sources, &options)
+            .map_err(|e| refused(&e, job.model, job.sources))
+    }
+
     /// Loads from the cache, or compiles and stores; returns whether it was in the cache. Errors of writing the cache
     /// are ignored.
     pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Stopped> {

@@ -17,6 +17,7 @@ use skript_frontend::source::SourceMap;
 use skript_tensor::Tensor;
 
 use crate::command_line::{EngineName, Pipeline};
+use crate::profile::Recorded;
 use crate::session::Stopped;
 use crate::target_arguments::TargetArguments;
 
@@ -37,6 +38,8 @@ pub struct Computed {
     /// New values of variables, by position in [`Model::variables`] (2.11).
     pub updates: Vec<(usize, Arc<Tensor>)>,
     pub spent: Spent,
+    /// The times of the steps, if the engine was asked for them.
+    pub profile: Option<Recorded>,
 }
 
 /// The cost of a run.
@@ -57,12 +60,14 @@ pub trait Engine {
     fn run(&self, job: &Job) -> Result<Computed, Stopped>;
 }
 
-/// The engine that the command line selects; `cache` keeps compiled models between runs.
+/// The engine that the command line selects; `cache` keeps compiled models between runs. Compiled code is profiled if
+/// `profile` is set.
 pub fn engine(
     name: EngineName,
     pipeline: Pipeline,
     target: &TargetArguments,
     cache: bool,
+    profile: bool,
 ) -> Box<dyn Engine> {
     match name {
         EngineName::Reference => Box::new(Reference),
@@ -70,6 +75,7 @@ pub fn engine(
             pipeline,
             target: target.target(),
             cache,
+            profile,
             exchange: None,
         }),
     }

@@ -53,6 +53,7 @@ impl Engine for Reference {
                 run: begun.elapsed(),
                 ..Spent::default()
             },
+            profile: None,
         })
     }
 }

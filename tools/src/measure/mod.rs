@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Costs of a run: times, memory, arithmetic operations.
 
+pub mod bandwidth;
 pub mod peak;
 
 use std::path::Path;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript bench`: latency of calls, compared with the machine's peak rate.
 
+mod profile;
 mod program;
 
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use skript_tensor::Tensor;
 use crate::command_line::BenchArguments;
 use crate::console::{Console, Status};
 use crate::engine::Job;
-use crate::engine::compiled::{Compiled, captured, failed};
-use crate::measure::{duration_text, milliseconds, peak, peak_memory, write_json};
+use crate::engine::compiled::{Compiled, captured, failed, graph_name};
+use crate::measure::{bandwidth, duration_text, milliseconds, peak, peak_memory, write_json};
 use crate::session::{Session, Stopped};
 use crate::stablehlo_program;
 
@@ -50,6 +51,7 @@ fn measure(
         pipeline: arguments.pipeline,
         target: arguments.target.target(),
         cache,
+        profile: false,
         exchange: None,
     };
     let job = Job {
@@ -92,13 +94,25 @@ fn measure(
         .unwrap_or_else(|| model.clone())
         .cost();
     let rate = |time: Duration| cost.flops as f64 / time.as_secs_f64().max(1e-9) / 1e9;
+    let arrays = inputs.iter().chain(&variables).copied().chain(&outputs);
+    let bytes: usize = arrays.map(|tensor| tensor.bytes().len()).sum();
+    let traffic = bytes as f64 / least.as_secs_f64().max(1e-9) / 1e9;
     let threads = default_threads();
-    let peak = peak::measure(PEAK_TIME, threads);
+    // Before the array that measures the bandwidth.
     let memory = peak_memory().unwrap_or(0);
+    let peak = peak::measure(PEAK_TIME, threads);
+    let bandwidth = bandwidth::measure(PEAK_TIME, threads);
     let share = peak.map_or(String::new(), |p| {
         format!(
             ", {:.0} % of the {p:.0} GFLOP/s of fused multiply-adds on {}",
             100.0 * rate(least) / p,
+            count(threads)
+        )
+    });
+    let traffic_share = bandwidth.map_or(String::new(), |b| {
+        format!(
+            ", {:.0} % of the {b:.0} GB/s that {} read from memory",
+            100.0 * traffic / b,
             count(threads)
         )
     });
@@ -110,6 +124,7 @@ fn measure(
         "compile  {:9.1} ms    from the cache {:.1} ms\n\
          call     {}    median {} of {} calls, {}\n\
          rate     {:9.1} GFLOP/s{share}{bound}\n\
+         traffic  {traffic:9.1} GB/s of inputs, weights and outputs{traffic_share}\n\
          memory   {:9.1} MB arena, {:.1} MB weights, {:.1} MB peak of the process\n",
         milliseconds(compile),
         milliseconds(cached),
@@ -137,10 +152,22 @@ fn measure(
                 "parameters": cost.parameters,
                 "gflops": rate(least),
                 "peak_gflops": peak,
+                "peak_share": peak.map(|peak| rate(least) / peak),
+                "bytes": bytes,
+                "gbytes_per_s": traffic,
+                "peak_gbytes_per_s": bandwidth,
+                "bandwidth_share": bandwidth.map(|bandwidth| traffic / bandwidth),
                 "arena_bytes": program.artifact().arena.size,
                 "peak_bytes": memory,
             }),
         )?;
+    }
+    if let Some(output) = &arguments.profile {
+        let (artifact, steps) = compiled(false).profiled(&job)?;
+        let name = graph_name(model);
+        let recorded = profile::record(artifact, steps, name, arguments.calls, &inputs, &variables)
+            .map_err(|e| Box::new(failed(&e, job.model, job.sources)))?;
+        recorded.report(output)?;
     }
     Ok(())
 }

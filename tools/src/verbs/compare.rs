@@ -43,6 +43,7 @@ fn compare(
         pipeline: arguments.pipeline,
         target: arguments.target.target(),
         cache: false,
+        profile: false,
         exchange: arguments.break_lowering.clone(),
     };
     let both = |model: &Model| {

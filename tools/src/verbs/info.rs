@@ -153,6 +153,7 @@ impl Facts {
             pipeline: Pipeline::Linalg,
             target: TargetDescription::host(),
             cache: false,
+            profile: false,
             exchange: None,
         };
         let cost = model.cost();

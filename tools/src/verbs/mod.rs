@@ -162,7 +162,7 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 static FAILED_WRITE: Mutex<Option<String>> = Mutex::new(None);
 
 /// Writes to stdout. A failure ends the program with status 1; a closed pipe is not an error.
-fn print(text: &str) {
+pub fn print(text: &str) {
     use std::io::Write as _;
     if QUIET.load(Ordering::Relaxed) {
         return;

@@ -5,9 +5,12 @@ mod stablehlo;
 
 use std::path::Path;
 
-use crate::command_line::RunArguments;
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
+
+use crate::command_line::{EngineName, RunArguments};
 use crate::console::{Console, Status};
-use crate::engine::{Job, engine};
+use crate::engine::{Engine, Job, engine};
 use crate::session::{Session, Weights};
 use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
@@ -41,13 +44,22 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     let Some((inputs, mut variables)) = prepared else {
         return;
     };
-    let engine = engine(
-        arguments.engine,
-        arguments.pipeline,
-        &arguments.target,
-        !arguments.no_cache,
-    );
-    let mut call = || {
+    if arguments.profile.is_some() && arguments.engine == EngineName::Reference {
+        let text = "--profile is for compiled code, not for --engine=reference";
+        session.report_usage(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
+        return;
+    }
+    let engine = |profile| {
+        engine(
+            arguments.engine,
+            arguments.pipeline,
+            &arguments.target,
+            !arguments.no_cache,
+            profile,
+        )
+    };
+    let (usual, last) = (engine(false), engine(arguments.profile.is_some()));
+    let mut call = |engine: &dyn Engine| {
         let job = Job {
             model: &model,
             sources: &session.program.sources,
@@ -58,16 +70,21 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
         variables::commit(&mut variables, std::mem::take(&mut computed.updates));
         Ok(computed)
     };
-    let mut computed = call();
+    // The last call is the one that is profiled.
     for _ in 1..arguments.repeat {
-        if computed.is_ok() {
-            computed = call();
+        if let Err(error) = call(usual.as_ref()) {
+            return session.report_all(error);
         }
     }
-    let computed = match computed {
+    let computed = match call(last.as_ref()) {
         Ok(computed) => computed,
         Err(error) => return session.report_all(error),
     };
+    if let (Some(profile), Some(output)) = (&computed.profile, &arguments.profile)
+        && let Err(error) = profile.report(output)
+    {
+        session.report(*error);
+    }
     if let Some(folder) = &arguments.save_variables
         && let Err(error) = variables::save(&model, &variables, folder)
     {

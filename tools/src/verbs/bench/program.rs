@@ -14,7 +14,7 @@ use crate::console::{Console, Status};
 use crate::inputs;
 use crate::measure::{duration_text, milliseconds, peak_memory, write_json};
 use crate::session::{repeated, twice};
-use crate::stablehlo_program::{finish, gather, load, model_flags};
+use crate::stablehlo_program::{finish, gather, load, load_for_profile, model_flags, name};
 
 pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     let mut sources = SourceMap::default();
@@ -87,6 +87,15 @@ fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Ve
             "peak_bytes": memory,
         });
         write_json(path, &figures).map_err(|e| vec![*e])?;
+    }
+    if let Some(output) = &arguments.profile {
+        let (path, target) = (&arguments.model, arguments.target.target());
+        let (program, steps) = load_for_profile(path, &arguments.reading, &target, sources)?;
+        let (artifact, name) = (program.artifact, name(path));
+        let calls = arguments.calls;
+        let recorded = super::profile::record(artifact, steps, name, calls, &tensors, &[]);
+        let recorded = recorded.map_err(|e| failed(e.to_string()))?;
+        recorded.report(output).map_err(|e| vec![*e])?;
     }
     Ok(())
 }

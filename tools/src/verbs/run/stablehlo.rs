@@ -8,6 +8,7 @@ use std::time::Instant;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::RUN_FAILED;
 use skript_frontend::source::SourceMap;
+use skript_runtime::profile::{self, Profile};
 use skript_runtime::{Instance, Program as Loaded};
 use skript_stablehlo::import::Element;
 use skript_tensor::{Tensor, npy};
@@ -15,8 +16,9 @@ use skript_tensor::{Tensor, npy};
 use crate::command_line::{EngineName, Pipeline, RunArguments};
 use crate::console::{Console, Status};
 use crate::engine::Spent;
+use crate::profile::Recorded;
 use crate::session::{repeated, twice};
-use crate::stablehlo_program::{self, gather, load};
+use crate::stablehlo_program::{self, gather, load, load_for_profile};
 use crate::{inputs, measure, outputs};
 
 pub fn run(path: &Path, arguments: &RunArguments, console: &mut Console) -> Status {
@@ -55,13 +57,17 @@ fn compute(
     sources: &mut SourceMap,
 ) -> Result<(), Vec<Diagnostic>> {
     let begun = Instant::now();
-    let (program, cached) = load(
-        path,
-        &arguments.reading,
-        &arguments.target.target(),
-        !arguments.no_cache,
-        sources,
-    )?;
+    let (reading, target) = (&arguments.reading, arguments.target.target());
+    let (program, steps, cached) = match arguments.profile {
+        None => {
+            let (program, cached) = load(path, reading, &target, !arguments.no_cache, sources)?;
+            (program, Vec::new(), cached)
+        }
+        Some(_) => {
+            let (program, steps) = load_for_profile(path, reading, &target, sources)?;
+            (program, steps, false)
+        }
+    };
     let most = arguments.reading.limits.in_force().unpacked_bytes;
     let tensors = gather(&program, &arguments.inputs, most)?;
     let failed = |text: String| vec![Diagnostic::without_location(&RUN_FAILED, text)];
@@ -75,11 +81,32 @@ fn compute(
     };
     let read: Vec<&Tensor> = tensors.iter().collect();
     let mut results = Vec::new();
+    let mut profile = Profile::default();
     for _ in 0..arguments.repeat.max(1) {
         let begun = Instant::now();
-        results = skript_runtime::run::compute(&mut instance, &read, &[])
-            .map_err(|e| failed(e.to_string()))?;
+        let mut call = || skript_runtime::run::compute(&mut instance, &read, &[]);
+        let (computed, recorded) = match arguments.profile {
+            None => (call(), Profile::default()),
+            Some(_) => {
+                // Pages of memory are not there before a first call.
+                call().map_err(|e| failed(e.to_string()))?;
+                profile::record(steps.len(), call)
+            }
+        };
+        results = computed.map_err(|e| failed(e.to_string()))?;
         spent.run = begun.elapsed();
+        // The last call counts.
+        profile = recorded;
+    }
+    if let Some(output) = &arguments.profile {
+        let recorded = Recorded {
+            steps,
+            profile,
+            calls: 1,
+            prepared: None,
+            model: stablehlo_program::name(path),
+        };
+        recorded.report(output).map_err(|e| vec![*e])?;
     }
     if let Some(path) = &arguments.stats {
         measure::write_stats(path, &spent).map_err(|e| vec![*e])?;
