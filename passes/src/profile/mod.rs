@@ -55,6 +55,7 @@ impl Role {
             ops::linalg::YIELD | ops::linalg::INDEX => Role::None,
             _ if name.starts_with("linalg.") => Role::Step,
             ops::scf::PARALLEL => Role::Step,
+            ops::scf::IF if is_choice(op) => Role::Step,
             ops::scf::FOR | ops::scf::IF | ops::scf::WHILE => {
                 let inner = ir::nested(op);
                 let holds_steps = inner.iter().any(|op| {
@@ -71,6 +72,17 @@ impl Role {
             _ => Role::None,
         }
     }
+}
+
+/// Whether a branch does nothing but call one of several kernels.
+fn is_choice(branch: OperationRef) -> bool {
+    ir::blocks(branch).into_iter().all(|block| {
+        let operations = ir::operations(block);
+        let [call, _] = operations.as_slice() else {
+            return false;
+        };
+        ir::name(*call) == ops::func::CALL && !is_mark(*call)
+    })
 }
 
 /// Lists of texts as an attribute.

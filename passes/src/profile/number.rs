@@ -6,7 +6,7 @@
 
 use super::mark::call_with;
 use super::work;
-use super::{OPERATORS, Role, TABLE, UNCOUNTED, WEIGHT, is_mark, lists, read_lists};
+use super::{OPERATORS, Role, TABLE, UNCOUNTED, WEIGHT, is_choice, is_mark, lists, read_lists};
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, callee};
 use crate::ir::linalg::Generic;
@@ -229,14 +229,9 @@ fn kernel(op: OperationRef) -> String {
         ops::func::CALL => callee(op).unwrap_or_default(),
         ops::memref::COPY => "copy".to_owned(),
         _ if Intrinsic::cast(op).is_some() => "intrinsic".to_owned(),
-        // A kernel for each case.
-        ops::scf::IF if op.result_count() == 0 => {
-            let nested = ir::nested(op).into_iter();
-            let callees: Vec<String> = nested.filter_map(callee).collect();
-            match callees.is_empty() {
-                true => "branch".to_owned(),
-                false => callees.join(" or "),
-            }
+        ops::scf::IF if is_choice(op) => {
+            let callees = ir::nested(op).into_iter().filter_map(callee);
+            callees.collect::<Vec<_>>().join(" or ")
         }
         _ => match name.strip_prefix("linalg.") {
             Some(name) => name.to_owned(),
