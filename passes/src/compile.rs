@@ -216,8 +216,8 @@ pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String
 
 fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
     let mut stages = vec![
-        stages::bufferize(),
-        stages::schedule(&target.processor),
+        stages::bufferize(target.fast_math),
+        stages::schedule(target),
         stages::prepare(),
     ];
     stages.extend(stages::to_llvm(target));

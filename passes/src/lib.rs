@@ -14,6 +14,7 @@ mod elementwise;
 pub mod emit;
 mod error;
 pub mod extents;
+pub mod fast_math;
 mod formula;
 mod invoke;
 pub mod ir;

@@ -194,6 +194,7 @@ fn run(
                 vector_bits,
                 vector_registers,
                 cache_bytes: 1 << 19,
+                keep_order: false,
             };
             vectorize(module_operation(&module), target).expect("kernels parse")
         }

@@ -67,5 +67,5 @@ pub use problem::{Location, Problem, Severity};
 pub use skript_frontend::limits::Limits;
 pub use skript_frontend::program::Edition;
 pub use skript_tensor::{ElementType, Tensor};
-pub use target::Target;
+pub use target::{FastMath, Target};
 pub use weights::Weights;

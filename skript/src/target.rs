@@ -2,6 +2,7 @@
 //! The target of code generation.
 
 use crate::error::Error;
+pub use skript_passes::fast_math::FastMath;
 use skript_passes::target::TargetDescription;
 use skript_runtime::artifact;
 
@@ -28,6 +29,13 @@ impl Target {
         Ok(Target {
             inner: TargetDescription::named(cpu, features)?,
         })
+    }
+
+    /// The same target with another level of fast math; [`FastMath::Default`] is that of the other functions.
+    #[must_use]
+    pub fn with_fast_math(mut self, level: FastMath) -> Self {
+        self.inner.fast_math = level;
+        self
     }
 
     /// Any processor that LLVM knows, by its triple (`x86_64-pc-linux-gnu`), its CPU (`znver3`) and its features

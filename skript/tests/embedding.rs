@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The API as a program that embeds it uses it, against values worked out by hand.
 
-use skript::{Code, ComposeOptions, Document, Error, Limits, Severity, Target, Tensor, Weights};
+use skript::{
+    Code, ComposeOptions, Document, Error, FastMath, Limits, Severity, Target, Tensor, Weights,
+};
 
 const COUNTER: &str = "
 import math;
@@ -144,4 +146,42 @@ fn variables_without_values_and_damaged_code_are_errors() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     assert!(matches!(Code::from_bytes(&bytes), Err(Error::Code(_))));
+}
+
+const PRODUCT: &str = "
+import linalg;
+graph Product {
+    @input { a: real[20,300]; b: real[300,24]; }
+    @output { y: real[20,24]; }
+    @compose { y = linalg.matmul(a, b); }
+}
+";
+
+#[test]
+fn without_fast_math_a_sum_has_the_bits_of_a_loop() {
+    let document = Document::parse("product.sknd", PRODUCT, &Limits::default());
+    let model = document.compose(&ComposeOptions::default()).unwrap();
+    // Fractions whose products and sums round.
+    let numbers = |count: usize, step: usize| -> Vec<f32> {
+        let number = |n: usize| ((n * step) % 1009) as f32 / 1013.0 - 0.5;
+        (0..count).map(number).collect()
+    };
+    let (a, b) = (numbers(20 * 300, 37), numbers(300 * 24, 53));
+    let mut wanted = vec![0.0_f32; 20 * 24];
+    for (n, sum) in wanted.iter_mut().enumerate() {
+        for k in 0..300 {
+            *sum += a[n / 24 * 300 + k] * b[k * 24 + n % 24];
+        }
+    }
+    let a = Tensor::from_f32(&[20, 300], &a).unwrap();
+    let b = Tensor::from_f32(&[300, 24], &b).unwrap();
+    let computed = |level: FastMath| {
+        let code = model.compile(&Target::host().with_fast_math(level));
+        let mut instance = code.unwrap().load(&Weights::none()).unwrap();
+        let outputs = instance.call(&[("a", &a), ("b", &b)]).unwrap();
+        outputs[0].1.as_f32().unwrap().to_vec()
+    };
+    assert_eq!(computed(FastMath::None), wanted);
+    let fast = computed(FastMath::Default);
+    assert!(fast.iter().zip(&wanted).all(|(x, y)| (x - y).abs() < 1e-4));
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The flags that select the processor that code is generated for.
+//! The flags that select the processor that code is generated for, and how code may round.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use skript_passes::fast_math::FastMath;
 use skript_passes::target::{TargetDescription, TargetError};
 
 #[derive(Clone, Debug, Args)]
@@ -19,6 +20,18 @@ pub struct TargetArguments {
         allow_hyphen_values = true
     )]
     features: String,
+    /// How far results may differ from the formulas by rounding: docs/numerics.md has the errors
+    #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Default)]
+    fast_math: Level,
+}
+
+/// The levels of `--fast-math`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// Each operation rounds, sums are computed in the order of the formula
+    None,
+    /// Fused multiply-adds, sums in an order that is fixed for a target, constant factors become part of weights
+    Default,
 }
 
 impl TargetArguments {
@@ -27,7 +40,15 @@ impl TargetArguments {
     /// # Errors
     /// [`TargetError`] for unknown names.
     pub fn check(&self) -> Result<TargetDescription, TargetError> {
-        TargetDescription::named(&self.cpu, &self.features)
+        let target = TargetDescription::named(&self.cpu, &self.features)?;
+        let fast_math = match self.fast_math {
+            Level::None => FastMath::None,
+            Level::Default => FastMath::Default,
+        };
+        Ok(TargetDescription {
+            fast_math,
+            ..target
+        })
     }
 
     /// The processor for flags that the command line has checked.

@@ -60,12 +60,12 @@ fn is_costly(name: &str) -> bool {
 }
 
 /// The operations of a `linalg.generic` on tensors with the loops that their results vary along.
-struct Payload<'c, 'a> {
-    op: OperationRef<'c, 'a>,
+pub(crate) struct Payload<'c, 'a> {
+    pub(crate) op: OperationRef<'c, 'a>,
     operations: Vec<OperationRef<'c, 'a>>,
-    elements: Vec<Value<'c, 'a>>,
+    pub(crate) elements: Vec<Value<'c, 'a>>,
     /// By operand.
-    subscripts: Vec<Vec<Affine>>,
+    pub(crate) subscripts: Vec<Vec<Affine>>,
     maps: Vec<Attribute<'c>>,
     /// Whether each loop is a reduction.
     reductions: Vec<bool>,
@@ -78,7 +78,7 @@ struct Payload<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Payload<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+    pub(crate) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
         let generic = Generic::cast(op).filter(|_| op.result_count() > 0)?;
         let maps = generic.indexing_maps();
         let subscripts: Vec<Vec<Affine>> = maps
@@ -144,7 +144,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         }
     }
 
-    fn loops_of(&self, value: Value<'c, 'a>) -> BTreeSet<usize> {
+    pub(crate) fn loops_of(&self, value: Value<'c, 'a>) -> BTreeSet<usize> {
         self.loops
             .get(&ValueKey::of(value))
             .cloned()
@@ -193,7 +193,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 
     /// The operations that compute values from the elements and from values that are known, in order.
-    fn needed(
+    pub(crate) fn needed(
         &self,
         wanted: impl Iterator<Item = Value<'c, 'a>>,
         known: &[Value<'c, 'a>],
@@ -212,12 +212,12 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 }
 
-/// Replaces the payload's operation by one that reads the invariants.
-fn hoist<'c: 'a, 'a>(
+/// Replaces the payload's operation by one that reads the invariants, and returns it.
+pub(crate) fn hoist<'c: 'a, 'a>(
     payload: &Payload<'c, 'a>,
     invariants: &[Value<'c, 'a>],
     at: &Builder<'c, 'a>,
-) -> Result<(), PassError> {
+) -> Result<OperationRef<'c, 'a>, PassError> {
     let op = payload.op;
     let count = payload.extents.len();
     let mut tensors = Vec::new();
@@ -297,11 +297,11 @@ fn hoist<'c: 'a, 'a>(
         ir::replace_uses(old.into(), new.into());
     }
     ir::erase(op);
-    Ok(())
+    Ok(replacement)
 }
 
 /// A tensor over some loops with a value of the payload.
-fn compute<'c: 'a, 'a>(
+pub(crate) fn compute<'c: 'a, 'a>(
     payload: &Payload<'c, 'a>,
     value: Value<'c, 'a>,
     loops: &[usize],

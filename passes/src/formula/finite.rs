@@ -9,7 +9,7 @@ use super::operand::Operand;
 use crate::ir::linalg::generic_attributes;
 use crate::ir::{Builder, attributes, maps, ops, types};
 use crate::structure::{Affine, Extent};
-use melior::ir::{Attribute, Type, Value, ValueLike};
+use melior::ir::{Attribute, Location, Type, Value, ValueLike};
 use skript_semantics::{Scalar, ScalarOp};
 
 /// Points that use each element of a tensor that is tested: at least as many.
@@ -29,6 +29,8 @@ pub(crate) fn are_finite<'c: 'a, 'a>(
     if !operands.iter().all(|operand| is_cheap(operand, extents)) {
         return Ok(None);
     }
+    // The test is no work of the operator's own.
+    let at = &at.with_location(Location::unknown(at.context));
     let flag = types::flag(at.context);
     let mut all: Option<Value<'c, 'a>> = None;
     for operand in operands {

@@ -5,6 +5,7 @@ pub(crate) mod block;
 pub(crate) mod border;
 pub(crate) mod covered_fills;
 pub(crate) mod domain;
+pub(crate) mod drop_fast_math;
 pub(crate) mod dynamic_extents;
 pub(crate) mod equal_extents;
 pub(crate) mod finite;

@@ -6,9 +6,10 @@
 
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
+use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
 use crate::profile::{mark, number};
-use crate::target::{Processor, TargetDescription};
+use crate::target::TargetDescription;
 use skript_dialect::Pass;
 
 /// A named list of passes that end where `skript compile --emit` can stop.
@@ -137,15 +138,25 @@ pub(crate) fn keep(operators: &[String]) -> Option<String> {
     (!operators.is_empty()).then(|| format!("{flag}{{operators={}}}", operators.join(",")))
 }
 
-/// From tensors or loops to buffers.
-pub(crate) fn bufferize() -> Stage {
-    Stage {
-        name: "bufferize",
-        passes: of(BUFFERIZE, Modules::Models).join(","),
+/// What a level of fast math requires or allows, on tensors or loops.
+fn fast_math(level: FastMath) -> &'static [&'static str] {
+    match level {
+        FastMath::None => &["skript-drop-fast-math"],
+        FastMath::Default => &["skript-fold-scales"],
     }
 }
 
-/// The passes of [`bufferize`] for any module.
+/// From tensors or loops to buffers.
+pub(crate) fn bufferize(level: FastMath) -> Stage {
+    Stage {
+        name: "bufferize",
+        passes: [fast_math(level), &of(BUFFERIZE, Modules::Models)]
+            .concat()
+            .join(","),
+    }
+}
+
+/// The passes of [`bufferize`] for any module, without those of a level of fast math.
 pub(crate) fn bufferize_any() -> Vec<&'static str> {
     of(BUFFERIZE, Modules::Any)
 }
@@ -156,13 +167,19 @@ pub(crate) fn to_llvm_any() -> Vec<&'static str> {
 }
 
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
-pub(crate) fn schedule(processor: &Processor) -> Stage {
+pub(crate) fn schedule(target: &TargetDescription) -> Stage {
+    let processor = &target.processor;
     let (bits, registers) = (processor.vector_bits, processor.vector_registers);
     let cache = processor.l2;
+    // One chain of each sum, as its formula has it.
+    let order = match target.fast_math {
+        FastMath::None => " keep-order=true",
+        FastMath::Default => "",
+    };
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers} cache-bytes={cache}}},skript-interchange-reductions,canonicalize,cse"
+            "skript-fill-borders,skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers} cache-bytes={cache}{order}}},skript-interchange-reductions,canonicalize,cse"
         ),
     }
 }
@@ -206,8 +223,8 @@ pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
 pub(crate) fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
     let mut stages = vec![
         lower(lowering, keep),
-        bufferize(),
-        schedule(&target.processor),
+        bufferize(target.fast_math),
+        schedule(target),
         prepare(),
     ];
     stages.extend(to_llvm(target));

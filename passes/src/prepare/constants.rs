@@ -133,8 +133,10 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
     }
 }
 
-/// The arguments that are variables without updates.
-fn variables<'c: 'a, 'a>(entry: OperationRef<'c, 'a>) -> HashMap<ValueKey, Value<'c, 'a>> {
+/// The arguments of an entry that are variables without updates.
+pub(crate) fn variables<'c: 'a, 'a>(
+    entry: OperationRef<'c, 'a>,
+) -> HashMap<ValueKey, Value<'c, 'a>> {
     let Some(block) = ir::first_block(entry) else {
         return HashMap::new();
     };

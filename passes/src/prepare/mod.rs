@@ -10,6 +10,7 @@
 //! `skript.prepared_size`, the bytes of the array, if there is one.
 
 pub(crate) mod constants;
+pub(crate) mod fold_scales;
 
 use crate::extents::size::bytes;
 use crate::ir::outline::Outlined;

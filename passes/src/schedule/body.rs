@@ -94,6 +94,13 @@ impl Combine {
     }
 }
 
+impl Combine {
+    /// Whether the result depends on the order of the values.
+    pub(crate) fn rounds(&self, element: &str) -> bool {
+        matches!(self.reduction, "add" | "mul") && element.trim_start_matches('b').starts_with('f')
+    }
+}
+
 /// Whether a printed constant is the identity of the operation.
 pub(crate) fn is_identity(attribute: &str, combine: &Combine) -> bool {
     let value = attribute.split(' ').next().unwrap_or("");
@@ -180,6 +187,17 @@ impl Body {
         });
         used.sort_unstable();
         used
+    }
+
+    /// Whether elements of the output begin as the identity of the combination.
+    pub(crate) fn starts_with_identity(&self) -> bool {
+        let Operand::Step(number) = self.start else {
+            return false;
+        };
+        match self.steps.get(number) {
+            Some(Step::Constant { attribute, .. }) => is_identity(attribute, &self.combine),
+            _ => false,
+        }
     }
 
     /// Whether the end of the payload reads an array.

@@ -58,6 +58,8 @@ pub struct Nest {
     pub constants: Vec<usize>,
     /// Dimensions that decide which points may be skipped.
     pub skipped: Vec<usize>,
+    /// Whether the points of an element are combined in the order of the loops.
+    pub keeps_order: bool,
 }
 
 impl Nest {
@@ -128,14 +130,18 @@ impl Nest {
     }
 
     /// Whether `inner` continues `outer` in every operand. Loops of one kind may be interchanged, so they need not be
-    /// adjacent: parallel loops have no order, and reductions are reassociated anyway.
+    /// adjacent: parallel loops have no order, and reductions have none unless the nest keeps it.
     fn collapsible(&self, outer: usize, inner: usize, used_dimensions: &[usize]) -> bool {
         let is_used_dimensions = |l: usize| {
             self.loops[l]
                 .dimension
                 .is_some_and(|d| used_dimensions.contains(&d))
         };
-        self.loops[outer].kind == self.loops[inner].kind
+        let between = || self.loops[outer + 1..inner].iter();
+        let is_reordered = self.loops[outer].kind == LoopKind::Reduction
+            && between().any(|l| l.kind == LoopKind::Reduction);
+        !(self.keeps_order && is_reordered)
+            && self.loops[outer].kind == self.loops[inner].kind
             && self.loops[outer].source.is_none()
             && self.loops[inner].source.is_none()
             && !is_used_dimensions(outer)
@@ -180,6 +186,7 @@ mod tests {
             output: operands.len() - 1,
             constants: Vec::new(),
             skipped: Vec::new(),
+            keeps_order: false,
         }
     }
 
@@ -212,6 +219,21 @@ mod tests {
         assert_eq!(merged.loops[0].extent, 12);
         n.simplify(&[1]);
         assert_eq!(n.loops.len(), 2);
+    }
+
+    #[test]
+    fn a_sum_in_order_merges_neighbours_alone() {
+        // The second reduction lies between the loops that continue each other.
+        let mut free = nest(&[(3, R), (5, R), (4, R)], &[&[4, 100, 1], &[0, 0, 0]]);
+        let mut ordered = free.clone();
+        ordered.keeps_order = true;
+        free.simplify(&[]);
+        ordered.simplify(&[]);
+        assert_eq!((free.loops.len(), ordered.loops.len()), (2, 3));
+        let mut adjacent = nest(&[(5, R), (3, R), (4, R)], &[&[100, 4, 1], &[0, 0, 0]]);
+        adjacent.keeps_order = true;
+        adjacent.simplify(&[]);
+        assert_eq!(adjacent.loops.len(), 2);
     }
 
     #[test]

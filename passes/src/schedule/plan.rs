@@ -165,11 +165,13 @@ impl Plan {
         let used_dimensions = [used_dimensions, &nest.skipped].concat();
         let is_used = |l: &usize| is_used(nest, *l, &used_dimensions);
         self.split_reduction(nest, operand, cache, is_used);
-        // The innermost loop has many iterations, where one has.
-        let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
-        self.reductions.sort_by_key(|l| (!is_used(l), is_long(l)));
-        let first = self.reductions.iter().position(|l| !is_used(l));
-        let first = first.unwrap_or(self.reductions.len());
+        if !nest.keeps_order {
+            // The innermost loop has many iterations, where one has.
+            let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
+            self.reductions.sort_by_key(|l| (!is_used(l), is_long(l)));
+        }
+        let last = self.reductions.iter().rposition(is_used);
+        let first = last.map_or(0, |last| last + 1);
         self.hoists = Some(first).filter(|_| !is_used(&self.lanes_loop));
     }
 
@@ -240,6 +242,10 @@ impl Plan {
         let Some(number) = longest.max_by_key(|l| nest.loops[*l].extent) else {
             return;
         };
+        // Parts of an inner loop change the order.
+        if nest.keeps_order && self.reductions.first() != Some(&number) {
+            return;
+        }
         let extent = nest.loops[number].extent;
         let parts = (read + cache / 2 - 1) / (cache / 2).max(1);
         let size = (extent + parts - 1) / parts.max(1);
@@ -455,7 +461,8 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         let own = &nest.loops[*l];
         own.kind == LoopKind::Parallel && own.source.is_none() && output.strides[*l] == 1
     };
-    let along_reduction = |l: &usize| nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
+    let along_reduction =
+        |l: &usize| !nest.keeps_order && nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
     let extent = |l: &usize| nest.loops[*l].extent;
     let all = || 0..nest.loops.len();
     let output_loop = all()
@@ -521,6 +528,7 @@ mod tests {
             output: operands.len() - 1,
             constants: Vec::new(),
             skipped: Vec::new(),
+            keeps_order: false,
         }
     }
 
@@ -565,6 +573,14 @@ mod tests {
         let plan = Plan::of(&n, WIDE, &[]).unwrap();
         assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Reduction, 1));
         assert_eq!(plan.unroll, [(0, 8)]);
+    }
+
+    #[test]
+    fn a_sum_in_order_has_no_lanes_of_its_own() {
+        let mut n = nest(&[(4096, P), (9216, R)], &[&[0, 1], &[9216, 1], &[1, 0]]);
+        n.keeps_order = true;
+        let plan = Plan::of(&n, WIDE, &[]);
+        assert!(plan.is_none_or(|plan| plan.mode == LaneMode::Output));
     }
 
     #[test]

@@ -179,6 +179,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
             output: used.len() - 1,
             constants: Vec::new(),
             skipped: Vec::new(),
+            keeps_order: false,
         },
         body,
         signature: Signature::default(),

@@ -60,6 +60,11 @@ pub const PASS: Pass = Pass {
             summary: "bytes of the cache of one core that holds what a kernel reads again",
             default: "1048576",
         },
+        PassOption {
+            name: "keep-order",
+            summary: "combine reals in the order of the loops",
+            default: "false",
+        },
     ],
     run: |root, options, _| {
         let vector_bits: i64 = options.get("vector-bits")?;
@@ -78,6 +83,7 @@ pub const PASS: Pass = Pass {
             vector_bits,
             vector_registers,
             cache_bytes: options.get("cache-bytes")?,
+            keep_order: options.get("keep-order")?,
         };
         vectorize(root, target).map_err(PassError::from)?;
         Ok(())
@@ -93,6 +99,8 @@ pub struct Target {
     pub vector_registers: i64,
     /// Bytes of the cache of level 2.
     pub cache_bytes: i64,
+    /// Whether sums and products of reals are computed in the order of the loops.
+    pub keep_order: bool,
 }
 
 /// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can compute; returns their
@@ -316,6 +324,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             others,
         } = merged;
         let operands: Vec<Value> = op.operands().collect();
+        reduction.nest.keeps_order =
+            target.keep_order && reduction.body.combine.rounds(&reduction.body.accumulator);
         reduction.nest.simplify(&reduction.body.used_dimensions());
         let mut guarded = None;
         if let Some((open, body, condition)) = reduction.body.cases() {
@@ -345,6 +355,11 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             cache: target.cache_bytes * 8 / bits,
         };
         let mut plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
+        // Elsewhere than along rows of the output, the first value is combined last.
+        let is_apart = || reduction.nest.output().map(|o| o.strides[plan.lanes_loop]) != Some(1);
+        if reduction.nest.keeps_order && is_apart() && !reduction.body.starts_with_identity() {
+            return None;
+        }
         // Sums wait in the output if it has their type, and if its content is not needed at the end.
         let output = reduction.nest.output;
         let (element, body) = (reduction.signature.elements.get(output)?, &reduction.body);

@@ -7,6 +7,7 @@
 mod cpus;
 mod host;
 
+use crate::fast_math::FastMath;
 use cpus::{AARCH64, X86_64};
 pub(crate) use cpus::{CPUS, Cpu};
 use skript_frontend::diagnostics::closest;
@@ -27,6 +28,8 @@ pub struct TargetDescription {
     pub code: Target,
     /// What it is made of.
     pub processor: Processor,
+    /// How code may round.
+    pub fast_math: FastMath,
 }
 
 /// Properties of a processor.
@@ -118,6 +121,7 @@ impl TargetDescription {
         let is_host = code.triple == host.triple && code.cpu == host.cpu;
         TargetDescription {
             processor: Processor::of(&code, is_host),
+            fast_math: FastMath::default(),
             code,
         }
     }

@@ -46,6 +46,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropClampsPass(void);
 /* --skript-drop-covered-fills */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropCoveredFillsPass(void);
+/* --skript-drop-fast-math */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateDropFastMathPass(void);
 /* --skript-drop-signs */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropSignsPass(void);
 /* --skript-expand-math */
@@ -54,6 +56,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFillBordersPass(void);
 /* --skript-fold-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldExtentsPass(void);
+/* --skript-fold-scales */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldScalesPass(void);
 /* --skript-fuse-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
 /* --skript-hoist-invariants */
