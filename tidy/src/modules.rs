@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "error",
     "fast_math",
     "ir",
