@@ -67,6 +67,10 @@ impl Prepared {
             let intact = variable.intact();
             intact.map_err(|e| RunError::Changed(e.to_string()))?;
         }
+        if program.prepare().is_some() {
+            // What the entry still reads of the originals comes from their files again.
+            variables.iter().for_each(|variable| variable.release());
+        }
         Ok(Prepared {
             inner: Arc::new(Inner {
                 program: program.clone(),

@@ -10,7 +10,7 @@
 
 use skript_runtime::artifact::{ArenaLayout, Artifact, Port, PortExtent};
 use skript_runtime::run::{compute, slots};
-use skript_runtime::{Instance, Program, RunError, program};
+use skript_runtime::{Instance, Prepared, Program, RunError, program};
 use skript_tensor::{
     ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, dat, load_variables,
 };
@@ -27,6 +27,19 @@ int32_t skript_entry(void *const *t, uint8_t *arena, int64_t *context) {
   *y = sum;
   return 0;
 }";
+/// p = the sum of w, computed once; y = p, plus the first element of w.
+const PREPARES: &str = "
+#include <stdint.h>
+void skript_prepare(void *const *t) {
+  const float *w = t[0]; float *p = t[2], sum = 0;
+  for (int i = 0; i < 1 << 20; i++) sum += w[i];
+  *p = sum;
+}
+int32_t skript_entry(void *const *t, uint8_t *arena, int64_t *context) {
+  const float *w = t[0], *p = t[2]; float *y = t[1];
+  *y = *p + w[0];
+  return 0;
+}";
 const ELEMENTS: u64 = 1 << 20;
 
 fn port(name: &str, extent: u64) -> Port {
@@ -40,9 +53,13 @@ fn port(name: &str, extent: u64) -> Port {
 }
 
 fn instance() -> Instance {
+    Instance::new(&program_of(SOURCE, 0)).unwrap()
+}
+
+fn program_of(code: &str, prepared: u64) -> Program {
     let folder = tempfile::tempdir().unwrap();
     let (source, object) = (folder.path().join("e.c"), folder.path().join("e.o"));
-    std::fs::write(&source, SOURCE).unwrap();
+    std::fs::write(&source, code).unwrap();
     let compiler = Command::new("clang-22")
         .args(["-O1", "-c", "-fPIC", "-o"])
         .args([&object, &source])
@@ -55,7 +72,7 @@ fn instance() -> Instance {
             size: 64,
             alignment: 64,
         },
-        prepared: 0,
+        prepared,
         inputs: vec![],
         variables: vec![port("w", ELEMENTS)],
         outputs: vec![port("y", 1)],
@@ -63,7 +80,7 @@ fn instance() -> Instance {
         checks: vec![],
         object: std::fs::read(object).unwrap(),
     };
-    Instance::new(&Program::load(artifact).unwrap()).unwrap()
+    Program::load(artifact).unwrap()
 }
 
 fn weights(folder: &Path) -> Tensor {
@@ -116,4 +133,29 @@ fn weights_that_are_written_to_fail_the_run() {
     file.write_all(&1e6f32.to_le_bytes()).unwrap();
     let error = compute(&mut instance, &[], &[&weights]).unwrap_err();
     assert!(matches!(error, RunError::Changed(_)), "{error}");
+}
+
+/// The memory of the process's mapping of a file, in KiB.
+#[cfg(target_os = "linux")]
+fn resident(path: &Path) -> u64 {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let name = path.to_str().unwrap();
+    let lines = maps.lines().skip_while(|line| !line.ends_with(name));
+    let line = lines.skip(1).find(|line| line.starts_with("Rss:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// What was prepared leaves no copy of its originals in memory; an original that the entry reads as well comes back.
+#[cfg(target_os = "linux")]
+#[test]
+fn prepared_weights_release_their_originals() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("w.dat");
+    let (program, weights) = (program_of(PREPARES, 64), weights(folder.path()));
+    let prepared = Prepared::new(&program, &[&weights], 1).unwrap();
+    assert!(resident(&path) < 64, "{}", resident(&path));
+    let mut instance = Instance::new(&program).unwrap();
+    instance.set_prepared(prepared);
+    let sum = compute(&mut instance, &[], &[&weights]).unwrap();
+    assert_eq!(sum[0].as_f32(), Some(&[0.5 * ELEMENTS as f32 + 0.5][..]));
 }

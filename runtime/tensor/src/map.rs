@@ -111,6 +111,28 @@ impl MappedFile {
         }
     }
 
+    /// Returns the memory of a range of a mapped file to the system; the next read gets the bytes from the file again.
+    /// Whole pages are returned, so neighbours of the range may be among them. Nothing happens to an unpacked file.
+    pub(crate) fn release(&self, offset: usize, length: usize) {
+        let Held::Mapped(mapping) = self.held.as_ref() else {
+            return;
+        };
+        let is_within = offset
+            .checked_add(length)
+            .is_some_and(|end| end <= mapping.map.len());
+        if length == 0 || !is_within {
+            return;
+        }
+        // SAFETY: the mapping is never written to, so its pages hold nothing but what the file has. Pages that `watch`
+        // replaced by zeros stay zeros.
+        let returned = unsafe {
+            let advice = memmap2::UncheckedAdvice::DontNeed;
+            mapping.map.unchecked_advise_range(advice, offset, length)
+        };
+        // Without it, memory is used longer.
+        let _ = returned;
+    }
+
     /// Returns an error if the file was truncated or written to since it was opened. The cost is one system call.
     ///
     /// # Errors

@@ -162,6 +162,19 @@ impl Tensor {
         }
     }
 
+    /// Returns the memory of elements in a mapped file to the system; the next read gets them from the file again. An
+    /// owned tensor keeps its memory.
+    pub fn release(&self) {
+        if let Data::Mapped {
+            file,
+            offset,
+            length,
+        } = &self.data
+        {
+            file.release(*offset, *length);
+        }
+    }
+
     /// Returns an error if the mapped file was truncated or written to since it was opened; never for an owned tensor.
     /// Call it before using results computed from the tensor.
     ///

@@ -134,3 +134,41 @@ fn weights_are_not_links_out_of_their_folder() {
     let error = WeightStore::folder(folder.path(), "main", 0).unwrap_err();
     assert!(error.to_string().contains("a link out of"), "{error}");
 }
+
+/// The resident pages of this process's mapping of a file, in KiB.
+#[cfg(target_os = "linux")]
+fn resident(path: &Path) -> u64 {
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+    let name = path.to_str().unwrap();
+    let lines = maps.lines().skip_while(|line| !line.ends_with(name));
+    let line = lines.skip(1).find(|line| line.starts_with("Rss:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn released_elements_use_no_memory_and_are_read_again() {
+    let (folder, path) = folder_with_weights();
+    let tensor = load(folder.path(), ElementType::F32).unwrap();
+    let sum = || tensor.as_f32().unwrap().iter().sum::<f32>();
+    assert_eq!(sum(), 1.5 * ELEMENTS as f32);
+    assert!(resident(&path) >= 4096);
+    tensor.release();
+    assert!(resident(&path) < 64, "{}", resident(&path));
+    assert_eq!(sum(), 1.5 * ELEMENTS as f32);
+    tensor.unchanged().unwrap();
+}
+
+/// Released pages of a file that was truncated are found as others are.
+#[test]
+fn released_elements_of_truncated_files_are_errors() {
+    let (folder, path) = folder_with_weights();
+    let tensor = load(folder.path(), ElementType::F32).unwrap();
+    assert_eq!(tensor.as_f32().unwrap()[(1 << 20) - 1], 1.5);
+    tensor.release();
+    truncate(&path, 8192);
+    assert_eq!(tensor.as_f32().unwrap()[(1 << 20) - 1], 0.0);
+    assert!(tensor.intact().is_err());
+    tensor.release();
+    assert_eq!(tensor.as_f32().unwrap()[(1 << 20) - 1], 0.0);
+}
