@@ -181,17 +181,24 @@ fn artifact(
     interface: Interface,
     target: &TargetDescription,
 ) -> Result<Artifact, CodegenError> {
+    let arguments = prepare::arguments(module.as_operation()).into_iter();
+    let variables = arguments.filter_map(|argument| {
+        let inputs = u32::try_from(interface.inputs.len()).ok()?;
+        u32::try_from(argument).ok()?.checked_sub(inputs)
+    });
     Ok(Artifact {
         target: target.code.clone(),
         entry: entry::SYMBOL.to_owned(),
         arena: memory::layout(module.as_operation())?,
         prepared: prepare::size(module.as_operation()),
+        unread: variables.collect(),
         inputs: interface.inputs,
         variables: interface.variables,
         outputs: interface.outputs,
         updates: interface.updates,
         checks: checks::table(module.as_operation()),
         object: codegen::emit(module, &target.code, Form::Object)?,
+        embedded: None,
     })
 }
 

@@ -254,12 +254,14 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
                 alignment: 64,
             },
             prepared: 0,
+            unread: vec![],
             inputs: vec![],
             variables: vec![],
             outputs: vec![],
             updates: vec![],
             checks: vec![],
             object,
+            embedded: None,
         })
     };
     for callee in ["tgammaf_no_such", "_exit", "system", "dlsym", "malloc"] {

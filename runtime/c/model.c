@@ -31,7 +31,7 @@ uint32_t skript_version(void) { return SKRIPT_MODEL_VERSION; }
 
 const char *skript_graph(void) { return T.graph; }
 
-uint64_t skript_memory(void) { return T.arena_bytes + T.prepared_bytes; }
+uint64_t skript_memory(void) { return T.arena_bytes + (T.embedded ? 0 : T.prepared_bytes); }
 
 size_t skript_count(skript_role role) { return (unsigned)role < 3 ? T.counts[role] : 0; }
 
@@ -143,8 +143,38 @@ static int32_t map_arena(skript_instance *instance, skript_error *error) {
   return SKRIPT_OK;
 }
 
+/* Makes embedded weights the values of the variables; nothing reads those that are not there. */
+static int32_t use_embedded(skript_instance *instance, const char *weights, skript_error *error) {
+  if (weights)
+    return skript_fail(error, SKRIPT_WEIGHTS, "the model embeds its weights: give skript_create NULL in place of %s",
+                       weights);
+  for (size_t n = 0; n < T.counts[SKRIPT_VARIABLE]; n++) {
+    struct skript_value *value = &instance->variables[n];
+    value->data = T.offsets[n] < 0 ? (void *)nothing : (void *)(uintptr_t)(T.embedded + T.offsets[n]);
+    value->mapping = value->data;
+  }
+  instance->prepared = (void *)(uintptr_t)T.embedded;
+  return SKRIPT_OK;
+}
+
+static int is_updated(size_t variable) {
+  for (size_t n = 0; n < T.update_count; n++)
+    if (T.updates[n].variable == variable) return 1;
+  return 0;
+}
+
+static void forget_prepared(skript_instance *instance) {
+  if (T.embedded) return;
+  free(instance->prepared);
+  instance->prepared = NULL;
+}
+
 static int32_t fill(skript_instance *instance, const char *weights, skript_error *error) {
   int32_t status = map_arena(instance, error);
+  if (status == SKRIPT_OK && T.embedded) {
+    status = use_embedded(instance, weights, error);
+    weights = NULL;
+  }
   for (size_t n = 0; status == SKRIPT_OK && weights && n < T.counts[SKRIPT_VARIABLE]; n++)
     status = skript_load(weights, n, &instance->variables[n], error);
   for (size_t n = 0; status == SKRIPT_OK && n < T.update_count; n++) {
@@ -185,7 +215,7 @@ void skript_free(skript_instance *instance) {
     skript_release(&instance->variables[n]);
   for (size_t n = 0; instance->next && n < T.update_count; n++) skript_release(&instance->next[n]);
   if (instance->arena_mapping) munmap(instance->arena_mapping, instance->arena_bytes);
-  free(instance->prepared);
+  forget_prepared(instance);
   free(instance->variables);
   free(instance->next);
   free(instance->pointers);
@@ -198,6 +228,9 @@ int32_t skript_write_variable(skript_instance *instance, size_t index, const skr
   const skript_port *port = skript_port_at(SKRIPT_VARIABLE, index);
   if (!port || !value)
     return skript_fail(error, SKRIPT_ARGUMENT, "the model has no variable %zu, or no value is given", index);
+  if (T.embedded && !is_updated(index))
+    return skript_fail(error, SKRIPT_ARGUMENT, "the model embeds its weights, so variable `%s` keeps its value",
+                       port->name);
   int32_t status = accept(SKRIPT_VARIABLE, port, value, error);
   if (status != SKRIPT_OK) return status;
   status = start(instance, error);
@@ -207,8 +240,7 @@ int32_t skript_write_variable(skript_instance *instance, size_t index, const skr
   if (port->bytes) memcpy(copy.data, value->data, (size_t)port->bytes);
   skript_release(&instance->variables[index]);
   instance->variables[index] = copy;
-  free(instance->prepared);
-  instance->prepared = NULL;
+  forget_prepared(instance);
   return end(instance, SKRIPT_OK);
 }
 
@@ -216,6 +248,9 @@ int32_t skript_read_variable(skript_instance *instance, size_t index, skript_ten
   const skript_port *port = skript_port_at(SKRIPT_VARIABLE, index);
   if (!port || !value)
     return skript_fail(error, SKRIPT_ARGUMENT, "the model has no variable %zu, or no tensor is given", index);
+  if (T.embedded && T.offsets[index] < 0)
+    return skript_fail(error, SKRIPT_WEIGHTS, "variable `%s` has no value: the model embeds what it computed of it",
+                       port->name);
   int32_t status = accept_memory(role_names[SKRIPT_VARIABLE], port, value, error);
   if (status != SKRIPT_OK) return status;
   status = start(instance, error);

@@ -90,7 +90,7 @@ const skript_port *skript_port_at(skript_role role, size_t index);
 int64_t skript_find(skript_role role, const char *name);
 
 /* A new instance, or NULL with the reason in `error`. `weights` is the folder of the variables' .dat files; if it is
- * NULL, each variable must be set before the first call. Files of the model's types stay mapped: while an instance lives,
+ * NULL, each variable must be set before the first call, unless the model embeds its weights. Files of the model's types stay mapped: while an instance lives,
  * do not write to them, and do not truncate them, for a call that reads what is gone ends the process by SIGBUS. To replace
  * weights in use, write new files and rename them to the old names. */
 skript_instance *skript_create(const char *weights, skript_error *error);

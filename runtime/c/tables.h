@@ -40,6 +40,8 @@ struct skript_tables {
   const struct skript_check *checks; /* status n is check n - 1 */
   size_t check_count;
   const char *const *features; /* of the processor; ends in NULL */
+  const uint8_t *embedded;     /* weights: what `prepare` computes, then variables; NULL if they are in files */
+  const int64_t *offsets;      /* per variable, in `embedded`; -1 if only `prepare` reads it */
 };
 
 extern const struct skript_tables skript_tables;
@@ -69,7 +71,7 @@ const char *skript_type_name(skript_type type);
 struct skript_value {
   void *data;    /* NULL: it has none yet */
   void *mapping; /* a mapped file that `data` lies in, else NULL: `data` was allocated */
-  size_t mapped_bytes;
+  size_t mapped_bytes; /* 0 in place of a file: `data` is embedded */
 };
 
 /* Memory at a cache line, zeroed; at least one byte. NULL if there is none. */

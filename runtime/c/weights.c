@@ -24,10 +24,10 @@ void *skript_allocate(uint64_t bytes) {
 }
 
 void skript_release(struct skript_value *value) {
-  if (value->mapping)
-    munmap(value->mapping, value->mapped_bytes);
-  else
+  if (!value->mapping)
     free(value->data);
+  else if (value->mapped_bytes)
+    munmap(value->mapping, value->mapped_bytes);
   memset(value, 0, sizeof *value);
 }
 

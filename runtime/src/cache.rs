@@ -167,10 +167,12 @@ mod tests {
             prepared: 0,
             inputs: vec![],
             variables: vec![],
+            unread: vec![],
             outputs: vec![],
             updates: vec![],
             checks: vec![],
             object: vec![7; 100],
+            embedded: None,
         }
     }
 

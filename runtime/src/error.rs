@@ -100,6 +100,11 @@ pub enum RunError {
     /// The system cannot provide memory for a tensor, or for prepared variables.
     #[error("no memory for a tensor: {0}")]
     Memory(String),
+    /// Other variables than those that the compiled model carries.
+    #[error(
+        "the compiled model embeds its weights, so it cannot run with others: compile it without them"
+    )]
+    Embedded,
     /// A mapped file was changed during the call.
     #[error("{0}")]
     Changed(String),

@@ -130,7 +130,7 @@ impl Instance {
             let known = known.filter(|p| p.is_of(&self.program, variables));
             let prepared = match known {
                 Some(prepared) => prepared,
-                None => Prepared::new(&self.program, variables, self.threads)?,
+                None => Prepared::of(&self.program, variables, self.threads)?,
             };
             self.pointers.push(prepared.pointer().cast_mut());
             self.prepared = Some(prepared);

@@ -11,6 +11,7 @@
 mod arena;
 pub mod artifact;
 pub mod cache;
+mod embed;
 mod error;
 mod instance;
 mod loader;
@@ -25,6 +26,7 @@ pub mod threads;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cache::Cache;
+pub use embed::embed;
 pub use error::{LoadError, RunError};
 pub use instance::Instance;
 pub use prepared::Prepared;

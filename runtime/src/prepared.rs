@@ -7,7 +7,6 @@ use crate::instance::{accept, count};
 use crate::program::Program;
 use crate::threads;
 use skript_tensor::Tensor;
-use skript_tensor::map::MappedFile;
 use std::sync::Arc;
 
 /// Prepared variables of a program, shared by its instances.
@@ -26,8 +25,8 @@ struct Inner {
 /// The bytes, which are not written any more.
 enum Memory {
     Arena(Arena),
-    /// A file, and the offset of the bytes in it.
-    File(MappedFile, usize),
+    /// In a file.
+    Stored(Tensor),
 }
 
 impl Prepared {
@@ -93,33 +92,50 @@ impl Prepared {
     pub(crate) fn pointer(&self) -> *const u8 {
         match &self.inner.memory {
             Memory::Arena(arena) => arena.start(),
-            Memory::File(file, offset) => file.bytes().as_ptr().wrapping_add(*offset),
+            Memory::Stored(bytes) => bytes.bytes().as_ptr(),
         }
     }
 
-    /// Prepared values of these variables that are stored in a file from `offset` on. `None` if the file is too short.
-    pub(crate) fn from_file(
+    /// Prepared values of these variables that are stored, as bytes. `None` if their number is wrong.
+    pub(crate) fn stored(
         program: &Program,
         variables: &[&Tensor],
-        file: MappedFile,
-        offset: usize,
+        bytes: Tensor,
     ) -> Option<Prepared> {
-        let size = usize::try_from(program.artifact().prepared).ok()?;
-        let is_whole = file.bytes().len() == offset.checked_add(size)?;
+        let is_whole = bytes.shape() == [program.artifact().prepared];
         is_whole.then(|| Prepared {
             inner: Arc::new(Inner {
                 program: program.clone(),
                 sources: sources(program, variables),
-                memory: Memory::File(file, offset),
+                memory: Memory::Stored(bytes),
             }),
         })
+    }
+
+    /// As [`Prepared::new`]; the values that the artifact carries, if it does.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::new`], and [`RunError::Embedded`] if the variables are others than the artifact's.
+    pub(crate) fn of(
+        program: &Program,
+        variables: &[&Tensor],
+        threads: usize,
+    ) -> Result<Prepared, RunError> {
+        let Some(embedded) = &program.artifact().embedded else {
+            return Prepared::new(program, variables, threads);
+        };
+        let own: Vec<&Tensor> = embedded.variables().iter().collect();
+        let is_own = sources(program, &own) == sources(program, variables);
+        let bytes = is_own.then(|| embedded.prepared().clone());
+        let prepared = bytes.and_then(|bytes| Prepared::stored(program, variables, bytes));
+        prepared.ok_or(RunError::Embedded)
     }
 
     /// The bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.inner.memory {
             Memory::Arena(arena) => arena.bytes(),
-            Memory::File(file, offset) => file.bytes().get(*offset..).unwrap_or_default(),
+            Memory::Stored(bytes) => bytes.bytes(),
         }
     }
 
@@ -130,7 +146,7 @@ impl Prepared {
     pub(crate) fn intact(&self) -> Result<(), RunError> {
         match &self.inner.memory {
             Memory::Arena(_) => Ok(()),
-            Memory::File(file, _) => file.intact().map_err(|e| RunError::Changed(e.to_string())),
+            Memory::Stored(bytes) => bytes.intact().map_err(|e| RunError::Changed(e.to_string())),
         }
     }
 }

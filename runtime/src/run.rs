@@ -38,6 +38,10 @@ pub fn compute(
         let unchanged = tensor.unchanged();
         unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
     }
+    if let Some(embedded) = &instance.program().artifact().embedded {
+        let unchanged = embedded.unchanged();
+        unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
+    }
     let actual =
         outputs
             .into_iter()

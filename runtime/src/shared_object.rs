@@ -23,6 +23,18 @@ pub const LIBRARY: &[(&str, &str)] = &[
 
 const HEADER: &str = include_str!("../c/skript_model.h");
 
+/// The symbol of embedded weights.
+const WEIGHTS: &str = "skript_weights";
+
+/// Assembly text that defines the embedded weights, [`Embedded::data`](crate::artifact::Embedded::data), as the content of
+/// a file.
+pub fn weights(file: &str) -> String {
+    format!(
+        ".section .rodata\n.balign 64\n.globl {WEIGHTS}\n.hidden {WEIGHTS}\n{WEIGHTS}:\n.incbin \"{file}\"\n.byte 0\n\
+         .section .note.GNU-stack,\"\",%progbits\n"
+    )
+}
+
 /// Why an artifact cannot have a C interface.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SharedObjectError {
@@ -135,6 +147,18 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
     let features = artifact.target.features.split(',');
     let features = features.filter_map(|f| f.strip_prefix('+'));
     let features = tables.strings(&features.map(str::to_owned).collect::<Vec<_>>());
+    let offsets = artifact.embedded.as_ref().map(|e| e.offsets(artifact));
+    let (embedded, offsets) = match offsets {
+        None => ("0", "0"),
+        Some(offsets) => {
+            let offset = |offset: &Option<usize>| offset.map_or("-1".to_owned(), |n| n.to_string());
+            let offsets: Vec<String> = offsets.iter().map(offset).collect();
+            tables.array("int64_t", "offsets", &offsets);
+            let declaration = format!("extern const uint8_t {WEIGHTS}[];\n");
+            tables.text.push_str(&declaration);
+            (WEIGHTS, "offsets")
+        }
+    };
     let prepare = match artifact.prepared {
         0 => "0",
         _ => {
@@ -149,7 +173,7 @@ pub fn tables(artifact: &Artifact, graph: &str) -> Result<String, SharedObjectEr
         "const struct skript_tables skript_tables = {{\n\
          {}, {}u, {}u, {}u, {prepare},\n\
          {{inputs, variables, outputs}}, {{{}, {}, {first}}},\n\
-         aliases, updates, {}, checks, {}, {features},\n}};\n",
+         aliases, updates, {}, checks, {}, {features}, {embedded}, {offsets},\n}};\n",
         literal(graph),
         artifact.arena.size,
         artifact.arena.alignment,

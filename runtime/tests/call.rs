@@ -78,6 +78,7 @@ fn artifact() -> Artifact {
         prepared: 0,
         inputs: vec![port("x")],
         variables: vec![port("w")],
+        unread: vec![],
         outputs: vec![port("y")],
         updates: vec![],
         checks: vec![Check {
@@ -86,6 +87,7 @@ fn artifact() -> Artifact {
             trace: vec!["main.sknd:1:2".into()],
         }],
         object: std::fs::read(object).unwrap(),
+        embedded: None,
     }
 }
 

@@ -10,7 +10,7 @@
 
 use skript_runtime::artifact::{ArenaLayout, Artifact, Port, PortExtent};
 use skript_runtime::run::{compute, slots};
-use skript_runtime::{Instance, Prepared, Program, RunError, program};
+use skript_runtime::{Instance, Prepared, Program, RunError, embed, program};
 use skript_tensor::{
     ElementType, MissingWeights, Tensor, VariableRequest, WeightStore, dat, load_variables,
 };
@@ -75,10 +75,12 @@ fn program_of(code: &str, prepared: u64) -> Program {
         prepared,
         inputs: vec![],
         variables: vec![port("w", ELEMENTS)],
+        unread: vec![],
         outputs: vec![port("y", 1)],
         updates: vec![],
         checks: vec![],
         object: std::fs::read(object).unwrap(),
+        embedded: None,
     };
     Program::load(artifact).unwrap()
 }
@@ -143,6 +145,48 @@ fn resident(path: &Path) -> u64 {
     let lines = maps.lines().skip_while(|line| !line.ends_with(name));
     let line = lines.skip(1).find(|line| line.starts_with("Rss:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// y = p, the sum of w, which only the preparation reads.
+const PREPARES_ALL: &str = "
+#include <stdint.h>
+void skript_prepare(void *const *t) {
+  const float *w = t[0]; float *p = t[2], sum = 0;
+  for (int i = 0; i < 1 << 20; i++) sum += w[i];
+  *p = sum;
+}
+int32_t skript_entry(void *const *t, uint8_t *arena, int64_t *context) {
+  *(float *)t[1] = *(const float *)t[2];
+  return 0;
+}";
+
+/// An embedded variable that only the preparation reads is not in the file.
+#[test]
+fn embedded_weights_are_prepared_once_and_never_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let weights = weights(folder.path());
+    let mut artifact = program_of(PREPARES_ALL, 64).artifact().clone();
+    artifact.unread = vec![0];
+    let path = folder.path().join("m.skm");
+    let bytes = embed(artifact, &[&weights], 1).unwrap().to_bytes();
+    assert!(bytes.len() < 1 << 16, "{}", bytes.len());
+    std::fs::write(&path, bytes).unwrap();
+    let artifact = Artifact::open(&path).unwrap();
+    let own = artifact.embedded.as_ref().unwrap().variables().to_vec();
+    let mut instance = Instance::new(&Program::load(artifact).unwrap()).unwrap();
+    for _ in 0..2 {
+        let sum = compute(&mut instance, &[], &[&own[0]]).unwrap();
+        assert_eq!(sum[0].as_f32(), Some(&[0.5 * ELEMENTS as f32][..]));
+        instance.forget();
+    }
+    let error = compute(&mut instance, &[], &[&weights]).unwrap_err();
+    assert_eq!(error, RunError::Embedded);
+    // A file that is written to while it is mapped.
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.push(0);
+    std::fs::write(&path, bytes).unwrap();
+    let error = compute(&mut instance, &[], &[&own[0]]).unwrap_err();
+    assert!(matches!(error, RunError::Changed(_)), "{error}");
 }
 
 /// What was prepared leaves no copy of its originals in memory; an original that the entry reads as well comes back.

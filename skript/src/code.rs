@@ -5,8 +5,9 @@ use crate::error::Error;
 use crate::model::arranged;
 use crate::port::Port;
 use crate::weights::Weights;
-use skript_runtime::{Artifact, Program};
+use skript_runtime::{Artifact, Program, RunError, embed};
 use skript_tensor::Tensor;
+use std::path::Path;
 
 /// An output's name and value.
 pub type Output = (String, Tensor);
@@ -55,12 +56,40 @@ impl Code {
         })
     }
 
-    /// Loads the code into this process.
+    /// Code from a `.skm` file, which must not be written to while the code is in use: embedded weights stay in it. The
+    /// file contains native code: open only files that you would execute as a program.
     ///
     /// # Errors
-    /// [`Error::Load`] if it was compiled for another kind of processor, [`Error::Arrays`] if a variable has no value.
-    pub fn load(&self, weights: &Weights) -> Result<Instance, Error> {
+    /// [`Error::Code`] if the file cannot be read, or its bytes are not what [`Code::to_bytes`] wrote.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Ok(Code {
+            artifact: Artifact::open(path)?,
+        })
+    }
+
+    /// The code with these weights, and with what is computed of weights alone: `load(&Weights::none())` loads it.
+    ///
+    /// # Errors
+    /// [`Error::Arrays`] if a variable has no value, [`Error::Run`] if the code does not run on this machine.
+    pub fn embed(self, weights: &Weights) -> Result<Self, Error> {
         let variables = weights.load(&self.artifact.variables)?;
+        let variables: Vec<&Tensor> = variables.iter().collect();
+        Ok(Code {
+            artifact: embed(self.artifact, &variables, 0)?,
+        })
+    }
+
+    /// Loads the code into this process. Code that embeds its weights takes [`Weights::none`].
+    ///
+    /// # Errors
+    /// [`Error::Load`] if it was compiled for another kind of processor, [`Error::Arrays`] if a variable has no value,
+    /// [`Error::Run`] if the code embeds its weights and others are passed.
+    pub fn load(&self, weights: &Weights) -> Result<Instance, Error> {
+        let variables = match &self.artifact.embedded {
+            None => weights.load(&self.artifact.variables)?,
+            Some(embedded) if weights.are_none() => embedded.variables().to_vec(),
+            Some(_) => return Err(RunError::Embedded.into()),
+        };
         let program = Program::load(self.artifact.clone())?;
         Ok(Instance {
             inner: skript_runtime::Instance::new(&program)?,

@@ -17,7 +17,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// No values: for models without variables.
+    /// No values: for models without variables, and code that embeds its weights.
     pub fn none() -> Self {
         Weights {
             store: WeightStore::default(),
@@ -42,6 +42,11 @@ impl Weights {
             store: WeightStore::open(path, UNPACKED)?,
             missing: MissingWeights::Error,
         })
+    }
+
+    /// Whether it is [`Weights::none`].
+    pub(crate) fn are_none(&self) -> bool {
+        self.store.is_empty() && matches!(self.missing, MissingWeights::Error)
     }
 
     /// The values of these variables, in order.

@@ -185,3 +185,32 @@ fn without_fast_math_a_sum_has_the_bits_of_a_loop() {
     let fast = computed(FastMath::Default);
     assert!(fast.iter().zip(&wanted).all(|(x, y)| (x - y).abs() < 1e-4));
 }
+
+/// The initial values of variables that calls update are in the code; every instance begins with them.
+#[test]
+fn code_with_its_weights_needs_no_others() {
+    let model = counter().compose(&ComposeOptions::default()).unwrap();
+    let code = model.compile(&Target::host()).unwrap();
+    let random = Weights::random(7);
+    let x = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
+    let calls = |code: &Code, weights: &Weights| {
+        let mut instance = code.load(weights).unwrap();
+        let first = instance.call(&[("x", &x)]).unwrap()[0].1.clone();
+        let second = instance.call(&[("x", &x)]).unwrap()[0].1.clone();
+        [first.bytes().to_vec(), second.bytes().to_vec()]
+    };
+    let expected = calls(&code, &random);
+    let embedded = code.embed(&random).unwrap();
+    assert_eq!(calls(&embedded, &Weights::none()), expected);
+    let again = Code::from_bytes(&embedded.to_bytes()).unwrap();
+    assert_eq!(again, embedded);
+    assert_eq!(calls(&again, &Weights::none()), expected);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.skm");
+    std::fs::write(&path, embedded.to_bytes()).unwrap();
+    let opened = Code::open(&path).unwrap();
+    assert_eq!(calls(&opened, &Weights::none()), expected);
+    assert_eq!(calls(&opened, &Weights::none()), expected);
+    let error = opened.load(&random).err().unwrap();
+    assert!(matches!(error, Error::Run(_)), "{error}");
+}

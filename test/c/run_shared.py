@@ -78,7 +78,8 @@ def main():
         library = load(path)
     error = Error()
     weights = model if os.path.isdir(model) else os.path.dirname(model)
-    instance = library.skript_create(weights.encode(), ctypes.byref(error))
+    weights = None if "--embed-weights" in flags else weights.encode()
+    instance = library.skript_create(weights, ctypes.byref(error))
     if not instance:
         fail(error.text.decode())
     given, buffers = [], []

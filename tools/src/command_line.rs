@@ -15,7 +15,7 @@ use skript_tensor::weights::is_array_file;
 
 use crate::limit_arguments::LimitArguments;
 use crate::profile;
-use crate::program_weights::ProgramWeights;
+use crate::program_weights::{ProgramWeights, READING};
 use crate::target_arguments::TargetArguments;
 
 /// Checks, runs and compiles models in SkriptND, the language of NNEF 2.0.
@@ -440,6 +440,10 @@ pub struct CompileArguments {
     pub shardings: Vec<Sharding>,
     #[command(flatten)]
     pub weights: ProgramWeights,
+    /// Write the weights into the .skm or .so file, which then runs without them and starts with what is computed of
+    /// weights alone; for this machine
+    #[arg(long, group = READING)]
+    pub embed_weights: bool,
     /// Write the model after every stage to a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,

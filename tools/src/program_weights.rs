@@ -32,13 +32,16 @@ impl WeightsLocation {
     }
 }
 
+/// The group of the options that read weights, of which one is given at most.
+pub const READING: &str = "reading-weights";
+
 #[derive(Debug, Default, Args)]
 pub struct ProgramWeights {
     /// Where the weights of a StableHLO program are
-    #[arg(long = "weights", value_enum, value_name = "WHERE")]
+    #[arg(long = "weights", value_enum, value_name = "WHERE", group = READING)]
     pub location: Option<WeightsLocation>,
     /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
-    #[arg(long, value_name = "DIR|FILE", requires = "location")]
+    #[arg(long, value_name = "DIR|FILE", requires = READING)]
     pub variables: Option<PathBuf>,
 }
 

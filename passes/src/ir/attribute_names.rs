@@ -34,6 +34,8 @@ pub(crate) const PART: &str = "skript.part";
 pub const PAYLOAD: &str = "skript.payload";
 /// Of a module: the bytes of the memory that its preparation fills.
 pub(crate) const PREPARED_SIZE: &str = "skript.prepared_size";
+/// Of a module: the positions of the entry's arguments that its preparation reads and the entry does not.
+pub(crate) const PREPARED_ARGUMENTS: &str = "skript.prepared_arguments";
 /// Of a function that prepares variables: the positions of the entry's arguments that are its arguments.
 pub(crate) const PREPARES: &str = "skript.prepares";
 /// Of the entry: the quantization of its tensors.

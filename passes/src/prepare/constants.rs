@@ -110,6 +110,11 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
         self.variables.get(root).copied()
     }
 
+    /// The variables.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = Value<'c, 'a>> {
+        self.variables.values().copied()
+    }
+
     /// The allocations.
     pub(crate) fn allocations(&self) -> &HashMap<ValueKey, OperationRef<'c, 'a>> {
         &self.allocations

@@ -7,14 +7,16 @@
 //! the loader calls once, before the first call of the entry.
 //!
 //! Requires: a bufferized entry of one block. Guarantees: the entry reads the array and never writes it; the module has
-//! `skript.prepared_size`, the bytes of the array, if there is one.
+//! `skript.prepared_size`, the bytes of the array, if there is one, and `skript.prepared_arguments`, the positions of the
+//! variables that the entry no longer reads.
 
 pub(crate) mod constants;
 pub(crate) mod fold_scales;
 
 use crate::extents::size::bytes;
+use crate::ir::memref::is_view;
 use crate::ir::outline::Outlined;
-use crate::ir::{self, Builder, ValueKey, attribute_names, attributes, ops};
+use crate::ir::{self, Builder, ValueKey, attribute_names, attributes, ops, typed};
 use constants::Constants;
 use melior::Context;
 use melior::ir::attribute::IntegerAttribute;
@@ -44,6 +46,11 @@ pub(crate) fn size(module: OperationRef) -> u64 {
     let size = module.attribute(attribute_names::PREPARED_SIZE).ok();
     let size = size.and_then(|size| IntegerAttribute::try_from(size).ok());
     size.map_or(0, |size| size.value().cast_unsigned())
+}
+
+/// The positions of the entry's arguments that the functions of [`PASS`] read and the entry does not.
+pub(crate) fn arguments(module: OperationRef) -> Vec<i64> {
+    typed::i64s(module, attribute_names::PREPARED_ARGUMENTS)
 }
 
 /// Moves the operations.
@@ -95,7 +102,24 @@ fn prepare<'c: 'a, 'a>(root: OperationRef<'c, 'a>, context: &'c Context) -> Resu
             attributes::i64s(context, &positions),
         );
     }
+    let variables = constants.variables().filter(|value| !is_read(*value));
+    let mut unread = variables.map(position).collect::<Result<Vec<i64>, _>>()?;
+    if !unread.is_empty() {
+        unread.sort_unstable();
+        ir::set_attribute(
+            root,
+            attribute_names::PREPARED_ARGUMENTS,
+            attributes::i64s(context, &unread),
+        );
+    }
     Ok(())
+}
+
+/// Whether an operation other than a view uses the buffer.
+fn is_read(memref: Value) -> bool {
+    ir::users(memref)
+        .into_iter()
+        .any(|user| !is_view(user) || user.results().any(|result| is_read(result.into())))
 }
 
 /// The position of an argument of the entry.

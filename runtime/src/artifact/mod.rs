@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A compiled model: object code and its interface, and the two as a file.
 //!
-//! # File format, version 5
+//! # File format, version 6
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
 //! ```text
 //! 8  magic "SKRIPTM\n"
-//! 4  version (5)
+//! 4  version (6)
 //! 8  length of the body
 //! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
-//!          prepared: u64, inputs, variables, outputs: lists of ports, updates: list of (u32 variable, u32 output),
-//!          checks: list of (code: string, message: string, trace: list of strings), object: u64 length and bytes
+//!          prepared: u64, inputs, variables, outputs: lists of ports, unread: list of (u32 variable),
+//!          updates: list of (u32 variable, u32 output), checks: list of (code: string, message: string, trace: list of
+//!          strings), weights: u8 0 none | 1 embedded, object: u64 length and bytes
 //! 32 BLAKE3 of all the above
 //! ```
+//! Embedded weights follow: the bytes that `skript_prepare` computed, then each variable that is not in `unread`. Each
+//! begins at a multiple of 64 bytes, with zeros before it, and the file ends with the last. They have no checksum, because
+//! the file is mapped and read as a call needs it; every length follows from the interface.
+//!
 //! A port is name: string, aliases: list of strings, element: u8, extents: list of (u8 0 fixed | 1 dynamic, u64), pack:
 //! u8 0, or 1 and (name: string, position: u32, length: u32). Equal artifacts have equal bytes.
 
 mod check_message;
+mod embedded;
 mod read;
 mod write;
 
+pub use embedded::Embedded;
 pub use read::ArtifactError;
 use skript_tensor::ElementType;
 pub use write::VERSION;
@@ -39,6 +46,8 @@ pub struct Artifact {
     pub inputs: Vec<Port>,
     /// The variables in the order of the graph; packs are flattened.
     pub variables: Vec<Port>,
+    /// The variables that `skript_prepare` reads and the entry does not.
+    pub unread: Vec<u32>,
     /// The graph's outputs, then the new values of updated variables.
     pub outputs: Vec<Port>,
     /// Pairs (variable, output): the output holds the variable's new value.
@@ -47,6 +56,8 @@ pub struct Artifact {
     pub checks: Vec<Check>,
     /// A relocatable object file, ELF.
     pub object: Vec<u8>,
+    /// The values of the variables, if the artifact carries them.
+    pub embedded: Option<Embedded>,
 }
 
 impl Artifact {
@@ -54,6 +65,12 @@ impl Artifact {
     pub(crate) fn ports(&self) -> impl Iterator<Item = &Port> {
         let ports = self.inputs.iter().chain(&self.variables);
         ports.chain(&self.outputs)
+    }
+
+    /// Whether the entry reads a variable, or a call updates it.
+    pub(crate) fn is_read(&self, variable: usize) -> bool {
+        let is_it = |n: u32| usize::try_from(n) == Ok(variable);
+        !self.unread.iter().any(|n| is_it(*n)) || self.updates.iter().any(|(n, _)| is_it(*n))
     }
 
     /// The number of pointers that the entry receives, without that of the prepared variables: one per tensor, and one

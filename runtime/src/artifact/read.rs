@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bytes → artifact; an inconsistent file is an error.
 
+use super::embedded::ALIGNMENT;
 use super::write::{MAGIC, VERSION};
-use super::{ArenaLayout, Artifact, Check, ELEMENTS, LARGEST, PackPlace, Port, PortExtent, Target};
+use super::{
+    ArenaLayout, Artifact, Check, ELEMENTS, Embedded, LARGEST, PackPlace, Port, PortExtent, Target,
+};
+use skript_host::RegularFile;
+use skript_tensor::map::MappedFile;
+use std::path::Path;
 
 /// Why bytes are not a compiled model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArtifactError {
+    /// The file cannot be read.
+    #[error("{0}")]
+    File(String),
     /// The bytes begin with another magic number.
     #[error("this is not a compiled model (its first bytes are not SKRIPTM)")]
     Magic,
@@ -40,15 +49,54 @@ pub enum ArtifactError {
 }
 
 const SUM: usize = 32;
+/// The maximum size of the body, which holds code and no weights: 1 GiB.
+const MOST_BODY: u64 = 1 << 30;
 /// The maximum rank.
 const MOST_DIMENSIONS: usize = 64;
 
 impl Artifact {
+    /// Reads an artifact from a file. Embedded weights stay in it, mapped.
+    ///
+    /// # Errors
+    /// [`ArtifactError::File`], and those of [`Artifact::from_bytes`].
+    pub fn open(path: &Path) -> Result<Artifact, ArtifactError> {
+        let file = RegularFile::open(path).map_err(|e| ArtifactError::File(e.to_string()))?;
+        let file = MappedFile::map(path, file);
+        let file = file.map_err(|e| ArtifactError::File(e.to_string()))?;
+        let (artifact, weights) = Artifact::parse(file.bytes())?;
+        let artifact = artifact.with_weights(weights, || Some(file.clone()))?;
+        let intact = file.intact();
+        intact.map_err(|e| ArtifactError::File(e.to_string()))?;
+        Ok(artifact)
+    }
+
     /// Reads an artifact from the bytes of [`Artifact::to_bytes`].
     ///
     /// # Errors
     /// [`ArtifactError`] for other bytes: wrong magic, version or checksum, truncated, or inconsistent.
     pub fn from_bytes(bytes: &[u8]) -> Result<Artifact, ArtifactError> {
+        let (artifact, weights) = Artifact::parse(bytes)?;
+        artifact.with_weights(weights, || {
+            MappedFile::filled(bytes.len(), |copy| copy.copy_from_slice(bytes))
+        })
+    }
+
+    /// Adds the weights in a file from an offset on, if there are any.
+    fn with_weights(
+        mut self,
+        start: Option<usize>,
+        file: impl FnOnce() -> Option<MappedFile>,
+    ) -> Result<Artifact, ArtifactError> {
+        if let Some(at) = start {
+            let embedded = file().and_then(|file| Embedded::within(&self, file, at));
+            let what = "embedded weights";
+            self.embedded = Some(embedded.ok_or(ArtifactError::Invalid { what, at })?);
+        }
+        Ok(self)
+    }
+
+    /// The artifact without embedded weights, and the offset of those.
+    fn parse(bytes: &[u8]) -> Result<(Artifact, Option<usize>), ArtifactError> {
         let mut file = Reader { bytes, at: 0 };
         if file.take(MAGIC.len(), "magic").ok() != Some(MAGIC.as_slice()) {
             return Err(ArtifactError::Magic);
@@ -59,18 +107,16 @@ impl Artifact {
         }
         let length = file.u64("length")?;
         let header = file.at;
-        let body = usize::try_from(length)
-            .ok()
-            .filter(|n| {
-                header.checked_add(*n).and_then(|e| e.checked_add(SUM)) == Some(bytes.len())
-            })
-            .ok_or(ArtifactError::Truncated {
-                what: "body",
-                at: header,
-            })?;
-        let (content, sum) = bytes
-            .split_at_checked(header + body)
-            .ok_or(ArtifactError::Checksum)?;
+        let truncated = ArtifactError::Truncated {
+            what: "body",
+            at: header,
+        };
+        let body = usize::try_from(length).ok().filter(|_| length <= MOST_BODY);
+        let end = body.and_then(|n| header.checked_add(n));
+        let (content, rest) = end
+            .and_then(|end| bytes.split_at_checked(end))
+            .ok_or(truncated.clone())?;
+        let (sum, after) = rest.split_at_checked(SUM).ok_or(truncated)?;
         if blake3::hash(content).as_bytes() != sum {
             return Err(ArtifactError::Checksum);
         }
@@ -78,11 +124,19 @@ impl Artifact {
             bytes: content,
             at: header,
         };
-        let artifact = reader.artifact()?;
+        let (artifact, has_weights) = reader.artifact()?;
         if reader.at != content.len() {
             return Err(reader.invalid("bytes after the object"));
         }
-        Ok(artifact)
+        let end = content.len() + SUM;
+        match has_weights {
+            true => Ok((artifact, Some(end.next_multiple_of(ALIGNMENT)))),
+            false if after.is_empty() => Ok((artifact, None)),
+            false => Err(ArtifactError::Invalid {
+                what: "bytes after the checksum",
+                at: end,
+            }),
+        }
     }
 }
 
@@ -193,7 +247,8 @@ impl<'a> Reader<'a> {
         Ok(port)
     }
 
-    fn artifact(&mut self) -> Result<Artifact, ArtifactError> {
+    /// The artifact, and whether weights follow it.
+    fn artifact(&mut self) -> Result<(Artifact, bool), ArtifactError> {
         let target = Target {
             triple: self.string("triple")?,
             cpu: self.string("cpu")?,
@@ -217,8 +272,12 @@ impl<'a> Reader<'a> {
         let inputs = self.list("inputs", Self::port)?;
         let variables = self.list("variables", Self::port)?;
         let outputs = self.list("outputs", Self::port)?;
+        let unread = self.list("unread variables", |r| r.u32("unread variable"))?;
         let updates = self.list("updates", |r| Ok((r.u32("update")?, r.u32("update")?)))?;
         let fits = |n: u32, list: &[Port]| usize::try_from(n).is_ok_and(|n| n < list.len());
+        if !unread.iter().all(|n| fits(*n, &variables)) {
+            return Err(self.invalid("unread variables"));
+        }
         if !updates
             .iter()
             .all(|(v, o)| fits(*v, &variables) && fits(*o, &outputs))
@@ -232,27 +291,36 @@ impl<'a> Reader<'a> {
                 trace: r.list("trace", |r| r.string("trace"))?,
             })
         })?;
+        let has_weights = match self.u8("weights")? {
+            0 => false,
+            1 => true,
+            _ => return Err(self.invalid("weights")),
+        };
         let length = self.u64("object")?;
         let length = usize::try_from(length).map_err(|_| self.invalid("object"))?;
         let object = self.take(length, "object")?.to_vec();
-        Ok(Artifact {
+        let artifact = Artifact {
             target,
             entry,
             arena,
             prepared,
             inputs,
             variables,
+            unread,
             outputs,
             updates,
             checks,
             object,
-        })
+            embedded: None,
+        };
+        Ok((artifact, has_weights))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::*;
+    use skript_tensor::Tensor;
 
     fn sample() -> Artifact {
         Artifact {
@@ -279,6 +347,7 @@ mod tests {
                 }),
             }],
             variables: vec![],
+            unread: vec![],
             outputs: vec![],
             updates: vec![],
             checks: vec![Check {
@@ -287,6 +356,7 @@ mod tests {
                 trace: vec!["main.sknd:3:4-3:9: f".into()],
             }],
             object: vec![1, 2, 3],
+            embedded: None,
         }
     }
 
@@ -328,6 +398,94 @@ mod tests {
             }
         }
         assert!(refused > 50, "{refused}");
+    }
+
+    /// Two variables, of which the entry reads the second.
+    fn with_weights() -> Artifact {
+        let mut artifact = sample();
+        let port = |name: &str, element| Port {
+            name: name.into(),
+            aliases: vec![],
+            element,
+            shape: vec![PortExtent::Fixed(3)],
+            pack: None,
+        };
+        artifact.prepared = 5;
+        artifact.variables = vec![port("v", ElementType::F32), port("w", ElementType::Bool)];
+        artifact.unread = vec![0];
+        let v = Tensor::from_f32(&[3], &[1.0, 2.0, 3.0]).unwrap();
+        let w = Tensor::from_bool(&[3], &[true, false, true]).unwrap();
+        artifact.embedded = Embedded::new(&artifact, b"abcde", &[&v, &w]);
+        assert!(artifact.embedded.is_some());
+        artifact
+    }
+
+    #[test]
+    fn embedded_weights_are_read_at_cache_lines() {
+        let bytes = with_weights().to_bytes();
+        let end = bytes.len();
+        assert_eq!(bytes[end - 67..end - 62], *b"abcde");
+        assert_eq!(bytes[end - 3..], [1, 0, 1]);
+        assert_eq!((end - 3) % 64, 0);
+        let artifact = Artifact::from_bytes(&bytes).unwrap();
+        assert_eq!(artifact, with_weights());
+        let embedded = artifact.embedded.as_ref().unwrap();
+        assert_eq!(embedded.prepared().bytes(), b"abcde");
+        assert_eq!(embedded.prepared().bytes().as_ptr().addr() % 64, 0);
+        // Nothing but the preparation reads the first variable.
+        assert_eq!(embedded.variables()[0].as_f32(), Some(&[0.0; 3][..]));
+        assert_eq!(embedded.variables()[1].bytes(), [1, 0, 1]);
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.skm");
+        std::fs::write(&path, &bytes).unwrap();
+        let opened = Artifact::open(&path).unwrap();
+        assert_eq!(opened, artifact);
+        let (file, _) = opened.embedded.as_ref().unwrap().variables()[1]
+            .file()
+            .unwrap();
+        assert!(file.version().is_some(), "mapped");
+    }
+
+    #[test]
+    fn embedded_weights_of_another_length_are_refused() {
+        let bytes = with_weights().to_bytes();
+        for n in 0..bytes.len() {
+            assert!(Artifact::from_bytes(&bytes[..n]).is_err(), "cut at {n}");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        let error = Artifact::from_bytes(&longer).unwrap_err();
+        assert!(error.to_string().contains("embedded weights"), "{error}");
+        let longer = [&sample().to_bytes()[..], &[0]].concat();
+        assert!(Artifact::from_bytes(&longer).is_err());
+        // Elements that are no bools.
+        let mut wrong = bytes.clone();
+        *wrong.last_mut().unwrap() = 2;
+        assert!(Artifact::from_bytes(&wrong).is_err());
+    }
+
+    /// Sizes of ports that lie about the weights.
+    #[test]
+    fn a_lie_about_embedded_weights_never_panics() {
+        let bytes = with_weights().to_bytes();
+        let head = sample().to_bytes().len();
+        for n in 20..head.min(bytes.len()) {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut lie = bytes.clone();
+                lie[n] = value;
+                let length = u64::from_le_bytes(lie[12..20].try_into().unwrap());
+                let end = 20 + usize::try_from(length).unwrap();
+                let sum = blake3::hash(&lie[..end]);
+                lie[end..end + 32].copy_from_slice(sum.as_bytes());
+                let _ = Artifact::from_bytes(&lie);
+            }
+        }
+        let mut artifact = with_weights();
+        artifact.unread = vec![2];
+        assert!(Artifact::from_bytes(&artifact.to_bytes()).is_err());
+        artifact.unread = vec![0];
+        artifact.variables[1].shape = vec![PortExtent::Dynamic(3)];
+        assert!(Artifact::from_bytes(&artifact.to_bytes()).is_err());
     }
 
     #[test]

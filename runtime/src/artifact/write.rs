@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Artifact → bytes.
 
-use super::{Artifact, ELEMENTS, Port, PortExtent};
+use super::embedded::ALIGNMENT;
+use super::{Artifact, ELEMENTS, Embedded, Port, PortExtent};
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
 /// The version of the file format.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 impl Artifact {
     /// The artifact as the bytes of a file; equal artifacts have equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
+        let (mut bytes, weights) = self.to_parts();
+        bytes.extend(weights);
+        bytes
+    }
+
+    /// As [`Artifact::to_bytes`], without a copy of embedded weights: the bytes before them, and the weights.
+    pub fn to_parts(&self) -> (Vec<u8>, &[u8]) {
         let mut body = Vec::with_capacity(self.object.len() + 4096);
         for text in [
             &self.target.triple,
@@ -26,6 +34,10 @@ impl Artifact {
             count(&mut body, ports.len());
             ports.iter().for_each(|p| port(&mut body, p));
         }
+        count(&mut body, self.unread.len());
+        for variable in &self.unread {
+            body.extend(variable.to_le_bytes());
+        }
         count(&mut body, self.updates.len());
         for (variable, output) in &self.updates {
             body.extend(variable.to_le_bytes());
@@ -37,17 +49,22 @@ impl Artifact {
             string(&mut body, &check.message);
             strings(&mut body, &check.trace);
         }
+        body.push(self.embedded.is_some().into());
         body.extend((self.object.len() as u64).to_le_bytes());
         body.extend(&self.object);
 
-        let mut file = Vec::with_capacity(body.len() + 64);
+        let mut file = Vec::with_capacity(body.len() + 128);
         file.extend(MAGIC);
         file.extend(VERSION.to_le_bytes());
         file.extend((body.len() as u64).to_le_bytes());
         file.extend(body);
         let sum = blake3::hash(&file);
         file.extend(sum.as_bytes());
-        file
+        if self.embedded.is_some() {
+            file.resize(file.len().next_multiple_of(ALIGNMENT), 0);
+        }
+        let weights = self.embedded.as_ref().map(Embedded::data);
+        (file, weights.unwrap_or_default())
     }
 }
 

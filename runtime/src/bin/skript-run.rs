@@ -19,12 +19,10 @@ use skript_tensor::{
     MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_each, npy, summary,
 };
 
-/// The maximum size in bytes of a compiled model, which holds code and no weights.
-const ARTIFACT: u64 = 1 << 30;
 /// The maximum unpacked size in bytes of a packed file of weights.
 const UNPACKED: u64 = 2 << 30;
 
-const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only models that you compiled, or whose origin you trust. The checksum in the file detects damage, not intent.";
+const TRUSTED: &str = "A compiled model holds native code, which runs with all rights of this process: run only models that you compiled, or whose origin you trust. The checksum in the file detects damage, not intent, and does not cover embedded weights.";
 
 /// Runs a compiled model
 #[derive(Debug, Parser)]
@@ -33,7 +31,8 @@ struct Arguments {
     /// Compiled model, as `skript compile -o MODEL.skm` writes it
     #[arg(value_name = "MODEL.skm")]
     model: PathBuf,
-    /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
+    /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given. Not for a model
+    /// that was compiled with --embed-weights
     #[arg(long, value_name = "DIR|FILE")]
     weights: Option<PathBuf>,
     /// An input; items of a pack are the inputs xs:1, xs:2, …
@@ -97,8 +96,7 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     }
     let model = &arguments.model;
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
-    let bytes = skript_host::file::read(model, ARTIFACT).map_err(|e| one(e.to_string()))?;
-    let artifact = Artifact::from_bytes(&bytes).map_err(|e| one(e.to_string()))?;
+    let artifact = Artifact::open(model).map_err(|e| one(e.to_string()))?;
     let mut errors = Vec::new();
     for (name, symbol, library) in &arguments.intrinsics {
         if let Err(error) = skript_intrinsics::user::bind(name, symbol, library) {
@@ -121,6 +119,47 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
             Err(error) => errors.extend(one(error)),
         }
     }
+    let variables = match &artifact.embedded {
+        None => variables(&artifact, arguments),
+        Some(embedded) if arguments.weights.is_none() => Ok(embedded.variables().to_vec()),
+        Some(_) => Err(one(
+            "the compiled model embeds its weights: remove --weights, or compile it without --embed-weights".to_owned(),
+        )),
+    };
+    let variables = variables.unwrap_or_else(|wrong| {
+        errors.extend(wrong);
+        Vec::new()
+    });
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let inputs: Vec<&Tensor> = inputs.iter().collect();
+    let variables: Vec<&Tensor> = variables.iter().collect();
+    let outputs = run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))?;
+    let updated = |n: usize| {
+        let mut updates = artifact.updates.iter();
+        updates.any(|(_, o)| usize::try_from(*o) == Ok(n))
+    };
+    let results = artifact.outputs.iter().zip(&outputs).enumerate();
+    let results = results.filter(|(n, _)| !updated(*n));
+    let results = results.map(|(_, (port, tensor))| (file_stem(port), tensor));
+    let Some(folder) = &arguments.output_dir else {
+        let lines: String = results.map(|(name, t)| summary::line(&name, t)).collect();
+        return print(&lines).map_err(|e| vec![e]);
+    };
+    std::fs::create_dir_all(folder)
+        .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
+    for (name, tensor) in results {
+        store(folder, &name, tensor).map_err(|e| vec![e])?;
+    }
+    Ok(())
+}
+
+/// The variables, from files.
+fn variables(artifact: &Artifact, arguments: &Arguments) -> Result<Vec<Tensor>, Vec<String>> {
+    let model = &arguments.model;
+    let one = |error: String| vec![format!("{}: error: {error}", model.display())];
+    let mut errors = Vec::new();
     let requests: Vec<VariableRequest> = artifact
         .variables
         .iter()
@@ -151,29 +190,10 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     if !missing.is_empty() {
         errors.extend(contents::remarks(&missing, &weights));
     }
-    if !errors.is_empty() {
-        return Err(errors);
+    match errors.is_empty() {
+        true => Ok(variables),
+        false => Err(errors),
     }
-    let inputs: Vec<&Tensor> = inputs.iter().collect();
-    let variables: Vec<&Tensor> = variables.iter().collect();
-    let outputs = run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))?;
-    let updated = |n: usize| {
-        let mut updates = artifact.updates.iter();
-        updates.any(|(_, o)| usize::try_from(*o) == Ok(n))
-    };
-    let results = artifact.outputs.iter().zip(&outputs).enumerate();
-    let results = results.filter(|(n, _)| !updated(*n));
-    let results = results.map(|(_, (port, tensor))| (file_stem(port), tensor));
-    let Some(folder) = &arguments.output_dir else {
-        let lines: String = results.map(|(name, t)| summary::line(&name, t)).collect();
-        return print(&lines).map_err(|e| vec![e]);
-    };
-    std::fs::create_dir_all(folder)
-        .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
-    for (name, tensor) in results {
-        store(folder, &name, tensor).map_err(|e| vec![e])?;
-    }
-    Ok(())
 }
 
 /// Writes to stdout; a closed pipe is not an error.

@@ -5,8 +5,8 @@ use super::{Cache, Key, LARGEST_ENTRY, PREPARED};
 use crate::error::RunError;
 use crate::prepared::Prepared;
 use crate::program::Program;
-use skript_tensor::Tensor;
 use skript_tensor::map::MappedFile;
+use skript_tensor::{ElementType, Tensor};
 use std::time::Duration;
 
 /// Bytes before the prepared ones: a page, so that they are aligned.
@@ -44,7 +44,12 @@ impl Cache {
         header.resize(HEADER, 0);
         let stored = MappedFile::open(&path).ok();
         let stored = stored.filter(|file| file.bytes().starts_with(&header));
-        let stored = stored.and_then(|file| Prepared::from_file(program, variables, file, HEADER));
+        let end = HEADER.checked_add(usize::try_from(size).unwrap_or(usize::MAX));
+        let stored = stored.filter(|file| Some(file.bytes().len()) == end);
+        let stored = stored.and_then(|file| {
+            let bytes = Tensor::mapped(ElementType::U8, &[size], file, HEADER)?;
+            Prepared::stored(program, variables, bytes)
+        });
         if let Some(prepared) = stored {
             return Ok(prepared);
         }

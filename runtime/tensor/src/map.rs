@@ -8,6 +8,7 @@
 
 mod fault;
 
+use crate::buffer::Buffer;
 use crate::error::TensorError;
 use fault::Watch;
 use skript_host::RegularFile;
@@ -25,6 +26,8 @@ pub struct MappedFile {
 enum Held {
     Mapped(Mapping),
     Unpacked(Vec<u8>),
+    Filled(Buffer),
+    Zeros(memmap2::Mmap),
 }
 
 #[derive(Debug)]
@@ -54,7 +57,11 @@ impl MappedFile {
         MappedFile::map(path, file.map_err(|e| refused(path, e))?)
     }
 
-    fn map(path: &Path, file: RegularFile) -> Result<MappedFile, TensorError> {
+    /// Maps a file that is open already.
+    ///
+    /// # Errors
+    /// [`TensorError`] if it cannot be mapped.
+    pub fn map(path: &Path, file: RegularFile) -> Result<MappedFile, TensorError> {
         let version = file.version();
         let failed = |e| TensorError::io(path, "map", e);
         // SAFETY: the mapping is private and read-only. Another process may write to the file or truncate it while it is
@@ -81,11 +88,31 @@ impl MappedFile {
         }
     }
 
+    /// Zeros in place of a file; they use no memory as long as they are not read. `None` if there are too many.
+    pub fn zeros(length: usize) -> Option<MappedFile> {
+        let map = memmap2::MmapMut::map_anon(length.max(1)).ok()?;
+        let map = map.make_read_only().ok()?;
+        Some(MappedFile {
+            held: Arc::new(Held::Zeros(map)),
+        })
+    }
+
+    /// Memory in place of a file, aligned to a cache line: zeros that `fill` replaces. `None` if there is not enough.
+    pub fn filled(length: usize, fill: impl FnOnce(&mut [u8])) -> Option<MappedFile> {
+        let mut buffer = Buffer::zeroed(length)?;
+        fill(buffer.bytes_mut());
+        Some(MappedFile {
+            held: Arc::new(Held::Filled(buffer)),
+        })
+    }
+
     /// The bytes. Call [`MappedFile::intact`] after reading them, and before using results computed from them.
     pub fn bytes(&self) -> &[u8] {
         match self.held.as_ref() {
             Held::Mapped(mapping) => &mapping.map,
             Held::Unpacked(bytes) => bytes,
+            Held::Filled(buffer) => buffer.bytes(),
+            Held::Zeros(map) => map,
         }
     }
 
@@ -93,7 +120,7 @@ impl MappedFile {
     pub fn version(&self) -> Option<(&Path, &Version)> {
         match self.held.as_ref() {
             Held::Mapped(mapping) => Some((&mapping.path, &mapping.version)),
-            Held::Unpacked(_) => None,
+            Held::Unpacked(_) | Held::Filled(_) | Held::Zeros(_) => None,
         }
     }
 

@@ -95,8 +95,8 @@ impl Tensor {
         Tensor::from_bytes(ElementType::Bool, shape, &bytes)
     }
 
-    /// Elements in a mapped file; `None` if they are not aligned or not completely in it.
-    pub(crate) fn mapped(
+    /// Elements in a mapped file; `None` if they are not aligned or not completely in it. Bytes of bools are not verified.
+    pub fn mapped(
         element: ElementType,
         shape: &[u64],
         file: MappedFile,

@@ -60,6 +60,11 @@ pub fn is_array_file(path: &Path) -> bool {
 }
 
 impl WeightStore {
+    /// Whether there is no source.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+
     /// A folder of `.dat` files, then `<stem>.safetensors` and `<stem>.npz` in it, if they exist. `most` bounds the
     /// unpacked size of a compressed array in bytes.
     ///

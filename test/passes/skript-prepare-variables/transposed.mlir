@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --skript-prepare-variables | FileCheck %s
 
 // The transposed weights depend on a variable alone: the entry reads them from an array that `prepare_0` fills.
-// CHECK:       module attributes {skript.prepared_size = 64 : i64}
+// CHECK:       module attributes {skript.prepared_arguments = array<i64: 1>, skript.prepared_size = 64 : i64}
 // CHECK-LABEL: func.func @model
 // CHECK-SAME:    %[[W:arg1]]: memref<4x4xf32> {{{.*}}}, %[[Y:arg2]]: memref<4xf32>, %[[ARRAY:arg3]]: memref<64xi8>
 // CHECK:         %[[VIEW:.+]] = memref.view %[[ARRAY]][%{{.+}}][] : memref<64xi8> to memref<4x4xf32>

@@ -16,11 +16,12 @@ use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, UNREADABLE}
 use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
 use skript_passes::{Options, Stop, model_after, pipeline_text};
+use skript_runtime::{Artifact, RunError, embed};
 use skript_tensor::Tensor;
 
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
-use crate::engine::compiled::{compile, options};
+use crate::engine::compiled::{captured, compile, options};
 use crate::engine::refused;
 use crate::program_weights::WeightsLocation;
 use crate::session::{Session, Stopped, Weights, say};
@@ -76,6 +77,15 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
                 .with_help("use --emit=stablehlo with --weights"),
         );
     }
+    if arguments.embed_weights && !matches!(arguments.emit(), EmitName::Artifact | EmitName::So) {
+        session.report_usage(
+            Diagnostic::without_location(
+                &OUTPUT,
+                "weights are embedded in artifacts and shared objects only",
+            )
+            .with_help("use -o model.skm or -o model.so with --embed-weights"),
+        );
+    }
     if arguments.weights.location() == WeightsLocation::File && arguments.output().is_none() {
         session.report_usage(
             Diagnostic::without_location(
@@ -92,11 +102,19 @@ pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
         && let Some(model) = session.compose()
     {
         session.check_operators(&model, &arguments.keep);
+        let own = Weights::of_the_model();
         let weights = Weights {
             folder: arguments.weights.variables.as_deref(),
-            ..Weights::of_the_model()
+            remedy: match arguments.embed_weights {
+                true => {
+                    "weights are embedded from the model's folder; --variables DIR|FILE reads them from another folder, or from a .safetensors, .npz or .tgz file"
+                }
+                false => own.remedy,
+            },
+            ..own
         };
-        let variables = match arguments.weights.read() && session.status() == Status::Done {
+        let is_reading = arguments.weights.read() || arguments.embed_weights;
+        let variables = match is_reading && session.status() == Status::Done {
             true => session.variables(&model, weights),
             false => None,
         };
@@ -125,13 +143,21 @@ fn make(
         }
     }
     if arguments.emit() == EmitName::So {
-        return shared_object::make(arguments, session, model);
+        return shared_object::make(arguments, session, model, variables);
     }
     if arguments.emit() == EmitName::Stablehlo {
         return stablehlo::make(arguments, session, model, variables).map(|()| None);
     }
+    if arguments.emit() == EmitName::Artifact {
+        let artifact = artifact(arguments, session, model, variables)?;
+        let (code, weights) = artifact.to_parts();
+        let path = arguments.output().map(Path::to_path_buf);
+        let named = named(model, EmitName::Artifact);
+        write_parts(path.as_deref().unwrap_or(&named), &[&code, weights])?;
+        return Ok(path.is_none().then_some(named));
+    }
     let bytes = after_stage(arguments, arguments.emit(), session, model)?;
-    let binary = matches!(arguments.emit(), EmitName::Obj | EmitName::Artifact);
+    let binary = arguments.emit() == EmitName::Obj;
     match arguments.output() {
         Some(path) => {
             write(path, &bytes)?;
@@ -147,6 +173,32 @@ fn make(
             Ok(None)
         }
     }
+}
+
+/// The compiled model, with its weights if they are embedded.
+fn artifact(
+    arguments: &CompileArguments,
+    session: &Session,
+    model: &Model,
+    variables: Option<&[Tensor]>,
+) -> Result<Artifact, Stopped> {
+    let sources = &session.program.sources;
+    let target = arguments.target.target();
+    let artifact = compile(model, sources, arguments.pipeline, target)?;
+    let Some(variables) = variables.filter(|_| arguments.embed_weights) else {
+        return Ok(artifact);
+    };
+    let variables: Vec<&Tensor> = variables.iter().collect();
+    embed(artifact, &captured(model, &variables), 0).map_err(|error| {
+        let message = format!("weights are not embedded: {error}");
+        let wrong = Diagnostic::without_location(&OUTPUT, message);
+        Stopped::from(match error {
+            RunError::Load(_) => wrong.with_help(
+                "what is computed of weights alone is computed by the compiled code: embed weights on the processor that --cpu names",
+            ),
+            _ => wrong,
+        })
+    })
 }
 
 /// Prints the passes that compilation would run.
@@ -234,15 +286,9 @@ fn after_stage(
         EmitName::Ast => return Ok(tree(session.program.main_module())),
         EmitName::Model => return Ok(model.to_text().into_bytes()),
         EmitName::Artifact => {
-            return Ok(compile(
-                model,
-                sources,
-                arguments.pipeline,
-                arguments.target.target(),
-            )?
-            .to_bytes());
+            return Ok(artifact(arguments, session, model, None)?.to_bytes());
         }
-        EmitName::So => return Ok(shared_object::object(arguments, session, model)?.0),
+        EmitName::So => return Ok(shared_object::object(arguments, session, model, None)?.0),
         EmitName::Stablehlo => return Ok(stablehlo::text(arguments, session, model)?.into_bytes()),
         _ => {}
     }
@@ -320,7 +366,15 @@ fn named(model: &Model, emit: EmitName) -> PathBuf {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {
-    let written = std::fs::File::create(path).and_then(|mut file| file.write_all(bytes));
+    write_parts(path, &[bytes])
+}
+
+/// Writes a file with these parts.
+fn write_parts(path: &Path, parts: &[&[u8]]) -> Result<(), Box<Diagnostic>> {
+    let written = std::fs::File::create(path).and_then(|mut file| {
+        let mut parts = parts.iter();
+        parts.try_for_each(|part| file.write_all(part))
+    });
     written.map_err(|error| {
         let message = format!("{}: {error}", path.display());
         Box::new(Diagnostic::without_location(&OUTPUT, message))

@@ -7,12 +7,13 @@ use std::process::Command;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
 use skript_frontend::model::{Body, Model};
-use skript_runtime::shared_object::{LIBRARY, header, tables};
+use skript_runtime::artifact::Embedded;
+use skript_runtime::shared_object::{LIBRARY, header, tables, weights};
+use skript_tensor::Tensor;
 
 use super::user_kernels::Own;
-use super::{graph, named, write};
+use super::{artifact, graph, named, write};
 use crate::command_line::{CompileArguments, EmitName};
-use crate::engine::compiled::compile;
 use crate::session::{Session, Stopped};
 
 /// Writes the shared object and its header. Returns the written file if the user did not name it.
@@ -20,6 +21,7 @@ pub fn make(
     arguments: &CompileArguments,
     session: &Session,
     model: &Model,
+    variables: Option<&[Tensor]>,
 ) -> Result<Option<PathBuf>, Stopped> {
     let path = match arguments.output() {
         Some(path) => path.to_owned(),
@@ -32,7 +34,7 @@ pub fn make(
             .with_help("name the shared object without the extension .h")
             .into());
     }
-    let (bytes, header) = object(arguments, session, model)?;
+    let (bytes, header) = object(arguments, session, model, variables)?;
     write(&path, &bytes)?;
     write(&beside, header.as_bytes())?;
     Ok(arguments.output().is_none().then_some(path))
@@ -43,19 +45,32 @@ pub fn object(
     arguments: &CompileArguments,
     session: &Session,
     model: &Model,
+    variables: Option<&[Tensor]>,
 ) -> Result<(Vec<u8>, String), Stopped> {
-    let artifact = compile(
-        model,
-        &session.program.sources,
-        arguments.pipeline,
-        arguments.target.target(),
-    )?;
+    let artifact = artifact(arguments, session, model, variables)?;
     let graph = graph(model);
     let tables = tables(&artifact, graph)
         .map_err(|e| Diagnostic::without_location(&OUTPUT, format!("no shared object: {e}")))?;
     let kernels = kernels(model)?;
     let own = Own::of(model, &arguments.reading.intrinsics)?;
-    let bytes = linked(&artifact.object, &tables, kernels.as_deref(), &own)?;
+    let embedded = artifact.embedded.as_ref().map(Embedded::data);
+    let most = usize::try_from(MOST_WEIGHTS).unwrap_or(usize::MAX);
+    if let Some(embedded) = embedded.filter(|bytes| bytes.len() > most) {
+        let message = format!(
+            "no shared object: its weights have {} bytes, and it embeds at most {most}",
+            embedded.len()
+        );
+        return Err(Diagnostic::without_location(&OUTPUT, message)
+            .with_help("embed them in an artifact, `-o model.skm`, or leave them in files")
+            .into());
+    }
+    let bytes = linked(
+        &artifact.object,
+        &tables,
+        embedded,
+        kernels.as_deref(),
+        &own,
+    )?;
     Ok((bytes, header(&artifact, graph)))
 }
 
@@ -88,6 +103,9 @@ fn kernels(model: &Model) -> Result<Option<PathBuf>, Box<Diagnostic>> {
     }
 }
 
+/// The maximum size of embedded weights: code refers to what is within 2 GiB of it.
+const MOST_WEIGHTS: u64 = 1 << 30;
+
 /// `skript-intrinsics` as a static library.
 const KERNELS: &str = "libskript_intrinsics.a";
 const RUN_INSTEAD: &str = "compile an artifact, `-o model.skm`, and run it with skript-run";
@@ -95,6 +113,7 @@ const RUN_INSTEAD: &str = "compile an artifact, `-o model.skm`, and run it with 
 fn linked(
     object: &[u8],
     tables: &str,
+    embedded: Option<&[u8]>,
     kernels: Option<&Path>,
     own: &Own,
 ) -> Result<Vec<u8>, Box<Diagnostic>> {
@@ -115,6 +134,10 @@ fn linked(
     for (name, text) in LIBRARY {
         std::fs::write(location(name), text).map_err(io)?;
     }
+    if let Some(embedded) = embedded {
+        std::fs::write(location("weights.bin"), embedded).map_err(io)?;
+        std::fs::write(location("embedded.s"), weights("weights.bin")).map_err(io)?;
+    }
     let sources = LIBRARY.iter().map(|(name, _)| *name);
     let sources = sources.filter(|name| name.ends_with(".c"));
     let run = Command::new("cc")
@@ -128,6 +151,7 @@ fn linked(
         .args(["-Wl,--build-id=none,-Bsymbolic,-z,defs", "-o", "model.so"])
         .args(sources)
         .args(["tables.c", "kernels.c", "model.o"])
+        .args(embedded.map(|_| "embedded.s"))
         .args(kernels)
         .args(&own.flags)
         // Links only the kernels that are called, and exports none of them.

@@ -14,9 +14,6 @@ use crate::command_line::InfoArguments;
 use crate::console::{Console, Status};
 use crate::stablehlo_program::{finish, model_flags};
 
-/// The maximum size in bytes of a compiled model, which holds code and no weights.
-const LARGEST: u64 = 1 << 30;
-
 /// Whether a path is that of a compiled model.
 pub fn is_artifact(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "skm")
@@ -36,9 +33,7 @@ fn print(arguments: &InfoArguments) -> Result<(), Box<Diagnostic>> {
         let text = format!("cannot read {}: {error}", arguments.model.display());
         Box::new(Diagnostic::without_location(&UNREADABLE, text))
     };
-    let bytes = skript_host::file::read(&arguments.model, LARGEST);
-    let bytes = bytes.map_err(|e| wrong(e.to_string()))?;
-    let artifact = Artifact::from_bytes(&bytes).map_err(|e| wrong(e.to_string()))?;
+    let artifact = Artifact::open(&arguments.model).map_err(|e| wrong(e.to_string()))?;
     crate::verbs::print(&match arguments.json {
         true => format!("{}\n", json(&artifact)),
         false => skript_host::printable(&text(&artifact)).into_owned(),
@@ -80,6 +75,11 @@ fn kind(port: &Port) -> String {
     )
 }
 
+/// The size of embedded weights.
+fn weight_bytes(artifact: &Artifact) -> Option<usize> {
+    artifact.embedded.as_ref().map(|e| e.data().len())
+}
+
 fn text(artifact: &Artifact) -> String {
     let mut text = format!(
         "processor   {} ({})\nfeatures    {}\n",
@@ -93,8 +93,12 @@ fn text(artifact: &Artifact) -> String {
             text += &format!("    {}: {}\n", port.name, kind(port));
         }
     }
+    let weights = match weight_bytes(artifact) {
+        Some(bytes) => format!("weights     {bytes} bytes, embedded\n"),
+        None => String::new(),
+    };
     text + &format!(
-        "code        {} bytes\nmemory      {} bytes of arena\n",
+        "code        {} bytes\n{weights}memory      {} bytes of arena\n",
         artifact.object.len(),
         artifact.arena.size
     )
@@ -106,6 +110,7 @@ fn json(artifact: &Artifact) -> Json {
         "cpu": artifact.target.cpu,
         "features": features(artifact),
         "code_bytes": artifact.object.len(),
+        "weight_bytes": weight_bytes(artifact),
         "arena_bytes": artifact.arena.size,
     });
     for (title, ports) in roles(artifact) {
