@@ -108,4 +108,5 @@ def main():
     library.skript_free(instance)
 
 
-main()
+if __name__ == "__main__":
+    main()
