@@ -74,12 +74,16 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerCopiesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerIntrinsicsPass(void);
 /* --skript-lower-invocations */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerInvocationsPass(void);
+/* --skript-mark-steps */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMarkStepsPass(void);
 /* --skript-merge-duplicates */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeDuplicatesPass(void);
 /* --skript-name-entry */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNameEntryPass(void);
 /* --skript-number-checks */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNumberChecksPass(void);
+/* --skript-number-steps */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateNumberStepsPass(void);
 /* --skript-open-arguments */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateOpenArgumentsPass(void);
 /* --skript-outline-parts */
