@@ -15,6 +15,9 @@ use skript_semantics::{Scalar, ScalarOp};
 /// Points that use each element of a tensor that is tested: at least as many.
 const LEAST_REUSE: i64 = 16;
 
+/// The name of the location of the test.
+const TEST: &str = "are finite";
+
 /// Whether the elements of operands are finite, as a bool before the formula. `None` if the test may cost more than the guard, or if
 /// an extent is dynamic.
 ///
@@ -30,7 +33,7 @@ pub(crate) fn are_finite<'c: 'a, 'a>(
         return Ok(None);
     }
     // The test is no work of the operator's own.
-    let at = &at.with_location(Location::unknown(at.context));
+    let at = &at.with_location(Location::name(at.context, TEST, at.location));
     let flag = types::flag(at.context);
     let mut all: Option<Value<'c, 'a>> = None;
     for operand in operands {

@@ -6,7 +6,7 @@
 //! ends the step before.
 
 use super::work::{self, Count};
-use super::{OPERATORS, Role, UNCOUNTED, WEIGHT, lists};
+use super::{OPERATORS, Role, UNCOUNTED, WEIGHT, is_mark, lists};
 use crate::ir::{self, Builder, attributes, context, location, ops};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -21,6 +21,9 @@ pub(crate) const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, _| {
+        if ir::nested(root).into_iter().any(is_mark) {
+            return Ok(());
+        }
         let entry = ir::entry(root)?;
         for block in ir::blocks(entry) {
             mark_block(block)?;

@@ -29,6 +29,9 @@ pub(crate) const PASS: Pass = Pass {
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::MemRef],
     run: |root, _, rewriter| {
+        if root.has_attribute(TABLE) {
+            return Ok(());
+        }
         let entry = ir::entry(root)?;
         let mut effects = Effects::new(func::functions(root));
         let mut rows = Vec::new();
