@@ -15,6 +15,7 @@ use super::caller::{
 };
 use super::elementwise::Merged;
 use super::kernel::kernel;
+use super::nest::Address;
 use super::packing::Packing;
 use super::plan::{Plan, Vectors};
 use super::reading::read;
@@ -356,7 +357,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         };
         let mut plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
         // Elsewhere than along rows of the output, the first value is combined last.
-        let is_apart = || reduction.nest.output().map(|o| o.strides[plan.lanes_loop]) != Some(1);
+        let stride = |own: &Address| own.strides.get(plan.lanes_loop).copied();
+        let is_apart = || reduction.nest.output().and_then(stride) != Some(1);
         if reduction.nest.keeps_order && is_apart() && !reduction.body.starts_with_identity() {
             return None;
         }
