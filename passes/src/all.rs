@@ -4,7 +4,8 @@
 use crate::pipeline;
 use crate::structure;
 use crate::{
-    codegen, duplicates, elementwise, extents, formula, invoke, named, prepare, profile, schedule,
+    codegen, duplicates, elementwise, extents, formula, invoke, layout, named, prepare, profile,
+    schedule,
 };
 use skript_dialect::Pass;
 
@@ -42,6 +43,7 @@ pub const ALL: &[Pass] = &[
     schedule::vectorize::PASS,
     schedule::interchange::PASS,
     prepare::fold_scales::PASS,
+    layout::PASS,
     prepare::PASS,
     profile::number::PASS,
     codegen::arguments::PASS,

@@ -223,7 +223,7 @@ pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String
 
 fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
     let mut stages = vec![
-        stages::bufferize(target.fast_math),
+        stages::bufferize(target),
         stages::schedule(target),
         stages::prepare(),
     ];

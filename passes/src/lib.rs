@@ -18,6 +18,7 @@ pub mod fast_math;
 mod formula;
 mod invoke;
 pub mod ir;
+mod layout;
 mod named;
 pub mod pipeline;
 pub(crate) mod prepare;

@@ -2,11 +2,12 @@
 //! Operations of the dialect `linalg`.
 
 use super::typed::{self, typed};
-use super::{attributes, ops};
+use super::{attributes, maps, mutation, operations, ops};
 use melior::Context;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike};
+use skript_symbolic::Affine;
 
 typed! {
     /// `linalg.generic`: a loop nest with one payload.
@@ -67,4 +68,61 @@ impl<'c: 'a, 'a> Generic<'c, 'a> {
     pub(crate) fn body(self) -> Option<BlockRef<'c, 'a>> {
         self.op().region(0).ok()?.first_block()
     }
+}
+
+/// Puts the loops of a `linalg.generic` in another order: `order` lists them by their old numbers, outermost first. An operation whose
+/// maps have more than linear forms stays as it is.
+pub(crate) fn reorder_loops<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    order: &[usize],
+    context: &'c Context,
+) {
+    let Some(generic) = Generic::cast(op) else {
+        return;
+    };
+    let Some(attributes) = in_order(generic, order, context) else {
+        return;
+    };
+    for (name, attribute) in attributes {
+        mutation::set(op, name, attribute);
+    }
+    for index in generic.body().map(operations).unwrap_or_default() {
+        let new = index_of(index).and_then(|old| order.iter().position(|o| *o == old));
+        if let Some(new) = new {
+            let new = attributes::i64(context, i64::try_from(new).unwrap_or(i64::MAX));
+            mutation::set(index, "dim", new);
+        }
+    }
+}
+
+/// The attributes that are listed by loop, in an order of the loops.
+fn in_order<'c: 'a, 'a>(
+    generic: Generic<'c, 'a>,
+    order: &[usize],
+    context: &'c Context,
+) -> Option<[(&'static str, Attribute<'c>); 2]> {
+    let mut renamed = vec![Affine::default(); order.len()];
+    for (new, old) in order.iter().enumerate() {
+        *renamed.get_mut(*old)? = Affine::index(new);
+    }
+    // The extents have no effect on linear forms.
+    let extents = vec![1; order.len()];
+    let mut indexing = Vec::new();
+    for map in generic.indexing_maps() {
+        let forms = maps::forms(map)?.into_iter();
+        let forms = forms.map(|form| form.substitute(&renamed, &extents));
+        indexing.push(maps::map(
+            context,
+            order.len(),
+            &forms.collect::<Option<Vec<_>>>()?,
+        )?);
+    }
+    let iterators = typed::array(generic.op(), "iterator_types");
+    let iterators = order.iter().map(|old| iterators.get(*old).copied());
+    let iterators: Vec<_> = iterators.collect::<Option<_>>()?;
+    let list = |all: &[Attribute<'c>]| ArrayAttribute::new(context, all).into();
+    Some([
+        ("indexing_maps", list(&indexing)),
+        ("iterator_types", list(&iterators)),
+    ])
 }

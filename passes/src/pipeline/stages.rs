@@ -147,12 +147,15 @@ fn fast_math(level: FastMath) -> &'static [&'static str] {
 }
 
 /// From tensors or loops to buffers.
-pub(crate) fn bufferize(level: FastMath) -> Stage {
+pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
+    let before = fast_math(target.fast_math);
+    let layouts = [format!("skript-assign-layouts{{{}}}", schedules(target))];
+    let passes = before.iter().copied();
+    let passes = passes.chain(layouts.iter().map(String::as_str));
+    let passes = passes.chain(of(BUFFERIZE, Modules::Models));
     Stage {
         name: "bufferize",
-        passes: [fast_math(level), &of(BUFFERIZE, Modules::Models)]
-            .concat()
-            .join(","),
+        passes: passes.collect::<Vec<_>>().join(","),
     }
 }
 
@@ -168,6 +171,17 @@ pub(crate) fn to_llvm_any() -> Vec<&'static str> {
 
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
 pub(crate) fn schedule(target: &TargetDescription) -> Stage {
+    let options = schedules(target);
+    Stage {
+        name: "schedule",
+        passes: format!(
+            "skript-fill-borders,skript-vectorize-reductions{{{options}}},skript-interchange-reductions,canonicalize,cse"
+        ),
+    }
+}
+
+/// The options of passes that plan kernels.
+fn schedules(target: &TargetDescription) -> String {
     let processor = &target.processor;
     let (bits, registers) = (processor.vector_bits, processor.vector_registers);
     let cache = processor.l2;
@@ -176,12 +190,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
         FastMath::None => " keep-order=true",
         FastMath::Default => "",
     };
-    Stage {
-        name: "schedule",
-        passes: format!(
-            "skript-fill-borders,skript-vectorize-reductions{{vector-bits={bits} vector-registers={registers} cache-bytes={cache}{order}}},skript-interchange-reductions,canonicalize,cse"
-        ),
-    }
+    format!("vector-bits={bits} vector-registers={registers} cache-bytes={cache}{order}")
 }
 
 /// Marks where the steps of the code begin: before schedules, and after the preparation.
@@ -223,7 +232,7 @@ pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
 pub(crate) fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
     let mut stages = vec![
         lower(lowering, keep),
-        bufferize(target.fast_math),
+        bufferize(target),
         schedule(target),
         prepare(),
     ];

@@ -11,19 +11,18 @@
 //! Requires: reals of f32 or f64, weights and operands that are variables without updates, or computed from such. The sum has no
 //! other user and starts as zero, or as a constant along the channels.
 
-use super::constants::variables;
+use super::constant_tensors::ConstantTensors;
 use crate::elementwise::hoist_invariants::{Payload, compute, hoist};
 use crate::ir::linalg::{Fill, Generic, Yield};
-use crate::ir::outline::captured;
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, ValueKey, linalg, maps, mutation, ops, types};
+use crate::ir::{self, Builder, linalg, maps, mutation, ops, types};
 use crate::structure::Affine;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, PassError, op};
 use skript_semantics::Scalar;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// The pass `skript-fold-scales`.
 pub(crate) const PASS: Pass = Pass {
@@ -33,7 +32,7 @@ pub(crate) const PASS: Pass = Pass {
     dependent_dialects: &[Dialect::Arith, Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
         for function in named(root, ops::func::FUNC) {
-            let variables: HashSet<ValueKey> = variables(function).into_keys().collect();
+            let variables = ConstantTensors::of(function);
             if variables.is_empty() {
                 continue;
             }
@@ -52,30 +51,6 @@ pub(crate) const PASS: Pass = Pass {
     },
     ..Pass::NONE
 };
-
-/// Operations between a variable and a value that is computed from it: as many are looked at.
-const DEEPEST: usize = 8;
-
-/// Whether a tensor is computed from variables alone.
-fn is_constant(value: Value, variables: &HashSet<ValueKey>, depth: usize) -> bool {
-    let Some((definition, _)) = ir::definition(value) else {
-        return variables.contains(&ValueKey::of(value));
-    };
-    let is_pure = matches!(
-        ir::name(definition).as_str(),
-        ops::arith::CONSTANT
-            | ops::linalg::GENERIC
-            | ops::linalg::FILL
-            | ops::tensor::COLLAPSE_SHAPE
-            | ops::tensor::EMPTY
-            | ops::tensor::EXPAND_SHAPE
-    );
-    is_pure
-        && depth > 0
-        && captured(definition)
-            .into_iter()
-            .all(|value| is_constant(value, variables, depth - 1))
-}
 
 /// The sum of products.
 struct Sum<'c, 'a> {
@@ -96,7 +71,7 @@ struct Start<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Sum<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>, variables: &HashSet<ValueKey>) -> Option<Self> {
+    fn of(op: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
         let generic = Generic::cast(op)?;
         let maps = generic.indexing_maps();
         let subscripts: Vec<Vec<Affine>> = maps
@@ -126,7 +101,7 @@ impl<'c: 'a, 'a> Sum<'c, 'a> {
         let constants: Vec<usize> = (0..2)
             .filter(|n| {
                 op.operand(*n)
-                    .is_ok_and(|operand| is_constant(operand, variables, DEEPEST))
+                    .is_ok_and(|operand| variables.contains(operand))
             })
             .collect();
         let [weights] = constants.as_slice() else {
@@ -172,7 +147,7 @@ fn is_zero(value: Value) -> bool {
 fn start<'c: 'a, 'a>(
     value: Value<'c, 'a>,
     sum: OperationRef<'c, 'a>,
-    variables: &HashSet<ValueKey>,
+    variables: &ConstantTensors,
 ) -> Option<Option<Start<'c, 'a>>> {
     let (op, _) = ir::definition(value)?;
     if let Some(fill) = Fill::cast(op) {
@@ -197,7 +172,7 @@ fn start<'c: 'a, 'a>(
         && op.result_count() == 1
         && ir::users(value).len() == 1
         && op.block() == sum.block()
-        && is_constant(op.operand(0).ok()?, variables, DEEPEST);
+        && variables.contains(op.operand(0).ok()?);
     let dimensions = dimensions.collect::<Option<_>>()?;
     is_copy.then_some(Some(Start { op, dimensions }))
 }
@@ -216,7 +191,7 @@ struct Fold<'c, 'a> {
 
 impl<'c: 'a, 'a> Fold<'c, 'a> {
     /// The first sum that the operation scales.
-    fn of(follower: OperationRef<'c, 'a>, variables: &HashSet<ValueKey>) -> Option<Self> {
+    fn of(follower: OperationRef<'c, 'a>, variables: &ConstantTensors) -> Option<Self> {
         let generic = Generic::cast(follower)?;
         let is_map = !generic.reductions().contains(&true);
         let inputs = follower
@@ -230,7 +205,7 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
     fn of_operand(
         follower: OperationRef<'c, 'a>,
         position: usize,
-        variables: &HashSet<ValueKey>,
+        variables: &ConstantTensors,
     ) -> Option<Self> {
         let operand = follower.operand(position).ok()?;
         let (op, _) = ir::definition(operand)?;
@@ -291,7 +266,7 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
         &self,
         payload: &Payload<'c, 'a>,
         value: Value<'c, 'a>,
-        variables: &HashSet<ValueKey>,
+        variables: &ConstantTensors,
     ) -> bool {
         let needed = payload.needed(std::iter::once(value), &[]);
         let inputs = payload
@@ -302,7 +277,7 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
             let stands_before = ir::definition(value).is_none_or(|(own, _)| {
                 own.block() == self.sum.op.block() && ir::is_before(own, self.sum.op)
             });
-            stands_before && is_constant(value, variables, DEEPEST)
+            stands_before && variables.contains(value)
         };
         let mut used = needed.iter().flat_map(|op| op.operands()).chain([value]);
         used.all(|value| {

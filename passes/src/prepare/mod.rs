@@ -10,6 +10,7 @@
 //! `skript.prepared_size`, the bytes of the array, if there is one, and `skript.prepared_arguments`, the positions of the
 //! variables that the entry no longer reads.
 
+pub(crate) mod constant_tensors;
 pub(crate) mod constants;
 pub(crate) mod fold_scales;
 

@@ -6,13 +6,10 @@
 //! elements of all operands becomes the innermost one, so LLVM computes one sum per vector lane. Each sum has the same
 //! terms in the same order. It applies above all to reductions over dynamic extents.
 
-use crate::ir::builder::{only_block, operations};
-use crate::ir::copy::operation_name;
-use crate::ir::ops;
 use crate::ir::walk::named;
-use crate::ir::{attributes, maps, mutation};
+use crate::ir::{linalg, maps, ops};
 use crate::structure::Affine;
-use melior::ir::attribute::{ArrayAttribute, IntegerAttribute};
+use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{Attribute, ShapedTypeLike, ValueLike};
@@ -31,13 +28,7 @@ pub const PASS: Pass = Pass {
             let Some(nest) = Nest::of(op) else { continue };
             if let Some(row) = nest.row() {
                 let order = nest.with_innermost(row);
-                let attributes = nest.in_order(&order, rewriter.context());
-                for (name, attribute) in attributes.into_iter().flatten() {
-                    mutation::set(op, name, attribute);
-                }
-                for index in operations(only_block(op.region(0)?)?) {
-                    renumber(index, &order, rewriter.context());
-                }
+                linalg::reorder_loops(op, &order, rewriter.context());
             }
         }
         Ok(())
@@ -104,36 +95,6 @@ impl<'c> Nest<'c> {
         let others = (0..self.iterators.len()).filter(|number| *number != row);
         others.chain([row]).collect()
     }
-
-    /// Permutes attributes that are listed by loop.
-    fn in_order(
-        &self,
-        order: &[usize],
-        context: &'c melior::Context,
-    ) -> Option<[(&'static str, Attribute<'c>); 2]> {
-        let mut renamed = vec![Affine::default(); order.len()];
-        for (new, old) in order.iter().enumerate() {
-            *renamed.get_mut(*old)? = Affine::index(new);
-        }
-        // The extents have no effect on linear forms.
-        let extents = vec![1; order.len()];
-        let mut indexing = Vec::new();
-        for forms in &self.forms {
-            let forms = forms.iter().map(|f| f.substitute(&renamed, &extents));
-            indexing.push(maps::map(
-                context,
-                order.len(),
-                &forms.collect::<Option<Vec<_>>>()?,
-            )?);
-        }
-        let iterators = order.iter().map(|old| self.iterators.get(*old).copied());
-        let iterators: Vec<_> = iterators.collect::<Option<_>>()?;
-        let list = |all: &[Attribute<'c>]| ArrayAttribute::new(context, all).into();
-        Some([
-            ("indexing_maps", list(&indexing)),
-            ("iterator_types", list(&iterators)),
-        ])
-    }
 }
 
 /// The stride of an operand along a loop, in elements: 0 or 1; `None` if it is larger.
@@ -150,16 +111,4 @@ fn strides(forms: &[Affine], r#type: &MemRefType, number: usize) -> Option<i64> 
         }
     }
     (moved <= 1).then_some(moved)
-}
-
-/// Renumbers a `linalg.index` so that it refers to the same loop as before.
-fn renumber<'c: 'a, 'a>(op: OperationRef<'c, 'a>, order: &[usize], context: &'c melior::Context) {
-    let asked = op.attribute("dim").ok();
-    let asked = asked.and_then(|dim| IntegerAttribute::try_from(dim).ok());
-    let old = asked.and_then(|dim| usize::try_from(dim.value()).ok());
-    let new = old.and_then(|old| order.iter().position(|o| *o == old));
-    if let (Some(new), ops::linalg::INDEX) = (new, operation_name(op).as_str()) {
-        let new = attributes::i64(context, i64::try_from(new).unwrap_or(i64::MAX));
-        mutation::set(op, "dim", new);
-    }
 }

@@ -20,6 +20,7 @@ mod predicates;
 pub mod reading;
 mod scalars;
 pub mod signature;
+pub mod target;
 mod tile;
 pub mod tiling;
 mod transpose;

@@ -89,7 +89,12 @@ impl Plan {
         if !reduces || nest.volume() < 4 * lanes {
             return None;
         }
-        let (mode, lanes_loop, packed) = select(nest, vectors, used_dimensions)?;
+        let Selected {
+            mode,
+            lanes_loop,
+            packed,
+            ..
+        } = select(nest, vectors, used_dimensions)?;
         let of_kind = |kind| {
             (0..nest.loops.len()).filter(move |&l| l != lanes_loop && nest.loops[l].kind == kind)
         };
@@ -354,12 +359,22 @@ const PACKING_ROWS: f64 = 48.0;
 /// The steps of a reduction that it costs to write a vector whose elements are apart.
 const SCATTER_STEPS: f64 = 8.0;
 
+/// The share of the peak rate that a nest is estimated to reach; `None` if plain loops are as fast as a tile.
+pub(crate) fn share_of_peak(nest: &Nest, vectors: Vectors) -> Option<f64> {
+    select(nest, vectors, &[]).map(|selected| selected.share)
+}
+
+/// What the lanes are.
+struct Selected {
+    mode: LaneMode,
+    lanes_loop: usize,
+    packed: Option<usize>,
+    /// The estimated share of the peak rate.
+    share: f64,
+}
+
 /// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
-fn select(
-    nest: &Nest,
-    vectors: Vectors,
-    used_dimensions: &[usize],
-) -> Option<(LaneMode, usize, Option<usize>)> {
+fn select(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Selected> {
     let lanes = vectors.lanes;
     let filled = |l: usize| {
         let extent = nest.loops[l].extent;
@@ -406,9 +421,19 @@ fn select(
         .max_by(|a, b| a.0.total_cmp(&b.0));
     match (plain, packed) {
         (plain, Some((best, l, operand))) if best > share * 1.05 || plain.is_none() => {
-            Some((LaneMode::Output, l, Some(operand)))
+            Some(Selected {
+                mode: LaneMode::Output,
+                lanes_loop: l,
+                packed: Some(operand),
+                share: best,
+            })
         }
-        (plain, _) => plain.map(|(mode, l)| (mode, l, None)),
+        (plain, _) => plain.map(|(mode, l)| Selected {
+            mode,
+            lanes_loop: l,
+            packed: None,
+            share,
+        }),
     }
 }
 

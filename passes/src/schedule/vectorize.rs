@@ -17,9 +17,10 @@ use super::elementwise::Merged;
 use super::kernel::kernel;
 use super::nest::Address;
 use super::packing::Packing;
-use super::plan::{Plan, Vectors};
+use super::plan::Plan;
 use super::reading::read;
 use super::signature::Signature;
+use super::target::Target;
 use super::tiling::Steps;
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
@@ -29,7 +30,7 @@ use crate::ir::{self, append_functions, erase, linalg, location, ops};
 use crate::prepare::constants::Constants;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Location, Value};
-use skript_dialect::{Dialect, Pass, PassError, PassOption};
+use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-vectorize-reductions`; see [`vectorize`].
@@ -45,64 +46,13 @@ pub const PASS: Pass = Pass {
         Dialect::Ub,
         Dialect::Vector,
     ],
-    options: &[
-        PassOption {
-            name: "vector-bits",
-            summary: "bits of a vector register",
-            default: "512",
-        },
-        PassOption {
-            name: "vector-registers",
-            summary: "number of vector registers",
-            default: "32",
-        },
-        PassOption {
-            name: "cache-bytes",
-            summary: "bytes of the cache of one core that holds what a kernel reads again",
-            default: "1048576",
-        },
-        PassOption {
-            name: "keep-order",
-            summary: "combine reals in the order of the loops",
-            default: "false",
-        },
-    ],
+    options: Target::OPTIONS,
     run: |root, options, _| {
-        let vector_bits: i64 = options.get("vector-bits")?;
-        if vector_bits < 64 || vector_bits.count_ones() != 1 {
-            return Err(PassError::from(format!(
-                "option vector-bits is {vector_bits}, which is not a power of two from 64 on"
-            )));
-        }
-        let vector_registers: i64 = options.get("vector-registers")?;
-        if !(8..=256).contains(&vector_registers) {
-            return Err(PassError::from(format!(
-                "option vector-registers is {vector_registers}, which is not between 8 and 256"
-            )));
-        }
-        let target = Target {
-            vector_bits,
-            vector_registers,
-            cache_bytes: options.get("cache-bytes")?,
-            keep_order: options.get("keep-order")?,
-        };
+        let target = Target::of(options)?;
         vectorize(root, target).map_err(PassError::from)?;
         Ok(())
     },
 };
-
-/// The vector registers of the target.
-#[derive(Clone, Copy, Debug)]
-pub struct Target {
-    /// Bits of one vector register.
-    pub vector_bits: i64,
-    /// The number of vector registers.
-    pub vector_registers: i64,
-    /// Bytes of the cache of level 2.
-    pub cache_bytes: i64,
-    /// Whether sums and products of reals are computed in the order of the loops.
-    pub keep_order: bool,
-}
 
 /// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can compute; returns their
 /// number.
@@ -349,12 +299,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
                     .unwrap_or(64)
             })
             .max()?;
-        let vectors = Vectors {
-            lanes: target.vector_bits / bits,
-            bytes: target.vector_bits / 8,
-            registers: target.vector_registers,
-            cache: target.cache_bytes * 8 / bits,
-        };
+        let vectors = target.vectors(bits);
         let mut plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
         // Elsewhere than along rows of the output, the first value is combined last.
         let stride = |own: &Address| own.strides.get(plan.lanes_loop).copied();

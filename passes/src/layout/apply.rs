@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Gives tensors their layouts: permutes types, maps and slices, and copies at the borders.
+
+use super::classes::{Classes, definition_is_cloned, stored};
+use super::node::Node;
+use super::{Last, order};
+use crate::ir::linalg::{self, reorder_loops};
+use crate::ir::shape::InsertSlice;
+use crate::ir::{self, Builder, attributes, maps, mutation, ops, typed, types};
+use crate::structure::Affine;
+use melior::Context;
+use melior::ir::attribute::ArrayAttribute;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Type, Value, ValueLike};
+use skript_dialect::{PassError, op};
+
+/// Changes the function.
+pub(super) fn apply<'c: 'a, 'a>(
+    classes: &Classes<'c, 'a>,
+    layouts: &[Last],
+    context: &'c Context,
+) -> Result<(), PassError> {
+    if layouts.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let apply = Apply {
+        classes,
+        layouts,
+        context,
+    };
+    for value in classes.members.iter().flatten() {
+        let last = apply.layout(*value);
+        if last.is_some() {
+            apply.restore(*value)?;
+            mutation::retype(*value, stored(value.r#type(), last));
+        }
+    }
+    for slice in &classes.slices {
+        apply.slice(*slice)?;
+    }
+    for node in &classes.nodes {
+        apply.node(node)?;
+    }
+    Ok(())
+}
+
+struct Apply<'t, 'c, 'a> {
+    classes: &'t Classes<'c, 'a>,
+    layouts: &'t [Last],
+    context: &'c Context,
+}
+
+impl<'c: 'a, 'a> Apply<'_, 'c, 'a> {
+    fn layout(&self, value: Value) -> Last {
+        let class = self.classes.class(value)?;
+        self.layouts.get(class).copied().flatten()
+    }
+
+    /// Gives the users that need row-major order a copy of a member.
+    fn restore(&self, value: Value<'c, 'a>) -> Result<(), PassError> {
+        let users = self.classes.borders(value);
+        let definition = ir::definition(value).filter(|_| !users.is_empty());
+        let Some((definition, _)) = definition else {
+            return Ok(());
+        };
+        let r#type = value.r#type();
+        let rank = types::extents(r#type).map_or(0, |extents| extents.len());
+        let subscripts = order(rank, self.layout(value));
+        let all: Vec<usize> = (0..rank).collect();
+        let next = definition.next_in_block();
+        let at = Builder::before(self.context, next.ok_or("a tensor at the end of a block")?)?;
+        let at = at.with_location(definition.location());
+        let copy = copy(value, [&subscripts, &all], r#type, &at)?;
+        for user in users {
+            for (position, operand) in user.operands().enumerate() {
+                if operand == value {
+                    mutation::set_operand(user, position, copy);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn slice(&self, slice: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        let result: Value = slice.result(0)?.into();
+        let Some(last) = self.layout(result) else {
+            return Ok(());
+        };
+        for name in ["static_offsets", "static_sizes", "static_strides"] {
+            let row_major = typed::i64s(slice, name);
+            let permuted = order(row_major.len(), Some(last)).into_iter();
+            let permuted: Vec<i64> = permuted.filter_map(|d| row_major.get(d).copied()).collect();
+            mutation::set(slice, name, attributes::i64s(self.context, &permuted));
+        }
+        if let Some(insertion) = InsertSlice::cast(slice) {
+            let destination = insertion.destination()?;
+            mutation::set_operand(slice, 1, self.cloned(destination, last, slice)?);
+            let source = insertion.source()?;
+            if self.layout(source).is_none() {
+                let at = Builder::before(self.context, slice)?;
+                mutation::set_operand(slice, 0, permuted(source, last, &at)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&self, node: &Node<'c, 'a>) -> Result<(), PassError> {
+        let results: Vec<Last> = node.op.results().map(|r| self.layout(r.into())).collect();
+        let Some(output) = node.outputs().first() else {
+            return Ok(());
+        };
+        let lanes = results
+            .first()
+            .copied()
+            .flatten()
+            .and_then(|last| output.contiguous(Some(last), node.parallels()));
+        let mut own_maps = Vec::new();
+        let mut is_changed = false;
+        for (position, operand) in node.operands.iter().enumerate() {
+            let result = position.checked_sub(node.inputs);
+            let last = match result {
+                Some(result) => results.get(result).copied().flatten(),
+                None => self.layout(operand.value),
+            };
+            let weights = lanes.filter(|_| result.is_none() && operand.is_read);
+            let weights = weights.and_then(|l| node.stored_last(operand, l));
+            if let (Some(_), Some(last)) = (result, last) {
+                let init = self.cloned(operand.value, last, node.op)?;
+                mutation::set_operand(node.op, position, init);
+            }
+            if let Some(last) = weights {
+                let at = Builder::before(self.context, node.op)?;
+                let copy = permuted(operand.value, last, &at)?;
+                mutation::set_operand(node.op, position, copy);
+            }
+            let last = last.or(weights);
+            is_changed |= last.is_some();
+            let subscripts = order(operand.subscripts.len(), last).into_iter();
+            let subscripts: Vec<Affine> = subscripts
+                .filter_map(|d| operand.subscripts.get(d).cloned())
+                .collect();
+            let map = maps::map(self.context, node.extents.len(), &subscripts);
+            own_maps.push(map.ok_or("a map that MLIR does not parse")?);
+        }
+        if !is_changed {
+            return Ok(());
+        }
+        let list = ArrayAttribute::new(self.context, &own_maps).into();
+        mutation::set(node.op, "indexing_maps", list);
+        if let Some(order) = loops(node, results.first().copied().flatten()) {
+            reorder_loops(node.op, &order, self.context);
+        }
+        Ok(())
+    }
+
+    /// An empty or filled tensor again, in a layout; other tensors, which have it, are returned as they are.
+    fn cloned(
+        &self,
+        value: Value<'c, 'a>,
+        last: usize,
+        user: OperationRef<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        if self.classes.class(value).is_some() || !definition_is_cloned(value) {
+            return Ok(value);
+        }
+        let Some((definition, _)) = ir::definition(value) else {
+            return Ok(value);
+        };
+        let mut operands: Vec<Value> = definition.operands().collect();
+        if let Some(destination) = operands.last_mut()
+            && types::extents(destination.r#type()).is_some()
+        {
+            // The empty tensor that is filled.
+            *destination = self.cloned(*destination, last, user)?;
+        }
+        let r#type = stored(value.r#type(), Some(last));
+        let clone = op::clone_with(&definition, &operands, &[r#type]);
+        let at = Builder::before(self.context, user)?;
+        Ok(at.insert(clone).result(0)?.into())
+    }
+}
+
+/// The loops in the order in which the result is stored, reductions where they are.
+fn loops(node: &Node, last: Last) -> Option<Vec<usize>> {
+    last?;
+    let output = node.outputs().first()?;
+    let stored = order(output.subscripts.len(), last).into_iter();
+    let stored = stored.map(|d| output.subscripts.get(d)?.as_index());
+    let mut stored = stored.collect::<Option<Vec<usize>>>()?.into_iter();
+    let loops = node.reductions.iter().enumerate();
+    let loops = loops.map(|(l, reduces)| if *reduces { Some(l) } else { stored.next() });
+    let loops: Vec<usize> = loops.collect::<Option<_>>()?;
+    let mut sorted = loops.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    (sorted.len() == loops.len()).then_some(loops)
+}
+
+/// A copy of a row-major tensor in a layout.
+fn permuted<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    last: usize,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let rank = types::extents(value.r#type()).map_or(0, |extents| extents.len());
+    let order = order(rank, Some(last));
+    // Dimension `d` of the source is where it stands in the order.
+    let subscripts: Vec<usize> = (0..rank)
+        .filter_map(|d| order.iter().position(|own| *own == d))
+        .collect();
+    let all: Vec<usize> = (0..rank).collect();
+    copy(
+        value,
+        [&subscripts, &all],
+        stored(value.r#type(), Some(last)),
+        at,
+    )
+}
+
+/// A new tensor of a type whose elements at the second subscripts are those of another one at the first.
+fn copy<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    subscripts: [&[usize]; 2],
+    r#type: Type<'c>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let element = types::element_of(r#type).ok_or("a tensor without an element type")?;
+    let rank = types::extents(r#type).map_or(0, |extents| extents.len());
+    let sizes = at.dynamic_extents(value)?;
+    let empty = at.value(ops::tensor::EMPTY, &sizes, &[], r#type)?;
+    let map = |own: &[usize]| {
+        let forms: Vec<Affine> = own.iter().copied().map(Affine::index).collect();
+        maps::map(at.context, rank, &forms).ok_or("a map that MLIR does not parse")
+    };
+    let [from, to] = subscripts;
+    let maps = [map(from)?, map(to)?];
+    let (region, body, arguments) = at.region(&[element, element]);
+    let read = arguments.first().ok_or("a payload without arguments")?;
+    body.create(ops::linalg::YIELD, &[*read], &[], &[], Vec::new())?;
+    let attributes = linalg::generic_attributes(at.context, &maps, vec![false; rank], [1, 1]);
+    let generic = at.create(
+        ops::linalg::GENERIC,
+        &[value, empty],
+        &attributes.ok_or("linalg is not loaded")?,
+        &[r#type],
+        vec![region],
+    )?;
+    Ok(generic.result(0)?.into())
+}

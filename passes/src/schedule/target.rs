@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What schedules know of the target, as options of passes.
+
+use super::plan::Vectors;
+use skript_dialect::{Options, PassError, PassOption};
+
+/// The vector registers and the cache of the target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Bits of one vector register.
+    pub vector_bits: i64,
+    /// The number of vector registers.
+    pub vector_registers: i64,
+    /// Bytes of the cache of level 2.
+    pub cache_bytes: i64,
+    /// Whether sums and products of reals are computed in the order of the loops.
+    pub keep_order: bool,
+}
+
+impl Target {
+    /// The options of a pass whose decisions depend on the target.
+    pub(crate) const OPTIONS: &'static [PassOption] = &[
+        PassOption {
+            name: "vector-bits",
+            summary: "bits of a vector register",
+            default: "512",
+        },
+        PassOption {
+            name: "vector-registers",
+            summary: "number of vector registers",
+            default: "32",
+        },
+        PassOption {
+            name: "cache-bytes",
+            summary: "bytes of the cache of one core that holds what a kernel reads again",
+            default: "1048576",
+        },
+        PassOption {
+            name: "keep-order",
+            summary: "combine reals in the order of the loops",
+            default: "false",
+        },
+    ];
+
+    /// The values of [`Target::OPTIONS`].
+    ///
+    /// # Errors
+    /// A value that no processor has.
+    pub(crate) fn of(options: &Options) -> Result<Self, PassError> {
+        let vector_bits: i64 = options.get("vector-bits")?;
+        if vector_bits < 64 || vector_bits.count_ones() != 1 {
+            return Err(PassError::from(format!(
+                "option vector-bits is {vector_bits}, which is not a power of two from 64 on"
+            )));
+        }
+        let vector_registers: i64 = options.get("vector-registers")?;
+        if !(8..=256).contains(&vector_registers) {
+            return Err(PassError::from(format!(
+                "option vector-registers is {vector_registers}, which is not between 8 and 256"
+            )));
+        }
+        Ok(Target {
+            vector_bits,
+            vector_registers,
+            cache_bytes: options.get("cache-bytes")?,
+            keep_order: options.get("keep-order")?,
+        })
+    }
+
+    /// The registers for elements of so many bits.
+    pub(crate) fn vectors(self, bits: i64) -> Vectors {
+        Vectors {
+            lanes: self.vector_bits / bits,
+            bytes: self.vector_bits / 8,
+            registers: self.vector_registers,
+            cache: self.cache_bytes * 8 / bits,
+        }
+    }
+}
