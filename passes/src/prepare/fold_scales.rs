@@ -342,8 +342,9 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
         let own = self.loops.iter().map(|(_, d)| sum.weights_dimension(*d));
         let own: Vec<usize> = own.collect::<Option<_>>().ok_or("weights that changed")?;
         let weights = sum.op.operand(sum.weights)?;
-        let weights = scaled(weights, scale, &own, &before)?;
-        mutation::set_operand(sum.op, sum.weights, weights);
+        let folded = scaled(weights, scale, &own, &before)?;
+        mutation::set_operand(sum.op, sum.weights, folded);
+        test_again(sum.op, weights, folded, &before)?;
         if let Some(start) = &sum.start {
             let own = self.loops.iter();
             let own = own.map(|(_, d)| start.dimensions.iter().position(|own| own == d));
@@ -354,6 +355,86 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
             mutation::set_operand(start.op, 0, value);
         }
         Ok(follower)
+    }
+}
+
+/// What the payload of a sum uses from outside that is computed from the weights, as whether they are finite, follows from the folded
+/// weights instead.
+fn test_again<'c: 'a, 'a>(
+    sum: OperationRef<'c, 'a>,
+    weights: Value<'c, 'a>,
+    folded: Value<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<(), PassError> {
+    for user in ir::nested(sum) {
+        for (position, operand) in user.operands().enumerate() {
+            let is_scalar = types::extents(operand.r#type()).is_none();
+            let again = match is_scalar {
+                true => computed_again(operand, weights, folded, DEEPEST, at)?,
+                false => None,
+            };
+            if let Some(again) = again {
+                mutation::set_operand(user, position, again);
+                erase_unused(operand, DEEPEST);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Operations of a test of weights: as many are looked at.
+const DEEPEST: usize = 8;
+
+/// The value computed with another tensor in place of `old`; `None` if it is not computed from `old`.
+fn computed_again<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    old: Value<'c, 'a>,
+    new: Value<'c, 'a>,
+    depth: usize,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, PassError> {
+    if value == old {
+        return Ok(Some(new));
+    }
+    let definition = ir::definition(value).filter(|(op, _)| {
+        let tests = [
+            ops::arith::ANDI,
+            ops::arith::CMPF,
+            ops::linalg::GENERIC,
+            ops::tensor::EXTRACT,
+        ];
+        depth > 0 && tests.contains(&ir::name(*op).as_str())
+    });
+    let Some((op, number)) = definition else {
+        return Ok(None);
+    };
+    let mut operands: Vec<Value> = op.operands().collect();
+    let mut is_changed = false;
+    for operand in &mut operands {
+        if let Some(again) = computed_again(*operand, old, new, depth - 1, at)? {
+            *operand = again;
+            is_changed = true;
+        }
+    }
+    if !is_changed {
+        return Ok(None);
+    }
+    let results: Vec<Type> = op.results().map(|result| result.r#type()).collect();
+    let clone = op::clone_with(&op, &operands, &results);
+    Ok(Some(at.insert(clone).result(number)?.into()))
+}
+
+/// Erases what defines a value if nothing uses it.
+fn erase_unused(value: Value, depth: usize) {
+    if let Some((op, _)) = ir::definition(value)
+        && depth > 0
+        && op.results().all(|result| !op::is_used(result))
+    {
+        let operands: Vec<Value> = op.operands().collect();
+        ir::erase(op);
+        operands
+            .into_iter()
+            .for_each(|o| erase_unused(o, depth - 1));
     }
 }
 

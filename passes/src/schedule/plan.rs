@@ -359,9 +359,17 @@ const PACKING_ROWS: f64 = 48.0;
 /// The steps of a reduction that it costs to write a vector whose elements are apart.
 const SCATTER_STEPS: f64 = 8.0;
 
+/// The share of the rate of a packed kernel that one without a packed operand reaches: its vectors come from as many rows as its
+/// reduction has steps.
+const UNPACKED: f64 = 0.93;
+
 /// The share of the peak rate that a nest is estimated to reach; `None` if plain loops are as fast as a tile.
 pub(crate) fn share_of_peak(nest: &Nest, vectors: Vectors) -> Option<f64> {
-    select(nest, vectors, &[]).map(|selected| selected.share)
+    let selected = select(nest, vectors, &[])?;
+    Some(match selected.packed {
+        Some(_) => selected.share,
+        None => selected.share * UNPACKED,
+    })
 }
 
 /// What the lanes are.
