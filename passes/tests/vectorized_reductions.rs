@@ -17,7 +17,8 @@ use melior::utility::{
     parse_pass_pipeline, register_all_dialects, register_all_llvm_translations, register_all_passes,
 };
 use melior::{Context, ExecutionEngine};
-use skript_passes::schedule::vectorize::{Target, vectorize};
+use skript_passes::schedule::target::Target;
+use skript_passes::schedule::vectorize::vectorize;
 
 /// One operation: `main(a, b, out)` accumulates into `out`.
 struct Case {

@@ -51,6 +51,7 @@ create_functions! {
     skriptCreateAddEntryPass => "skript-add-entry",
     skriptCreateAnnotateLoopsPass => "skript-annotate-loops",
     skriptCreateAnnotateStructurePass => "skript-annotate-structure",
+    skriptCreateAssignLayoutsPass => "skript-assign-layouts",
     skriptCreateCheckExtentsPass => "skript-check-extents",
     skriptCreateDropClampsPass => "skript-drop-clamps",
     skriptCreateDropCoveredFillsPass => "skript-drop-covered-fills",

@@ -3,7 +3,7 @@
 //!
 //! A window or a 1×1 contraction over channels writes vectors of output channels, because its weights can be packed along them. Where
 //! the channels are not the last dimension, each tile is transposed in registers. This pass permutes the dimensions of such tensors so
-//! that the channels are contiguous, for whole [`regions`](classes): elementwise operations, pooling, insertions into padded or
+//! that the channels are contiguous, for whole [regions](classes): elementwise operations, pooling, insertions into padded or
 //! concatenated tensors take the order of what feeds them. A [cost model](cost) compares the orders. A permutation is part of the
 //! indexing map of whoever reads or writes a tensor; where an operation has none (a reshape, a result of the entry), a copy in the
 //! old order stands at the border.
@@ -48,7 +48,6 @@ pub(crate) const PASS: Pass = Pass {
         }
         Ok(())
     },
-    ..Pass::NONE
 };
 
 /// How a tensor is stored: row-major, with this dimension moved to the last position.

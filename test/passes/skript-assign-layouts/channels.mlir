@@ -1,27 +1,28 @@
 // RUN: skript-opt %s --skript-assign-layouts="vector-bits=256 vector-registers=16 cache-bytes=524288" --cse --canonicalize | FileCheck %s
 
-// The channels of what 1×1 contractions write are last: of the sums, of the padded tensor that a depthwise window reads, and of its
-// sums. The window's weights are copied in this order; those of the contractions, which kernels pack, are not. The input and the result
-// of the function keep their order, which their maps permute.
+// The channels of what contractions write are last: of the sums of the first one, of what follows elementwise, of the padded tensor that
+// a depthwise window reads, and of its sums. The window's weights are copied in this order; those of the contractions, which kernels
+// pack, are not. Maps permute the input and the result of the function, which keep their order.
 // CHECK-DAG:   #[[X:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d4, d1, d2)>
 // CHECK-DAG:   #[[W:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d3, d4)>
-// CHECK-DAG:   #[[LAST:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3)>
+// CHECK-DAG:   #[[SUM:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3)>
 // CHECK-DAG:   #[[ALL:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-DAG:   #[[WINDOW:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 + d4, d2 + d5, d3)>
 // CHECK-DAG:   #[[DEPTH:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d4, d5, d3)>
-// CHECK-DAG:   #[[READ:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+// CHECK-DAG:   #[[READ:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d3, d4)>
+// CHECK-DAG:   #[[LAST:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d1, d4)>
 // CHECK-LABEL: func.func @chain
 // CHECK-SAME:    %[[INPUT:[^ ]+]]: tensor<1x32x28x28xf32> {{.*}}, %[[FIRST:[^ ]+]]: tensor<64x32xf32> {{.*}}, %[[FILTER:[^ ]+]]: tensor<64x3x3xf32>
+// CHECK:         %[[ROWS:.+]] = linalg.fill {{.*}} -> tensor<1x64x28x28xf32>
 // CHECK:         %[[FILLED:.+]] = linalg.fill {{.*}} -> tensor<1x28x28x64xf32>
-// CHECK:         %[[A:.+]] = linalg.generic {indexing_maps = [#[[X]], #[[W]], #[[LAST]]], {{.*}} ins(%[[INPUT]], %[[FIRST]] : {{.*}} outs(%[[FILLED]] :
+// CHECK:         %[[A:.+]] = linalg.generic {indexing_maps = [#[[X]], #[[W]], #[[SUM]]], {{.*}} ins(%[[INPUT]], %[[FIRST]] : {{.*}} outs(%[[FILLED]] :
 // CHECK:         %[[B:.+]] = linalg.generic {indexing_maps = [#[[ALL]], #[[ALL]]], {{.*}} ins(%[[A]] :
 // CHECK:         %[[BORDER:.+]] = linalg.fill {{.*}} -> tensor<1x30x30x64xf32>
 // CHECK:         %[[PADDED:.+]] = tensor.insert_slice %[[B]] into %[[BORDER]][0, 1, 1, 0] [1, 28, 28, 64] [1, 1, 1, 1]
 // CHECK:         %[[COPY:.+]] = linalg.generic {{.*}} ins(%[[FILTER]] : tensor<64x3x3xf32>) outs({{.*}} : tensor<3x3x64xf32>)
-// CHECK:         %[[C:.+]] = linalg.generic {indexing_maps = [#[[WINDOW]], #[[DEPTH]], {{.*}} ins(%[[PADDED]], %[[COPY]] :
+// CHECK:         %[[C:.+]] = linalg.generic {indexing_maps = [#[[WINDOW]], #[[DEPTH]], {{.*}} ins(%[[PADDED]], %[[COPY]] : {{.*}} outs(%[[FILLED]] :
 // CHECK:           linalg.index 3
-// CHECK:         %[[D:.+]] = linalg.generic {{.*}} ins(%[[C]], {{.*}} -> tensor<1x28x28x64xf32>
-// CHECK:         linalg.generic {indexing_maps = [#[[READ]], #[[ALL]]], {{.*}} ins(%[[D]] : {{.*}} -> tensor<1x64x28x28xf32>
+// CHECK:         linalg.generic {indexing_maps = [#[[READ]], #[[LAST]], #[[SUM]]], {{.*}} ins(%[[C]], {{.*}} outs(%[[ROWS]] : tensor<1x64x28x28xf32>)
 #x = affine_map<(n, k, i, j, c) -> (n, c, i, j)>
 #w = affine_map<(n, k, i, j, c) -> (k, c)>
 #sum = affine_map<(n, k, i, j, c) -> (n, k, i, j)>

@@ -40,6 +40,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateAddEntryPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAnnotateLoopsPass(void);
 /* --skript-annotate-structure */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAnnotateStructurePass(void);
+/* --skript-assign-layouts */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateAssignLayoutsPass(void);
 /* --skript-check-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
 /* --skript-drop-clamps */
