@@ -42,6 +42,7 @@ pub const ALL: &[Pass] = &[
     schedule::borders::PASS,
     schedule::vectorize::PASS,
     schedule::interchange::PASS,
+    schedule::blocks::PASS,
     prepare::fold_scales::PASS,
     layout::PASS,
     prepare::PASS,

@@ -52,6 +52,7 @@ create_functions! {
     skriptCreateAnnotateLoopsPass => "skript-annotate-loops",
     skriptCreateAnnotateStructurePass => "skript-annotate-structure",
     skriptCreateAssignLayoutsPass => "skript-assign-layouts",
+    skriptCreateBlockTranspositionsPass => "skript-block-transpositions",
     skriptCreateCheckExtentsPass => "skript-check-extents",
     skriptCreateDropClampsPass => "skript-drop-clamps",
     skriptCreateDropCoveredFillsPass => "skript-drop-covered-fills",

@@ -115,6 +115,39 @@ pub(crate) fn subview<'c: 'a, 'a>(
     at.value(ops::memref::SUBVIEW, &[array], &attributes, r#type)
 }
 
+/// A view of an array with its own offset from the beginning of the buffer, sizes and strides, in elements.
+///
+/// # Errors
+/// The operand is no array.
+pub(crate) fn reinterpret<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    array: Value<'c, 'a>,
+    offset: i64,
+    sizes: &[i64],
+    strides: &[i64],
+) -> Result<Value<'c, 'a>, Error> {
+    let element = MemRefType::try_from(array.r#type())?.element();
+    let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
+    let steps: Vec<String> = strides.iter().map(ToString::to_string).collect();
+    let r#type = format!(
+        "memref<{}{element}, strided<[{}], offset: {offset}>>",
+        shape.concat(),
+        steps.join(", ")
+    );
+    let list = |values: &[i64]| attributes::i64s(at.context, values);
+    let attributes = [
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[1, 0, 0, 0]),
+        ),
+        ("static_offsets", list(&[offset])),
+        ("static_sizes", list(sizes)),
+        ("static_strides", list(strides)),
+    ];
+    let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
+    at.value(ops::memref::REINTERPRET_CAST, &[array], &attributes, r#type)
+}
+
 /// The offsets and sizes of a view that is a part of its operand without gaps, and with constant extents; `None` for others.
 pub(crate) fn part(view: Subview) -> Option<(Vec<i64>, Vec<i64>)> {
     let op = view.op();

@@ -175,7 +175,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,skript-vectorize-reductions{{{options}}},skript-interchange-reductions,canonicalize,cse"
+            "skript-fill-borders,skript-vectorize-reductions{{{options}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
         ),
     }
 }

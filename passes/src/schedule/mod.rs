@@ -4,6 +4,7 @@
 //! Extents and strides decide everything; operator names are not read. A reduction over static arrays is read as a
 //! [`nest`] with a [`body`], a register tile is [`plan`]ned, and a [`kernel`] replaces it.
 
+pub(crate) mod blocks;
 pub mod body;
 pub mod borders;
 mod buffer_uses;

@@ -42,6 +42,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateAnnotateLoopsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAnnotateStructurePass(void);
 /* --skript-assign-layouts */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateAssignLayoutsPass(void);
+/* --skript-block-transpositions */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateBlockTranspositionsPass(void);
 /* --skript-check-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
 /* --skript-drop-clamps */

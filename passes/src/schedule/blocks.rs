@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript-block-transpositions`: computes elementwise operations whose arrays are contiguous along different loops in square blocks.
+//!
+//! A loop along contiguous elements of the output goes through as many cache lines of a transposed input as it has iterations, and
+//! uses one element of each. In blocks of both loops each line is used while it is in the cache. Extents that are no multiple of the
+//! block have their remainder computed by operations of their own.
+//!
+//! Requires: static strides, and a payload that does not use the values of loops.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, extents and strides of one operation have equal lengths"
+)]
+
+use super::reading::Array;
+use crate::ir::walk::named;
+use crate::ir::{self, Builder, linalg, maps, memref, ops};
+use crate::structure::Affine;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Value, ValueLike};
+use skript_dialect::{Dialect, Pass, PassError, op};
+
+/// The pass `skript-block-transpositions`.
+pub(crate) const PASS: Pass = Pass {
+    flag: "skript-block-transpositions",
+    summary: "compute elementwise operations on arrays that are contiguous along different loops in blocks",
+    dependent_dialects: &[Dialect::Linalg, Dialect::MemRef],
+    run: |root, _, rewriter| {
+        for op in named(root, ops::linalg::GENERIC) {
+            if let Some(map) = Map::of(op) {
+                map.block(&Builder::before(rewriter.context(), op)?)?;
+                ir::erase(op);
+            }
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// Iterations of a block: elements of a cache line.
+const BLOCK: i64 = 16;
+
+/// Points of the smallest operation that is computed in blocks: less stays in the first cache.
+const SMALLEST: i64 = 4096;
+
+/// An operation without reductions.
+struct Map<'c, 'a> {
+    op: OperationRef<'c, 'a>,
+    extents: Vec<i64>,
+    /// By operand: the offset, and the stride of each loop.
+    operands: Vec<(Value<'c, 'a>, i64, Vec<i64>)>,
+    /// The loops that the output and an input are contiguous along.
+    loops: [usize; 2],
+}
+
+/// A part of a loop: the first iteration, the number of blocks, and their length.
+type Part = (i64, i64, i64);
+
+impl<'c: 'a, 'a> Map<'c, 'a> {
+    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let generic = linalg::Generic::cast(op)?;
+        let payload = ir::operations(generic.body()?);
+        let uses_loops = payload
+            .iter()
+            .any(|own| linalg::index_of(*own).is_some() || own.region_count() > 0);
+        let reductions = generic.reductions();
+        if uses_loops || reductions.contains(&true) || op.result_count() > 0 {
+            return None;
+        }
+        let mut extents = vec![None; reductions.len()];
+        let mut operands = Vec::new();
+        for (value, map) in op.operands().zip(generic.indexing_maps()) {
+            let array = Array::of(value.r#type())?;
+            let mut strides = vec![0; reductions.len()];
+            let mut offset = array.offset;
+            for (dimension, form) in maps::forms(map)?.iter().enumerate() {
+                let stride = *array.strides.get(dimension)?;
+                offset += form.offset() * stride;
+                for (l, factor) in form.as_linear()? {
+                    *strides.get_mut(l)? += factor * stride;
+                }
+                if let Some(l) = form.as_index() {
+                    *extents.get_mut(l)? = Some((*array.shape.get(dimension)?)?);
+                }
+            }
+            operands.push((value, offset, strides));
+        }
+        let extents: Vec<i64> = extents.into_iter().collect::<Option<_>>()?;
+        let points = extents.iter().fold(1_i64, |all, e| all.saturating_mul(*e));
+        let (_, _, output) = operands.last()?;
+        let is_long = |l: &usize| extents[*l] > BLOCK;
+        let along = |strides: &[i64]| (0..strides.len()).find(|l| strides[*l] == 1);
+        let first = along(output).filter(is_long)?;
+        let inputs = operands.iter().take(operands.len() - 1);
+        let mut others = inputs.filter_map(|(_, _, strides)| {
+            let other = along(strides).filter(is_long)?;
+            (strides[first] > 1 && output[other] > 1).then_some(other)
+        });
+        let second = others.next()?;
+        (points >= SMALLEST).then_some(Map {
+            op,
+            extents,
+            operands,
+            loops: [first, second],
+        })
+    }
+
+    fn block(&self, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+        let parts = self.loops.map(|l| {
+            let (whole, rest) = (self.extents[l] / BLOCK, self.extents[l] % BLOCK);
+            let all: [Part; 2] = [(0, whole, BLOCK), (whole * BLOCK, 1, rest)];
+            all.into_iter()
+                .filter(|(_, count, length)| count * length > 0)
+        });
+        let [first, second] = parts;
+        for outer in second {
+            for inner in first.clone() {
+                self.part([inner, outer], at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The operation for the iterations of a part of each of the two loops: the loops of blocks, then those of a block, stand inside of
+    /// all others.
+    fn part(&self, parts: [Part; 2], at: &Builder<'c, 'a>) -> Result<(), PassError> {
+        let [first, second] = self.loops;
+        let [
+            (first_from, first_count, first_length),
+            (second_from, second_count, second_length),
+        ] = parts;
+        let is_other = |l: &usize| !self.loops.contains(l) && self.extents[*l] > 1;
+        let others = (0..self.extents.len()).filter(is_other);
+        // The loop, its extent, and the iterations of the old one that a step is.
+        let loops: Vec<(usize, i64, i64)> = others
+            .map(|l| (l, self.extents[l], 1))
+            .chain([
+                (second, second_count, second_length),
+                (first, first_count, first_length),
+                (second, second_length, 1),
+                (first, first_length, 1),
+            ])
+            .collect();
+        let mut operands = Vec::new();
+        let mut indexing = Vec::new();
+        for (value, offset, strides) in &self.operands {
+            let offset = offset + first_from * strides[first] + second_from * strides[second];
+            let varying = loops.iter().enumerate();
+            let varying = varying.filter(|(_, (l, _, _))| strides[*l] != 0);
+            let (sizes, steps): (Vec<i64>, Vec<i64>) = varying
+                .clone()
+                .map(|(_, (l, extent, step))| (*extent, step * strides[*l]))
+                .unzip();
+            operands.push(memref::reinterpret(at, *value, offset, &sizes, &steps)?);
+            let forms: Vec<Affine> = varying.map(|(n, _)| Affine::index(n)).collect();
+            let map = maps::map(at.context, loops.len(), &forms);
+            indexing.push(map.ok_or("a map that MLIR does not parse")?);
+        }
+        let clone = at.insert(op::clone_with(&self.op, &operands, &[]));
+        let segments = [operands.len() - 1, 1];
+        let attributes =
+            linalg::generic_attributes(at.context, &indexing, vec![false; loops.len()], segments);
+        for (name, attribute) in attributes.ok_or("linalg is not loaded")? {
+            ir::set_attribute(clone, name, attribute);
+        }
+        Ok(())
+    }
+}
