@@ -3,7 +3,7 @@
 
 use super::node::Node;
 use super::{Last, order};
-use crate::ir::linalg::{Fill, Generic};
+use crate::ir::linalg::{Fill, Generic, Yield};
 use crate::ir::shape::InsertSlice;
 use crate::ir::{self, ValueKey, ops, typed, types};
 use crate::prepare::constant_tensors::ConstantTensors;
@@ -204,14 +204,18 @@ impl<'c: 'a, 'a> Classes<'c, 'a> {
     }
 }
 
-/// Whether an operation makes a destination that is made again for each layout: an empty or filled tensor.
+/// Whether an operation makes a destination that is made again for each layout: an empty tensor, or one that is filled with one value.
 pub(super) fn is_cloned(op: OperationRef) -> bool {
-    let writes_one_value = || {
+    let yields_one_value = || {
         let body = Generic::cast(op).and_then(Generic::body);
-        let is_fill = op.operand_count() == 1 && op.result_count() == 1;
-        is_fill && body.is_some_and(|body| ir::operations(body).len() == 1)
+        let last = body.and_then(|body| ir::operations(body).first().copied());
+        let value = last.and_then(Yield::cast).and_then(|last| last.value().ok());
+        op.operand_count() == 1 && value.is_some_and(|value| ir::argument(value).is_none())
     };
-    op::is(&op, ops::tensor::EMPTY) || Fill::cast(op).is_some() || writes_one_value()
+    let is_filled = Fill::cast(op).is_some() || yields_one_value();
+    let destination = op.operands().last().and_then(ir::definition);
+    let is_empty = |op: OperationRef| op::is(&op, ops::tensor::EMPTY);
+    is_empty(op) || is_filled && destination.is_some_and(|(own, _)| is_empty(own))
 }
 
 pub(super) fn definition_is_cloned(value: Value) -> bool {
