@@ -274,3 +274,96 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
         assert!(load(callee).is_ok(), "{callee}");
     }
 }
+
+/// A module in the LLVM dialect that is large enough to be compiled in parts. `long_0` to `long_9` add 400 times the number that a
+/// table has for them, and call a function that is small; the entry calls each twice, on the input and on the sum so far.
+fn large_module() -> String {
+    let mut text = String::from(
+        "llvm.mlir.global internal constant @table(dense<[1.0, 2.0]> : tensor<2xf32>) : !llvm.array<2 x f32>
+         llvm.func @erff(f32) -> f32
+         llvm.func internal @small(%x: f32) -> f32 {
+           %zero = llvm.mlir.constant(0.0 : f32) : f32
+           %e = llvm.call @erff(%zero) : (f32) -> f32
+           %y = llvm.fadd %x, %e : f32
+           llvm.return %y : f32
+         }\n",
+    );
+    let (mut body, mut last) = (String::new(), "%x".to_owned());
+    for n in 0..10 {
+        let adds: String = (0..400)
+            .map(|i| format!("%v{} = llvm.fadd %v{i}, %c : f32\n", i + 1))
+            .collect();
+        text += &format!(
+            "llvm.func internal @long_{n}(%x: f32) -> f32 {{
+               %t = llvm.mlir.addressof @table : !llvm.ptr
+               %p = llvm.getelementptr %t[0, {}] : (!llvm.ptr) -> !llvm.ptr, !llvm.array<2 x f32>
+               %c = llvm.load %p : !llvm.ptr -> f32
+               %v0 = llvm.call @small(%x) : (f32) -> f32
+               {adds}
+               llvm.return %v400 : f32
+             }}\n",
+            n % 2
+        );
+        body += &format!(
+            "%a{n} = llvm.call @long_{n}(%x) : (f32) -> f32
+             %b{n} = llvm.call @long_{n}({last}) : (f32) -> f32
+             %s{n} = llvm.fadd %a{n}, %b{n} : f32\n"
+        );
+        last = format!("%s{n}");
+    }
+    text + &format!(
+        "llvm.func @skript_entry(%t: !llvm.ptr, %a: !llvm.ptr, %c: !llvm.ptr) -> i32 {{
+           %in = llvm.load %t : !llvm.ptr -> !llvm.ptr
+           %x = llvm.load %in : !llvm.ptr -> f32
+           {body}
+           %q = llvm.getelementptr %t[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+           %out = llvm.load %q : !llvm.ptr -> !llvm.ptr
+           llvm.store {last}, %out : f32, !llvm.ptr
+           %z = llvm.mlir.constant(0 : i32) : i32
+           llvm.return %z : i32
+         }}"
+    )
+}
+
+#[test]
+fn parts_of_a_large_module_call_each_other() {
+    let context = ir::new_context();
+    let module = Module::parse(&context, &large_module()).unwrap();
+    let target = TargetDescription::host().code;
+    let object = codegen::emit(&module, &target, Form::Object).unwrap();
+    assert_eq!(
+        object,
+        codegen::emit(&module, &target, Form::Object).unwrap()
+    );
+    let artifact = Artifact {
+        target: target.clone(),
+        entry: "skript_entry".into(),
+        arena: ArenaLayout {
+            size: 0,
+            alignment: 64,
+        },
+        prepared: 0,
+        unread: vec![],
+        inputs: vec![port("x", &[1])],
+        variables: vec![],
+        outputs: vec![port("y", &[1])],
+        updates: vec![],
+        checks: vec![],
+        object,
+        embedded: None,
+    };
+    // Integers below 2²⁴ are exact.
+    let x = 3.0;
+    let mut sum = x;
+    for n in 0..10 {
+        let step = 400.0 * f32::from(1 + n % 2u8);
+        sum = (x + step) + (sum + step);
+    }
+    assert_eq!(call(&artifact, &[(&[1], &[x])]), [[sum]]);
+
+    // As text it is one module: what parts share is internal to it, and copies have names of their own.
+    let text = codegen::emit(&module, &target, Form::Llvm).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("@skript_entry("), "{text}");
+    assert!(!text.contains("hidden"), "{text}");
+}

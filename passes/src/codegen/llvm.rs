@@ -3,14 +3,30 @@
 //!
 //! libLLVM is the one that libMLIR links.
 
+use super::merged_object;
+use super::partition::{self, Part};
 use crate::error::CodegenError;
+use crate::ir;
+use melior::Context;
 use melior::ir::Module;
 use skript_runtime::artifact::Target;
+use std::cmp::Reverse;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
 
 type Ref = *mut c_void;
+/// The first symbol of a module.
+type Start = unsafe extern "C" fn(Ref) -> Ref;
+/// The symbol after another.
+type Next = unsafe extern "C" fn(Ref) -> Ref;
+
+// Numbers of LLVM's C API, of visibilities and a linkage.
+const DEFAULT: c_uint = 0;
+const HIDDEN: c_uint = 1;
+const INTERNAL: c_uint = 8;
 
 unsafe extern "C" {
     fn LLVMGetVersion(major: *mut c_uint, minor: *mut c_uint, patch: *mut c_uint);
@@ -51,6 +67,22 @@ unsafe extern "C" {
         message: *mut *mut c_char,
         buffer: *mut Ref,
     ) -> c_int;
+    fn LLVMWriteBitcodeToMemoryBuffer(module: Ref) -> Ref;
+    fn LLVMCreateMemoryBufferWithMemoryRangeCopy(
+        bytes: *const c_char,
+        size: usize,
+        name: *const c_char,
+    ) -> Ref;
+    fn LLVMParseBitcodeInContext2(context: Ref, buffer: Ref, module: *mut Ref) -> c_int;
+    fn LLVMLinkModules2(to: Ref, from: Ref) -> c_int;
+    fn LLVMGetFirstFunction(module: Ref) -> Ref;
+    fn LLVMGetNextFunction(function: Ref) -> Ref;
+    fn LLVMGetFirstGlobal(module: Ref) -> Ref;
+    fn LLVMGetNextGlobal(global: Ref) -> Ref;
+    fn LLVMGetVisibility(symbol: Ref) -> c_uint;
+    fn LLVMSetVisibility(symbol: Ref, visibility: c_uint);
+    fn LLVMSetLinkage(symbol: Ref, linkage: c_uint);
+    fn LLVMIsDeclaration(symbol: Ref) -> c_int;
     fn LLVMGetBufferStart(buffer: Ref) -> *const c_char;
     fn LLVMGetBufferSize(buffer: Ref) -> usize;
     fn LLVMDisposeMemoryBuffer(buffer: Ref);
@@ -218,66 +250,240 @@ fn machine(target: &Target) -> Result<Owned, CodegenError> {
     }
 }
 
-/// Optimizes a module in the LLVM dialect for `target` and gives its code; the same module gives the same bytes.
+/// Optimizes a module in the LLVM dialect for `target` and gives its code; the same module gives the same bytes. A large module
+/// is compiled in parts, by as many threads as there are processors.
 ///
 /// # Errors
 /// [`CodegenError::Llvm`] if the target is unknown or LLVM refuses the module.
 pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, CodegenError> {
     initialize();
-    let triple = text(&target.triple)?;
     let machine = machine(target)?;
-    // SAFETY: handles are used as the C API documents and freed once, in reverse order, by `Owned`.
-    unsafe {
-        let context = Owned(LLVMContextCreate(), LLVMContextDispose);
-        let translated = mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.0);
-        if translated.is_null() {
-            return Err(CodegenError::Llvm(
-                "the module does not translate to LLVM IR".to_owned(),
-            ));
+    let operation = module.as_operation();
+    let context = ir::context::of(operation);
+    let parts = match form {
+        Form::Unoptimized => Vec::new(),
+        _ => partition::parts(operation, context)?,
+    };
+    if parts.is_empty() {
+        let code = Code::translated(module)?;
+        if form != Form::Unoptimized {
+            code.optimize(target, &machine)?;
         }
-        let translated = Owned(translated, LLVMDisposeModule);
-        if form == Form::Unoptimized {
-            return Ok(message(LLVMPrintModuleToString(translated.0)).into_bytes());
+        return code.emit(&machine, form);
+    }
+    match form {
+        Form::Object => merged_object::merge(&each(context, &parts, |part| {
+            let machine = self::machine(target)?;
+            let code = Code::translated(part)?;
+            code.optimize(target, &machine)?;
+            code.emit(&machine, form)
+        })?),
+        _ => {
+            let optimized = each(context, &parts, |part| {
+                let machine = self::machine(target)?;
+                let code = Code::translated(part)?;
+                code.optimize(target, &machine)?;
+                Ok(code.bitcode())
+            })?;
+            Code::linked(&optimized)?.emit(&machine, form)
         }
-        let name = "model";
-        LLVMSetModuleIdentifier(translated.0, name.as_ptr().cast(), name.len());
-        LLVMSetSourceFileName(translated.0, name.as_ptr().cast(), name.len());
-        LLVMSetTarget(translated.0, triple.as_ptr());
-        let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
-        LLVMSetModuleDataLayout(translated.0, layout.0);
-        let options = Owned(
-            LLVMCreatePassBuilderOptions(),
-            LLVMDisposePassBuilderOptions,
-        );
+    }
+}
+
+/// A module of LLVM, alone in its context.
+struct Code {
+    // Freed in this order.
+    module: Owned,
+    _context: Owned,
+}
+
+impl Code {
+    fn translated(module: &Module) -> Result<Code, CodegenError> {
+        // SAFETY: the handles are used as the C API documents, and freed by `Owned`.
+        unsafe {
+            let context = Owned(LLVMContextCreate(), LLVMContextDispose);
+            let module = mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.0);
+            if module.is_null() {
+                return Err(CodegenError::Llvm(
+                    "the module does not translate to LLVM IR".to_owned(),
+                ));
+            }
+            let module = Owned(module, LLVMDisposeModule);
+            Ok(Code {
+                module,
+                _context: context,
+            })
+        }
+    }
+
+    /// Runs [`PASSES`].
+    fn optimize(&self, target: &Target, machine: &Owned) -> Result<(), CodegenError> {
+        let triple = text(&target.triple)?;
         let passes = text(&PASSES.concat())?;
-        let error = LLVMRunPasses(translated.0, passes.as_ptr(), machine.0, options.0);
-        if !error.is_null() {
+        let name = "model";
+        // SAFETY: handles are used as the C API documents; texts live until the calls return.
+        unsafe {
+            LLVMSetModuleIdentifier(self.module.0, name.as_ptr().cast(), name.len());
+            LLVMSetSourceFileName(self.module.0, name.as_ptr().cast(), name.len());
+            LLVMSetTarget(self.module.0, triple.as_ptr());
+            let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
+            LLVMSetModuleDataLayout(self.module.0, layout.0);
+            let options = Owned(
+                LLVMCreatePassBuilderOptions(),
+                LLVMDisposePassBuilderOptions,
+            );
+            let error = LLVMRunPasses(self.module.0, passes.as_ptr(), machine.0, options.0);
+            if error.is_null() {
+                return Ok(());
+            }
             let reason = LLVMGetErrorMessage(error);
             let owned = CStr::from_ptr(reason).to_string_lossy().into_owned();
             LLVMDisposeErrorMessage(reason);
-            return Err(CodegenError::Llvm(owned));
+            Err(CodegenError::Llvm(owned))
         }
-        let kind = match form {
-            Form::Llvm | Form::Unoptimized => {
-                return Ok(message(LLVMPrintModuleToString(translated.0)).into_bytes());
+    }
+
+    /// The code as text or as an object.
+    fn emit(&self, machine: &Owned, form: Form) -> Result<Vec<u8>, CodegenError> {
+        // SAFETY: handles are used as the C API documents.
+        unsafe {
+            let kind = match form {
+                Form::Llvm | Form::Unoptimized => {
+                    return Ok(message(LLVMPrintModuleToString(self.module.0)).into_bytes());
+                }
+                Form::Assembly => 0,
+                Form::Object => 1,
+            };
+            let mut buffer = null_mut();
+            let mut reason = null_mut();
+            if LLVMTargetMachineEmitToMemoryBuffer(
+                machine.0,
+                self.module.0,
+                kind,
+                &mut reason,
+                &mut buffer,
+            ) != 0
+            {
+                return Err(CodegenError::Llvm(message(reason)));
             }
-            Form::Assembly => 0,
-            Form::Object => 1,
-        };
-        let mut buffer = null_mut();
-        let mut reason = null_mut();
-        if LLVMTargetMachineEmitToMemoryBuffer(
-            machine.0,
-            translated.0,
-            kind,
-            &mut reason,
-            &mut buffer,
-        ) != 0
-        {
-            return Err(CodegenError::Llvm(message(reason)));
+            Ok(content(buffer))
         }
+    }
+
+    fn bitcode(&self) -> Vec<u8> {
+        // SAFETY: the module is alive; the buffer is ours.
+        unsafe { content(LLVMWriteBitcodeToMemoryBuffer(self.module.0)) }
+    }
+
+    /// One module of the bitcode of several parts. What they share by hidden symbols is internal to it.
+    fn linked(parts: &[Vec<u8>]) -> Result<Code, CodegenError> {
+        let wrong = || CodegenError::Llvm("the parts of the module cannot be linked".to_owned());
+        let name = "model";
+        // SAFETY: handles are used as the C API documents. A linked module takes over the other one, and reading copies the
+        // bytes.
+        unsafe {
+            let context = Owned(LLVMContextCreate(), LLVMContextDispose);
+            let mut linked: Option<Owned> = None;
+            for part in parts {
+                let bytes = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                    part.as_ptr().cast(),
+                    part.len(),
+                    c"part".as_ptr(),
+                );
+                let bytes = Owned(bytes, LLVMDisposeMemoryBuffer);
+                let mut module = null_mut();
+                if LLVMParseBitcodeInContext2(context.0, bytes.0, &mut module) != 0 {
+                    return Err(wrong());
+                }
+                match &linked {
+                    None => linked = Some(Owned(module, LLVMDisposeModule)),
+                    Some(linked) if LLVMLinkModules2(linked.0, module) == 0 => {}
+                    Some(_) => return Err(wrong()),
+                }
+            }
+            let module = linked.ok_or_else(wrong)?;
+            LLVMSetModuleIdentifier(module.0, name.as_ptr().cast(), name.len());
+            let iterators: [(Start, Next); 2] = [
+                (LLVMGetFirstFunction, LLVMGetNextFunction),
+                (LLVMGetFirstGlobal, LLVMGetNextGlobal),
+            ];
+            for (first, next) in iterators {
+                let mut symbol = first(module.0);
+                while !symbol.is_null() {
+                    if LLVMGetVisibility(symbol) == HIDDEN && LLVMIsDeclaration(symbol) == 0 {
+                        LLVMSetVisibility(symbol, DEFAULT);
+                        LLVMSetLinkage(symbol, INTERNAL);
+                    }
+                    symbol = next(symbol);
+                }
+            }
+            Ok(Code {
+                module,
+                _context: context,
+            })
+        }
+    }
+}
+
+/// The bytes of a buffer, which is freed.
+///
+/// # Safety
+/// The buffer is one of LLVM that nothing else owns.
+unsafe fn content(buffer: Ref) -> Vec<u8> {
+    unsafe {
         let buffer = Owned(buffer, LLVMDisposeMemoryBuffer);
         let start = LLVMGetBufferStart(buffer.0).cast::<u8>();
-        Ok(std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer.0)).to_vec())
+        std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer.0)).to_vec()
     }
+}
+
+/// Parts of a module that threads translate.
+struct Parts<'p, 'c>(&'p [Part<'c>]);
+
+// SAFETY: a part is used by one thread at a time, and shares nothing with others but the context, which [`each`] makes safe for
+// threads.
+unsafe impl Sync for Parts<'_, '_> {}
+
+impl<'c> Parts<'_, 'c> {
+    fn module(&self, position: usize) -> Option<&Module<'c>> {
+        self.0.get(position).map(|part| &part.module)
+    }
+}
+
+/// The results of `work` on each part, in order. The largest parts are first to start.
+fn each(
+    context: &Context,
+    parts: &[Part],
+    work: impl Fn(&Module) -> Result<Vec<u8>, CodegenError> + Sync,
+) -> Result<Vec<Vec<u8>>, CodegenError> {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|position| Reverse(parts.get(*position).map_or(0, |part| part.weight)));
+    let threads = available_parallelism()
+        .map_or(1, usize::from)
+        .min(parts.len());
+    let (next, shared) = (AtomicUsize::new(0), Parts(parts));
+    let run = || {
+        let mut done = Vec::new();
+        while let Some(position) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(module) = shared.module(*position) {
+                done.push((*position, work(module)));
+            }
+        }
+        done
+    };
+    let mut done = Vec::new();
+    context.enable_multi_threading(threads > 1);
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(run)).collect();
+        done.extend(run());
+        for other in others {
+            done.extend(other.join().unwrap_or_default());
+        }
+    });
+    context.enable_multi_threading(false);
+    done.sort_by_key(|(position, _)| *position);
+    if done.len() != parts.len() {
+        return Err(CodegenError::Llvm("a thread failed".to_owned()));
+    }
+    done.into_iter().map(|(_, code)| code).collect()
 }

@@ -64,7 +64,7 @@ pub(super) fn string(op: OperationRef, name: &str) -> Option<String> {
 }
 
 /// The symbol that an attribute refers to.
-pub(super) fn symbol(op: OperationRef, name: &str) -> Option<String> {
+pub(crate) fn symbol(op: OperationRef, name: &str) -> Option<String> {
     let symbol = FlatSymbolRefAttribute::try_from(op.attribute(name).ok()?).ok()?;
     Some(symbol.value().to_owned())
 }
@@ -93,7 +93,7 @@ pub(super) fn segments(op: OperationRef) -> Vec<usize> {
 }
 
 /// The items of an array attribute; none without the attribute.
-pub(super) fn array<'c>(op: OperationRef<'c, '_>, name: &str) -> Vec<Attribute<'c>> {
+pub(crate) fn array<'c>(op: OperationRef<'c, '_>, name: &str) -> Vec<Attribute<'c>> {
     let array = op.attribute(name).ok();
     let array = array.and_then(|a| ArrayAttribute::try_from(a).ok());
     let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));

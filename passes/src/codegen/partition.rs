@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Splits a module in the LLVM dialect into modules that LLVM compiles independently, to one object each.
+//!
+//! The parts depend on the module alone, never on the machine that compiles it. A function that one call alone uses is in the
+//! part of its caller, where LLVM inlines it; small functions that use no others are copied to all parts that use them. What is left
+//! is split in its order, into parts of about [`SIZE`] operations. A function or global that another part uses is hidden:
+//! [`super::merged_object`] makes it local again.
+
+use super::CodegenError;
+use crate::ir::{self, Builder, attributes, func, ops, typed};
+use melior::Context;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Attribute, Module, Operation, Region};
+use skript_dialect::op;
+use std::collections::{BTreeSet, HashMap};
+
+/// The number of operations of a part, if its functions allow it.
+const SIZE: usize = 1500;
+
+/// Modules with fewer operations are not split: the threads would take longer to start than they save.
+const SMALLEST: usize = 2 * SIZE;
+
+/// Functions of at most so many operations are copied to the parts that use them. LLVM inlines most of them.
+const COPIED: usize = 48;
+
+/// LLVM's number of hidden visibility.
+const HIDDEN: i64 = 1;
+
+/// A function or a global.
+struct Symbol<'c, 'a> {
+    op: OperationRef<'c, 'a>,
+    /// The number of operations.
+    weight: usize,
+    /// The symbols that it uses, by position, each once.
+    uses: BTreeSet<usize>,
+    place: Place,
+}
+
+/// Where the definition of a symbol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In another object; declared where it is used.
+    Elsewhere,
+    /// In each part that uses it.
+    Everywhere,
+    /// In one part.
+    Part,
+}
+
+/// A module with some of the functions of another.
+pub(super) struct Part<'c> {
+    pub module: Module<'c>,
+    /// The number of its operations.
+    pub weight: usize,
+}
+
+/// How the module uses a symbol.
+#[derive(Clone, Copy, Debug, Default)]
+struct Users {
+    calls: usize,
+    addresses: usize,
+    /// One of the users.
+    user: usize,
+}
+
+/// The parts of a module, in its order; empty if it is not split.
+///
+/// # Errors
+/// [`CodegenError`] if MLIR refuses a declaration.
+pub(super) fn parts<'c>(
+    module: OperationRef<'c, '_>,
+    context: &'c Context,
+) -> Result<Vec<Part<'c>>, CodegenError> {
+    let operations: Vec<_> = ir::first_block(module)
+        .map(ir::operations)
+        .unwrap_or_default();
+    let known = |o: &OperationRef| op::is(o, ops::llvm::FUNC) || op::is(o, ops::llvm::MLIR_GLOBAL);
+    if !operations.iter().all(known) {
+        return Ok(Vec::new());
+    }
+    let (symbols, users) = symbols(&operations);
+    if symbols.iter().map(|symbol| symbol.weight).sum::<usize>() < SMALLEST {
+        return Ok(Vec::new());
+    }
+    let part_of = assign(&symbols, &groups(&symbols, &users));
+    let count = part_of.iter().flatten().max().map_or(0, |last| last + 1);
+    if count < 2 {
+        return Ok(Vec::new());
+    }
+    let shared = shared(&symbols, &part_of);
+    (0..count)
+        .map(|part| build(module, context, part, &symbols, &part_of, &shared))
+        .collect()
+}
+
+/// The symbols of a module's operations, and their users.
+fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>, Vec<Users>) {
+    let positions: HashMap<String, usize> = operations
+        .iter()
+        .enumerate()
+        .filter_map(|(position, op)| Some((func::symbol(*op)?, position)))
+        .collect();
+    let mut users = vec![Users::default(); operations.len()];
+    let mut symbols: Vec<Symbol> = Vec::with_capacity(operations.len());
+    for (position, function) in operations.iter().enumerate() {
+        let mut symbol = Symbol {
+            op: *function,
+            weight: 0,
+            uses: BTreeSet::new(),
+            place: Place::Part,
+        };
+        for inner in ir::nested(*function) {
+            symbol.weight += 1;
+            let call = op::is(&inner, ops::llvm::CALL);
+            let used = match call {
+                true => typed::symbol(inner, "callee"),
+                false if op::is(&inner, ops::llvm::MLIR_ADDRESSOF) => {
+                    typed::symbol(inner, "global_name")
+                }
+                false => None,
+            };
+            let Some(used) = used.and_then(|name| positions.get(&name)).copied() else {
+                continue;
+            };
+            symbol.uses.insert(used);
+            if let Some(users) = users.get_mut(used) {
+                users.user = position;
+                match call {
+                    true => users.calls += 1,
+                    false => users.addresses += 1,
+                }
+            }
+        }
+        symbols.push(symbol);
+    }
+    let places: Vec<Place> = symbols
+        .iter()
+        .zip(&users)
+        .map(|(symbol, users)| place(symbol, *users, &symbols))
+        .collect();
+    for (symbol, place) in symbols.iter_mut().zip(places) {
+        symbol.place = place;
+    }
+    (symbols, users)
+}
+
+fn place(symbol: &Symbol, users: Users, symbols: &[Symbol]) -> Place {
+    if is_declaration(symbol.op) {
+        return Place::Elsewhere;
+    }
+    let small = symbol.weight <= COPIED || has(symbol.op, "alwaysinline");
+    let is_declared = |used: &usize| symbols.get(*used).is_some_and(|s| is_declaration(s.op));
+    let copied = op::is(&symbol.op, ops::llvm::FUNC)
+        && is_local(symbol.op)
+        && users.calls > 0
+        && users.addresses == 0
+        && small
+        && !has(symbol.op, "noinline")
+        && symbol.uses.iter().all(is_declared);
+    match copied {
+        true => Place::Everywhere,
+        false => Place::Part,
+    }
+}
+
+/// Whether a symbol is defined in another object. A global always has attributes of its value or a region with one.
+fn is_declaration(symbol: OperationRef) -> bool {
+    let empty = ir::first_block(symbol).is_none();
+    empty && !symbol.has_attribute("value") && {
+        let linkage = linkage(symbol);
+        op::is(&symbol, ops::llvm::FUNC) || linkage.contains("extern")
+    }
+}
+
+fn linkage(symbol: OperationRef) -> String {
+    let linkage = symbol.attribute("linkage");
+    linkage.map_or_else(|_| "external".to_owned(), |linkage| linkage.to_string())
+}
+
+/// Whether only this module knows a symbol.
+fn is_local(symbol: OperationRef) -> bool {
+    let linkage = linkage(symbol);
+    ["internal", "private", "linkonce"]
+        .iter()
+        .any(|local| linkage.contains(local))
+}
+
+/// Whether a function has an attribute of LLVM.
+fn has(function: OperationRef, name: &str) -> bool {
+    let attribute = format!("\"{name}\"");
+    typed::array(function, "passthrough")
+        .iter()
+        .any(|own| own.to_string() == attribute)
+}
+
+/// For each symbol, the one that it shares a part with: the caller of the only call, or itself.
+fn groups(symbols: &[Symbol], users: &[Users]) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..symbols.len()).collect();
+    for (position, (symbol, users)) in symbols.iter().zip(users).enumerate() {
+        let single = users.calls + users.addresses == 1 && is_local(symbol.op);
+        let joins = match op::is(&symbol.op, ops::llvm::FUNC) {
+            true => single && users.calls == 1 && !has(symbol.op, "noinline"),
+            false => single,
+        };
+        if joins && let Some(group) = groups.get_mut(position) {
+            *group = users.user;
+        }
+    }
+    (0..symbols.len())
+        .map(|position| representative(&groups, position))
+        .collect()
+}
+
+/// Follows the callers; the first of a cycle ends it.
+fn representative(groups: &[usize], position: usize) -> usize {
+    let mut seen = BTreeSet::new();
+    let mut current = position;
+    while seen.insert(current) {
+        match groups.get(current) {
+            Some(next) if *next != current => current = *next,
+            _ => return current,
+        }
+    }
+    seen.first().copied().unwrap_or(position)
+}
+
+/// The part of each symbol that is in one part.
+fn assign(symbols: &[Symbol], groups: &[usize]) -> Vec<Option<usize>> {
+    let mut weights: HashMap<usize, usize> = HashMap::new();
+    for (symbol, group) in symbols.iter().zip(groups) {
+        *weights.entry(*group).or_default() += symbol.weight;
+    }
+    let (mut parts, mut part, mut filled) = (HashMap::new(), 0, 0);
+    let mut part_of = Vec::with_capacity(symbols.len());
+    for (symbol, group) in symbols.iter().zip(groups) {
+        if symbol.place != Place::Part {
+            part_of.push(None);
+            continue;
+        }
+        let own = *parts.entry(*group).or_insert_with(|| {
+            let weight = weights.get(group).copied().unwrap_or_default();
+            if filled > 0 && filled + weight > SIZE {
+                part += 1;
+                filled = 0;
+            }
+            filled += weight;
+            part
+        });
+        part_of.push(Some(own));
+    }
+    part_of
+}
+
+/// Which symbols another part than their own uses.
+fn shared(symbols: &[Symbol], part_of: &[Option<usize>]) -> Vec<bool> {
+    let mut shared = vec![false; symbols.len()];
+    for (symbol, part) in symbols.iter().zip(part_of) {
+        for used in &symbol.uses {
+            let other = part_of.get(*used).copied().flatten();
+            if other.is_some()
+                && other != *part
+                && let Some(shared) = shared.get_mut(*used)
+            {
+                *shared = true;
+            }
+        }
+    }
+    shared
+}
+
+/// The module of one part: its symbols, copies, and declarations of what it uses else.
+fn build<'c>(
+    module: OperationRef<'c, '_>,
+    context: &'c Context,
+    part: usize,
+    symbols: &[Symbol<'c, '_>],
+    part_of: &[Option<usize>],
+    shared: &[bool],
+) -> Result<Part<'c>, CodegenError> {
+    let owns = |position: usize| part_of.get(position).copied().flatten() == Some(part);
+    let (mut needed, mut pending) = (BTreeSet::new(), Vec::new());
+    pending.extend((0..symbols.len()).filter(|position| owns(*position)));
+    while let Some(position) = pending.pop() {
+        let Some(symbol) = symbols.get(position).filter(|_| needed.insert(position)) else {
+            continue;
+        };
+        if owns(position) || symbol.place == Place::Everywhere {
+            pending.extend(&symbol.uses);
+        }
+    }
+    let result = Module::new(module.location());
+    for (name, value) in module.attributes() {
+        let name = name.as_string_ref();
+        if let Ok(name) = name.as_str()
+            && (name.starts_with("llvm.") || name.starts_with("dlti."))
+        {
+            ir::set_attribute(result.as_operation(), name, value);
+        }
+    }
+    let end = Builder::at_end(context, result.body(), module.location());
+    let mut weight = 0;
+    for position in needed {
+        let Some(symbol) = symbols.get(position) else {
+            continue;
+        };
+        let crosses = shared.get(position).copied().unwrap_or_default() && is_local(symbol.op);
+        if symbol.place == Place::Part && !owns(position) {
+            declare(symbol.op, crosses, &end)?;
+            continue;
+        }
+        weight += symbol.weight;
+        let copy = end.insert(Operation::clone(&symbol.op));
+        if symbol.place == Place::Everywhere {
+            let internal = ir::parse_attribute(copy.context(), "#llvm.linkage<internal>")?;
+            ir::set_attribute(copy, "linkage", internal);
+        } else if crosses {
+            for (name, value) in hidden(context)? {
+                ir::set_attribute(copy, name, value);
+            }
+        }
+    }
+    Ok(Part {
+        module: result,
+        weight,
+    })
+}
+
+/// Adds a declaration of a symbol that another part defines.
+fn declare<'c, 'a>(
+    symbol: OperationRef<'c, 'a>,
+    crosses: bool,
+    end: &Builder<'c, 'a>,
+) -> Result<(), CodegenError> {
+    let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
+    let external = match crosses {
+        true => hidden(end.context)?.to_vec(),
+        false => Vec::new(),
+    };
+    let attributes: Vec<(String, Attribute<'c>)> = symbol
+        .attributes()
+        .filter_map(|(name, value)| Some((name.as_string_ref().as_str().ok()?.to_owned(), value)))
+        .filter(|(name, _)| name != "value" && !external.iter().any(|(other, _)| other == name))
+        .collect();
+    let mut all: Vec<(&str, Attribute<'c>)> = attributes
+        .iter()
+        .map(|(name, value)| (name.as_str(), *value))
+        .collect();
+    all.extend(external);
+    end.create(&ir::name(symbol), &[], &all, &[], vec![Region::new()])
+        .map_err(wrong)?;
+    Ok(())
+}
+
+/// The attributes of a symbol that all parts know, and no other object.
+fn hidden(context: &Context) -> Result<[(&'static str, Attribute<'_>); 2], CodegenError> {
+    let external = Attribute::parse(context, "#llvm.linkage<external>")
+        .ok_or_else(|| CodegenError::Module("no linkage".to_owned()))?;
+    Ok([
+        ("linkage", external),
+        ("visibility_", attributes::i64(context, HIDDEN)),
+    ])
+}
