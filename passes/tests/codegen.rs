@@ -276,15 +276,23 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
 }
 
 /// A module in the LLVM dialect that is large enough to be compiled in parts. `long_0` to `long_9` add 400 times the number that a
-/// table has for them, and call a function that is small; the entry calls each twice, on the input and on the sum so far.
+/// table has for them, and call small functions, which are inlined; the entry calls each twice, on the input and on the sum so far.
 fn large_module() -> String {
     let mut text = String::from(
         "llvm.mlir.global internal constant @table(dense<[1.0, 2.0]> : tensor<2xf32>) : !llvm.array<2 x f32>
          llvm.func @erff(f32) -> f32
          llvm.func internal @small(%x: f32) -> f32 {
            %zero = llvm.mlir.constant(0.0 : f32) : f32
-           %e = llvm.call @erff(%zero) : (f32) -> f32
+           %e = llvm.call @inlined(%zero) : (f32) -> f32
            %y = llvm.fadd %x, %e : f32
+           llvm.return %y : f32
+         }
+         llvm.func internal @inlined(%x: f32) -> f32 attributes {passthrough = [\"alwaysinline\"]} {
+           %y = llvm.call @innermost(%x) : (f32) -> f32
+           llvm.return %y : f32
+         }
+         llvm.func internal @innermost(%x: f32) -> f32 attributes {passthrough = [\"alwaysinline\"]} {
+           %y = llvm.call @erff(%x) : (f32) -> f32
            llvm.return %y : f32
          }\n",
     );
@@ -361,9 +369,11 @@ fn parts_of_a_large_module_call_each_other() {
     }
     assert_eq!(call(&artifact, &[(&[1], &[x])]), [[sum]]);
 
-    // As text it is one module: what parts share is internal to it, and copies have names of their own.
+    // As text it is one module: what parts share is internal to it, and small functions are inlined in each.
     let text = codegen::emit(&module, &target, Form::Llvm).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("@skript_entry("), "{text}");
-    assert!(!text.contains("hidden"), "{text}");
+    for absent in ["hidden", "@small", "@inlined", "@innermost"] {
+        assert!(!text.contains(absent), "{absent} in {text}");
+    }
 }

@@ -133,34 +133,51 @@ fn symbols<'c, 'a>(operations: &[OperationRef<'c, 'a>]) -> (Vec<Symbol<'c, 'a>>,
         }
         symbols.push(symbol);
     }
-    let places: Vec<Place> = symbols
-        .iter()
-        .zip(&users)
-        .map(|(symbol, users)| place(symbol, *users, &symbols))
-        .collect();
-    for (symbol, place) in symbols.iter_mut().zip(places) {
-        symbol.place = place;
+    let mut copied: Vec<bool> = symbols.iter().map(|s| is_inlined(s.op)).collect();
+    for _ in 0..symbols.len() {
+        let more: Vec<usize> = (0..symbols.len())
+            .filter(|position| copied.get(*position) == Some(&false))
+            .filter(|position| is_copied(*position, &symbols, &users, &copied))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        for position in more {
+            if let Some(copied) = copied.get_mut(position) {
+                *copied = true;
+            }
+        }
+    }
+    for (symbol, copied) in symbols.iter_mut().zip(copied) {
+        symbol.place = match is_declaration(symbol.op) {
+            true => Place::Elsewhere,
+            false if copied => Place::Everywhere,
+            false => Place::Part,
+        };
     }
     (symbols, users)
 }
 
-fn place(symbol: &Symbol, users: Users, symbols: &[Symbol]) -> Place {
-    if is_declaration(symbol.op) {
-        return Place::Elsewhere;
-    }
-    let small = symbol.weight <= COPIED || has(symbol.op, "alwaysinline");
-    let is_declared = |used: &usize| symbols.get(*used).is_some_and(|s| is_declaration(s.op));
-    let copied = op::is(&symbol.op, ops::llvm::FUNC)
+/// Whether LLVM must inline a function.
+fn is_inlined(function: OperationRef) -> bool {
+    has(function, "alwaysinline") && is_local(function)
+}
+
+/// Whether a function is small, and uses only what all parts can have.
+fn is_copied(position: usize, symbols: &[Symbol], users: &[Users], copied: &[bool]) -> bool {
+    let (Some(symbol), Some(users)) = (symbols.get(position), users.get(position)) else {
+        return false;
+    };
+    let everywhere = |used: &usize| {
+        symbols.get(*used).is_some_and(|s| is_declaration(s.op)) || copied.get(*used) == Some(&true)
+    };
+    symbol.weight <= COPIED
+        && op::is(&symbol.op, ops::llvm::FUNC)
         && is_local(symbol.op)
         && users.calls > 0
         && users.addresses == 0
-        && small
         && !has(symbol.op, "noinline")
-        && symbol.uses.iter().all(is_declared);
-    match copied {
-        true => Place::Everywhere,
-        false => Place::Part,
-    }
+        && symbol.uses.iter().all(everywhere)
 }
 
 /// Whether a symbol is defined in another object. A global always has attributes of its value or a region with one.
