@@ -209,7 +209,9 @@ pub(super) fn is_cloned(op: OperationRef) -> bool {
     let yields_one_value = || {
         let body = Generic::cast(op).and_then(Generic::body);
         let last = body.and_then(|body| ir::operations(body).first().copied());
-        let value = last.and_then(Yield::cast).and_then(|last| last.value().ok());
+        let value = last
+            .and_then(Yield::cast)
+            .and_then(|last| last.value().ok());
         op.operand_count() == 1 && value.is_some_and(|value| ir::argument(value).is_none())
     };
     let is_filled = Fill::cast(op).is_some() || yields_one_value();

@@ -243,11 +243,17 @@ fn kernel(op: OperationRef) -> String {
     }
 }
 
-/// How the elements of an array lie in memory.
+/// How the elements of an array lie in memory: the extents in the order of its dimensions there, and strides if there are gaps.
 fn layout(r#type: Type) -> String {
     let Ok(memref) = MemRefType::try_from(r#type) else {
         return String::new();
     };
+    let extents = (0..memref.rank()).map(|d| match memref.dim_size(d) {
+        Ok(DimSize::Static(n)) => n.to_string(),
+        _ => "?".to_owned(),
+    });
+    let extents: Vec<String> = extents.collect();
+    let extents = extents.join("×");
     let (strides, _) = memref.strides_and_offset();
     let mut dense = 1_i64;
     for (dimension, stride) in strides.iter().enumerate().rev() {
@@ -258,14 +264,14 @@ fn layout(r#type: Type) -> String {
         // The stride along a single element has no effect.
         if extent != Some(1) && *stride != dense && dense >= 0 {
             let strides: Vec<String> = strides.iter().map(|s| extent_text(*s)).collect();
-            return format!("strides [{}]", strides.join(", "));
+            return format!("{extents} strides [{}]", strides.join(", "));
         }
         dense = match extent {
             Some(n) if dense >= 0 => dense.saturating_mul(n),
             _ => -1,
         };
     }
-    "row-major".to_owned()
+    format!("{extents} row-major")
 }
 
 fn extent_text(stride: i64) -> String {
