@@ -40,6 +40,7 @@ pub const ALL: &[Pass] = &[
     profile::mark::PASS,
     schedule::phases::PASS,
     schedule::borders::PASS,
+    schedule::winograd::PASS,
     schedule::vectorize::PASS,
     schedule::interchange::PASS,
     schedule::blocks::PASS,

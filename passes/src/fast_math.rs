@@ -12,17 +12,20 @@ pub enum FastMath {
     /// of sums become part of weights.
     #[default]
     Default,
+    /// Windows may be computed by Winograd's minimal filtering, with larger errors.
+    Winograd,
 }
 
 impl FastMath {
     /// Every level.
-    pub const ALL: [FastMath; 2] = [FastMath::None, FastMath::Default];
+    pub const ALL: [FastMath; 3] = [FastMath::None, FastMath::Default, FastMath::Winograd];
 
     /// The name on command lines.
     pub fn name(self) -> &'static str {
         match self {
             FastMath::None => "none",
             FastMath::Default => "default",
+            FastMath::Winograd => "winograd",
         }
     }
 }

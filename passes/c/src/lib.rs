@@ -92,6 +92,7 @@ create_functions! {
     skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",
     skriptCreateVectorizeReductionsPass => "skript-vectorize-reductions",
     skriptCreateWidenAccumulatorsPass => "skript-widen-accumulators",
+    skriptCreateWinogradPass => "skript-winograd",
     skriptCreateWriteCarriedPass => "skript-write-carried",
     skriptCreateWriteOutputsPass => "skript-write-outputs",
     skriptCreateYieldOffsetsPass => "skript-yield-offsets",

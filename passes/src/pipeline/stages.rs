@@ -142,7 +142,7 @@ pub(crate) fn keep(operators: &[String]) -> Option<String> {
 fn fast_math(level: FastMath) -> &'static [&'static str] {
     match level {
         FastMath::None => &["skript-drop-fast-math"],
-        FastMath::Default => &["skript-fold-scales"],
+        FastMath::Default | FastMath::Winograd => &["skript-fold-scales"],
     }
 }
 
@@ -172,10 +172,14 @@ pub(crate) fn to_llvm_any() -> Vec<&'static str> {
 /// Reductions become register-tiled kernels, as wide as the target's vectors.
 pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     let options = schedules(target);
+    let winograd = match target.fast_math {
+        FastMath::None | FastMath::Default => String::new(),
+        FastMath::Winograd => format!("skript-winograd{{{options}}},"),
+    };
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,skript-vectorize-reductions{{{options}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
+            "skript-fill-borders,{winograd}skript-vectorize-reductions{{{options}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
         ),
     }
 }
@@ -188,7 +192,7 @@ fn schedules(target: &TargetDescription) -> String {
     // One chain of each sum, as its formula has it.
     let order = match target.fast_math {
         FastMath::None => " keep-order=true",
-        FastMath::Default => "",
+        FastMath::Default | FastMath::Winograd => "",
     };
     format!("vector-bits={bits} vector-registers={registers} cache-bytes={cache}{order}")
 }

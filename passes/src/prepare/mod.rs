@@ -39,8 +39,9 @@ pub(crate) const PASS: Pass = Pass {
 /// Bytes; a cache line, and the widest vector.
 const ALIGNMENT: u64 = 64;
 
-/// How many times the bytes of its variables a result may have: more is cheaper to compute again than to read.
-const MOST_GROWTH: u64 = 4;
+/// How many times the bytes of its variables a result may have: more is cheaper to compute again than to read. Weights that are scaled,
+/// packed, and transformed for `skript-winograd` have six times their bytes.
+const MOST_GROWTH: u64 = 8;
 
 /// The bytes that the functions of [`PASS`] fill, as it left them at the module; 0 if there are none.
 pub(crate) fn size(module: OperationRef) -> u64 {

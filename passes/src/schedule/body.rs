@@ -202,8 +202,17 @@ impl Body {
 
     /// Whether the end of the payload reads an array.
     pub fn finish_reads(&self, array: usize) -> bool {
+        self.reads(&self.finish, array)
+    }
+
+    /// Whether elements of the output begin as what follows from an array.
+    pub fn start_reads(&self, array: usize) -> bool {
+        self.reads(&self.start, array)
+    }
+
+    fn reads(&self, root: &Operand, array: usize) -> bool {
         let mut reads = false;
-        self.visit(vec![self.finish.clone()], |operand| {
+        self.visit(vec![root.clone()], |operand| {
             reads |= *operand == Operand::Input(array);
         });
         reads

@@ -19,32 +19,9 @@ use std::fmt::Write;
 
 /// Writes `func.func private @name`. With steps ([`Plan::steps`]), its last two arguments are the first step and the one after the last.
 pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Signature) -> String {
-    let mut writer = Writer {
-        nest,
-        plan,
-        body,
-        signature,
-        text: String::new(),
-        constants: BTreeSet::new(),
-        counter: 0,
-        depth: 1,
-    };
-    let bases = nest
-        .operands
-        .iter()
-        .map(|o| writer.constant(o.offset))
-        .collect();
-    let start = State {
-        bases,
-        values: HashMap::new(),
-        tile: HashMap::new(),
-        predicate: Predicate::Open,
-        part: None,
-    };
+    let mut writer = Writer::new(nest, plan, body, signature);
+    let start = writer.start();
     writer.parts(&start);
-    let Writer {
-        text, constants, ..
-    } = writer;
 
     let mut function = String::new();
     let mut arguments = Vec::new();
@@ -86,14 +63,7 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
             plan.scratch_type(&body.accumulator)
         );
     }
-    for constant in constants {
-        let _ = writeln!(
-            function,
-            "  %{} = arith.constant {constant} : index",
-            constant_name(constant)
-        );
-    }
-    function.push_str(&text);
+    function.push_str(&writer.finished());
     function.push_str("  return\n}\n");
     function
 }
@@ -178,6 +148,50 @@ impl State {
             predicate,
             ..self.clone()
         }
+    }
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(
+        nest: &'a Nest,
+        plan: &'a Plan,
+        body: &'a Body,
+        signature: &'a Signature,
+    ) -> Self {
+        Writer {
+            nest,
+            plan,
+            body,
+            signature,
+            text: String::new(),
+            constants: BTreeSet::new(),
+            counter: 0,
+            depth: 1,
+        }
+    }
+
+    /// The position before all loops.
+    pub(super) fn start(&mut self) -> State {
+        let operands = self.nest.operands.iter();
+        State {
+            bases: operands.map(|o| self.constant(o.offset)).collect(),
+            values: HashMap::new(),
+            tile: HashMap::new(),
+            predicate: Predicate::Open,
+            part: None,
+        }
+    }
+
+    /// The constants and the text.
+    pub(super) fn finished(&self) -> String {
+        let constants = self.constants.iter();
+        let constants = constants.map(|value| {
+            format!(
+                "  %{} = arith.constant {value} : index\n",
+                constant_name(*value)
+            )
+        });
+        constants.chain([self.text.clone()]).collect()
     }
 }
 

@@ -26,3 +26,4 @@ mod tile;
 pub mod tiling;
 mod transpose;
 pub mod vectorize;
+pub(crate) mod winograd;

@@ -100,6 +100,16 @@ impl Packing {
         )
     }
 
+    /// Elements of the lanes' loop in a block.
+    pub(super) fn width(&self) -> i64 {
+        self.width
+    }
+
+    /// Address in the copy, by loop. That of the lanes' loop is right for multiples of the width.
+    pub(super) fn target(&self) -> &Address {
+        &self.target
+    }
+
     /// The number of steps of [`Packing::function`].
     pub fn steps(&self) -> i64 {
         self.blocks

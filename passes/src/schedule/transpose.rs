@@ -102,11 +102,7 @@ impl Writer<'_> {
                 let poison = self.define(&format!("{} : {kind}", ops::ub::POISON));
                 vectors.resize(lanes as usize, poison);
             }
-            let mut size = lanes / 2;
-            while size > 0 {
-                self.exchange(&mut vectors, size, &kind);
-                size /= 2;
-            }
+            self.transpose_block(&mut vectors, &kind);
             for (lane, value) in (0..).zip(vectors) {
                 let at = (vector * lanes + lane) * height + block as i64 * lanes;
                 let at = self.constant(at);
@@ -114,6 +110,15 @@ impl Writer<'_> {
                     "vector.store {value}, %scratch[{at}] : {scratch}, {kind}"
                 ));
             }
+        }
+    }
+
+    /// Transposes as many vectors as they have lanes.
+    pub(super) fn transpose_block(&mut self, vectors: &mut [String], kind: &str) {
+        let mut size = self.plan.lanes / 2;
+        while size > 0 {
+            self.exchange(vectors, size, kind);
+            size /= 2;
         }
     }
 

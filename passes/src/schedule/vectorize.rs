@@ -68,10 +68,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
     let found = named(module, ops::linalg::GENERIC).into_iter();
     let found: Vec<OperationRef> = found.filter(reduces).collect();
     let mut effects = Effects::new(func::functions(module));
-    let mut functions = Functions {
-        taken: ir::symbols(module),
-        ..Functions::default()
-    };
+    let mut functions = Functions::of(module);
     let constants = Prepared::of(module);
     let mut count = 0;
     for op in found {
@@ -123,14 +120,14 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
 }
 
 /// The buffers that are prepared once, before the first call of the entry.
-struct Prepared<'c, 'a> {
+pub(super) struct Prepared<'c, 'a> {
     /// The entry's block; `None` in a module without an entry.
     block: Option<BlockRef<'c, 'a>>,
     constants: Constants<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Prepared<'c, 'a> {
-    fn of(module: OperationRef<'c, 'a>) -> Self {
+    pub(super) fn of(module: OperationRef<'c, 'a>) -> Self {
         let entry = ir::entry(module).ok();
         let constants = entry.map(|entry| Constants::of(entry, module));
         Prepared {
@@ -140,7 +137,7 @@ impl<'c: 'a, 'a> Prepared<'c, 'a> {
     }
 
     /// The operation of the entry's block that holds `op`, if what copies a prepared buffer may stand before it.
-    fn anchor(
+    pub(super) fn anchor(
         &self,
         array: Value<'c, 'a>,
         op: OperationRef<'c, 'a>,
@@ -156,7 +153,7 @@ impl<'c: 'a, 'a> Prepared<'c, 'a> {
 
 /// The functions that the pass adds; equal ones are one.
 #[derive(Default)]
-struct Functions {
+pub(super) struct Functions {
     /// Names of the module and of functions that are added.
     taken: HashSet<String>,
     /// By text, with `@KERNEL` for the name: position in `added`.
@@ -166,8 +163,16 @@ struct Functions {
 }
 
 impl Functions {
+    /// None yet; names of the module are taken.
+    pub(super) fn of(module: OperationRef) -> Self {
+        Functions {
+            taken: ir::symbols(module),
+            ..Functions::default()
+        }
+    }
+
     /// The name of a function, for one more call.
-    fn name(&mut self, prefix: &str, text: &str) -> String {
+    pub(super) fn name(&mut self, prefix: &str, text: &str) -> String {
         let next = self.added.len();
         let position = *self.known.entry(text.to_owned()).or_insert(next);
         if position == next {
@@ -190,7 +195,7 @@ impl Functions {
     }
 
     /// All functions; LLVM does not inline those with many calls.
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut all = String::new();
         for (_, text, calls) in &self.added {
             match *calls > MOST_COPIES && !text.contains(NOINLINE) {

@@ -123,6 +123,7 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeReductionsPass(void);
 /* --skript-widen-accumulators */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenAccumulatorsPass(void);
 /* --skript-write-carried */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateWinogradPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWriteCarriedPass(void);
 /* --skript-write-outputs */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWriteOutputsPass(void);
