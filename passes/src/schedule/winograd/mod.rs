@@ -28,8 +28,8 @@ use super::packing::Packing;
 use super::plan::Plan;
 use super::reading::{Reduction, read};
 use super::signature::Signature;
-use super::tiling::Steps;
 use super::target::Target;
+use super::tiling::Steps;
 use super::vectorize::{Functions, Prepared};
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
@@ -326,7 +326,8 @@ impl Product {
             elements: vec!["f32".to_owned(); spans.len()],
             windows: spans.iter().map(|span| (0, *span)).collect(),
         };
-        let plan = Plan::of(&nest, target.vectors(32), &[]).filter(|plan| plan.packed == Some(1))?;
+        let plan =
+            Plan::of(&nest, target.vectors(32), &[]).filter(|plan| plan.packed == Some(1))?;
         let packing = Packing::of(&nest, &plan, &signature)?;
         packing.apply(&mut nest, &mut signature);
         let (_, weights) = *signature.windows.get(1)?;
