@@ -3,13 +3,13 @@
 //!
 //! A window or a 1×1 contraction over channels writes vectors of output channels, because its weights can be packed along them. Where
 //! the channels are not the last dimension, each tile is transposed in registers. This pass permutes the dimensions of such tensors so
-//! that the channels are contiguous, for whole [regions](classes): elementwise operations, pooling, insertions into padded or
-//! concatenated tensors take the order of what feeds them. A [cost model](cost) compares the orders. A permutation is part of the
+//! that the channels are contiguous, for whole regions: elementwise operations, pooling, insertions into padded or
+//! concatenated tensors take the order of what feeds them. A model of cycles (`cost.rs`) compares the orders. A permutation is part of the
 //! indexing map of whoever reads or writes a tensor; where an operation has none (a reshape, a result of the entry), a copy in the
 //! old order stands at the border.
 //!
 //! Weights that are read along the lanes, but cannot be packed, as those of depthwise windows, are transposed; that is done once, with
-//! the other [preparations](crate::prepare).
+//! the other preparations (`skript-prepare-variables`).
 //!
 //! Guarantees: types of arguments and results of functions stay. Sums have the same terms in the same order.
 
