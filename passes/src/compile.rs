@@ -165,12 +165,7 @@ pub fn compile_tensors_for_profile(
     target: &TargetDescription,
 ) -> Result<(Artifact, Vec<Step>), CodegenError> {
     crate::all::register();
-    let [mark, number] = stages::profile();
-    let mut stages = after_lowering(target);
-    // After bufferization, and after schedules and preparation.
-    stages.insert(1, mark);
-    stages.insert(4, number);
-    run(module, &stages)?;
+    run(module, &stages::with_profile(after_lowering(target)))?;
     let steps = profile::table(module.as_operation());
     Ok((artifact(module, interface, target)?, steps))
 }

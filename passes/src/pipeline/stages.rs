@@ -154,7 +154,7 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     let passes = passes.chain(layouts.iter().map(String::as_str));
     let passes = passes.chain(of(BUFFERIZE, Modules::Models));
     Stage {
-        name: "bufferize",
+        name: BUFFERS,
         passes: passes.collect::<Vec<_>>().join(","),
     }
 }
@@ -197,19 +197,31 @@ fn schedules(target: &TargetDescription) -> String {
     format!("vector-bits={bits} vector-registers={registers} cache-bytes={cache}{order}")
 }
 
-/// Marks where the steps of the code begin: before schedules, and after the preparation.
-pub(crate) fn profile() -> [Stage; 2] {
-    let stage = |pass: &Pass| Stage {
+/// The stages with marks where the steps of the code begin: set before schedules, numbered after the preparation.
+pub(crate) fn with_profile(stages: Vec<Stage>) -> Vec<Stage> {
+    let profile = |pass: &Pass| Stage {
         name: "profile",
         passes: pass.flag.to_owned(),
     };
-    [stage(&mark::PASS), stage(&number::PASS)]
+    let followed = stages.into_iter().flat_map(|stage| {
+        let follower = match stage.name {
+            BUFFERS => Some(profile(&mark::PASS)),
+            PREPARED => Some(profile(&number::PASS)),
+            _ => None,
+        };
+        [Some(stage), follower].into_iter().flatten()
+    });
+    followed.collect()
 }
+
+/// The names of stages that others follow.
+const BUFFERS: &str = "bufferize";
+const PREPARED: &str = "prepare";
 
 /// What depends on variables alone moves into functions that run once.
 pub(crate) fn prepare() -> Stage {
     Stage {
-        name: "prepare",
+        name: PREPARED,
         passes: "skript-prepare-variables".to_owned(),
     }
 }
