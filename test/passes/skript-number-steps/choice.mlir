@@ -1,7 +1,7 @@
 // RUN: skript-opt %s --skript-number-steps | FileCheck %s
 
 // A choice of kernels is one step.
-// CHECK: module attributes {skript.profile = [{counted, kernel = "kernel_0 or kernel_1", layout = "row-major", operators = {{\[\[}}"m.sknd:5:3: conv"{{\]\]}}}]}
+// CHECK: module attributes {skript.profile = [{counted, kernel = "kernel_0 or kernel_1", layout = "{{[0-9×]+}} row-major", operators = {{\[\[}}"m.sknd:5:3: conv"{{\]\]}}}]}
 module {
   // CHECK-LABEL: func.func @choice
   // CHECK:         call @skript_profile

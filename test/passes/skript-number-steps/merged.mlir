@@ -3,7 +3,7 @@
 // The kernel computes both marked operations, by its location: one step, with the operations of both, and the main
 // operator first; the fill of another call has no name of its own. Nothing is left of the transposition, which was
 // prepared.
-// CHECK: module attributes {skript.profile = [{counted, kernel = "kernel_0", layout = "row-major, packed 16{{[^"]+}}", operators = {{\[\[}}"m.sknd:5:3: conv"], ["m.sknd:6:3: relu"{{\]\]}}}]}
+// CHECK: module attributes {skript.profile = [{counted, kernel = "kernel_0", layout = "{{[0-9×]+}} row-major, packed 16{{[^"]+}}", operators = {{\[\[}}"m.sknd:5:3: conv"], ["m.sknd:6:3: relu"{{\]\]}}}]}
 module {
   // CHECK-LABEL: func.func @merged
   // CHECK:         %[[OWN:.+]] = arith.addi %{{.+}}, %{{.+}} : index
