@@ -105,6 +105,15 @@ pub struct PassOption {
     pub default: &'static str,
 }
 
+impl PassOption {
+    /// An option without a name, to fill lists.
+    pub const NONE: PassOption = PassOption {
+        name: "",
+        summary: "",
+        default: "",
+    };
+}
+
 /// The values of a pass's options.
 #[derive(Clone, Debug, Default)]
 pub struct Options(Vec<(&'static str, String)>);

@@ -12,9 +12,11 @@
 //! n  the artifact as a file
 //! ```
 //!
-//! Prepared variables lie beside the code: their format is that of [`Cache::prepare`].
+//! Prepared variables lie beside the code: their format is that of [`Cache::prepare`]. So do plans of kernels, as text:
+//! [`Cache::put_plans`].
 
 mod entries;
+mod plans;
 mod prepared;
 
 pub use entries::Entry;
@@ -25,9 +27,10 @@ use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Extensions of the files: compiled models, and their prepared variables.
+/// Extensions of the files: compiled models, their prepared variables, and the plans of their kernels.
 const CODE: &str = "skm";
 const PREPARED: &str = "skp";
+const PLANS: &str = "plans";
 
 const MAGIC: &[u8; 8] = b"SKRIPTC\n";
 

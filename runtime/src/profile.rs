@@ -25,6 +25,21 @@ pub struct Step {
     pub layout: String,
     /// Whether the code states the operations of the step.
     pub is_counted: bool,
+    /// The plan of its kernel, if that was chosen.
+    pub plan: Option<Plan>,
+}
+
+/// One of the plans that a kernel may have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The key of the kernel: equal kernels have one.
+    pub key: String,
+    /// The number of the plan, from 0, the one that the cost model selects.
+    pub number: usize,
+    /// The number of plans that the kernel may have.
+    pub count: usize,
+    /// What the plan is.
+    pub text: String,
 }
 
 /// The sums of one step over the recorded time.

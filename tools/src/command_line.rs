@@ -2,6 +2,9 @@
 //! Flags and arguments.
 
 mod output;
+mod tune;
+
+pub use tune::TuneArguments;
 
 use std::path::{Path, PathBuf};
 
@@ -38,6 +41,8 @@ pub enum Verb {
     Compare(CompareArguments),
     /// Measure latency, memory and arithmetic rate
     Bench(BenchArguments),
+    /// Measure plans of the kernels of a model on this machine, and keep the fastest for later compilations
+    Tune(TuneArguments),
     /// Format files in the style of the standard library
     Fmt(FormatArguments),
     /// Print a model's interface, parameters, memory and arithmetic operations
@@ -62,6 +67,7 @@ impl Verb {
             Verb::Compile(arguments) => Some(&arguments.target),
             Verb::Compare(arguments) => Some(&arguments.target),
             Verb::Bench(arguments) => Some(&arguments.target),
+            Verb::Tune(arguments) => Some(&arguments.target),
             _ => None,
         }
     }

@@ -441,7 +441,7 @@ impl<'a> Session<'a> {
     }
 
     /// Composes the graph for these inputs, and random values for others; only an archive determines the absent inputs.
-    fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
+    pub fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
         let name = self.graph()?.name.name.clone();
         let brought = self.measured(given)?;
         self.compose_graph(name, brought)

@@ -32,6 +32,8 @@ pub const NAME: &str = "skript.name";
 pub(crate) const PART: &str = "skript.part";
 /// Of an operation in place of a payload until the payload is inserted: the number of the region.
 pub const PAYLOAD: &str = "skript.payload";
+/// Of a kernel whose plan was chosen: its key, the number of the plan, how many there are, and the plan.
+pub(crate) const PLAN: &str = "skript.plan";
 /// Of a module: the bytes of the memory that its preparation fills.
 pub(crate) const PREPARED_SIZE: &str = "skript.prepared_size";
 /// Of a module: the positions of the entry's arguments that its preparation reads and the entry does not.

@@ -6,13 +6,10 @@ use super::classes::Classes;
 use super::node::Node;
 use crate::ir::types;
 use crate::schedule::nest::{Address, Loop, LoopKind, Nest};
-use crate::schedule::plan::share_of_peak;
+use crate::schedule::select::share_of_peak;
 use crate::schedule::target::Target;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};
-
-/// Multiply-adds of vectors per cycle.
-const PORTS: f64 = 2.0;
 
 /// Cycles of an element that is not accessed as part of a vector.
 const SINGLE: f64 = 1.0;
@@ -98,7 +95,12 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
                     share_of_peak(&nest, vectors)
                 });
                 match share {
-                    Some(share) => points / (vectors.lanes as f64 * PORTS * share.max(0.01)),
+                    Some(share) => {
+                        points
+                            / (vectors.lanes as f64
+                                * f64::from(vectors.costs.fma_ports)
+                                * share.max(0.01))
+                    }
                     None => points * SINGLE,
                 }
             }

@@ -33,7 +33,7 @@ pub(crate) const PASS: Pass = Pass {
     summary: "store tensors between contractions with the dimension last that they are written fastest along",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
-    options: Target::OPTIONS,
+    options: &Target::OPTIONS,
     run: |root, options, rewriter| {
         let target = Target::of(options)?;
         for function in named(root, ops::func::FUNC) {

@@ -176,10 +176,14 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
         FastMath::None | FastMath::Default => String::new(),
         FastMath::Winograd => format!("skript-winograd{{{options}}},"),
     };
+    let plans = match target.plans.as_str() {
+        "" => String::new(),
+        plans => format!(" plans={plans}"),
+    };
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,{winograd}skript-vectorize-reductions{{{options}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
+            "skript-fill-borders,{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
         ),
     }
 }
@@ -194,7 +198,8 @@ fn schedules(target: &TargetDescription) -> String {
         FastMath::None => " keep-order=true",
         FastMath::Default | FastMath::Winograd => "",
     };
-    format!("vector-bits={bits} vector-registers={registers} cache-bytes={cache}{order}")
+    let costs = processor.costs.text();
+    format!("vector-bits={bits} vector-registers={registers} cache-bytes={cache} {costs}{order}")
 }
 
 /// The stages with marks where the steps of the code begin: set before schedules, numbered after the preparation.

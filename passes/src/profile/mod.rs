@@ -15,7 +15,7 @@ use crate::ir::{self, attributes, ops};
 use melior::ir::attribute::{ArrayAttribute, StringAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Attribute, TypeLike, ValueLike};
-use skript_runtime::profile::{SYMBOL, Step};
+use skript_runtime::profile::{Plan, SYMBOL, Step};
 
 /// Of a mark: the calls of each operator that the step computes, the main one first.
 const OPERATORS: &str = "skript.operators";
@@ -112,6 +112,18 @@ fn read_lists(attribute: Attribute) -> Vec<Vec<String>> {
     items(attribute).into_iter().map(list).collect()
 }
 
+/// The plan that an attribute of a kernel describes.
+fn plan(attribute: Attribute) -> Option<Plan> {
+    let texts: Vec<String> = items(attribute).into_iter().filter_map(text).collect();
+    let [key, number, count, text] = texts.try_into().ok()?;
+    Some(Plan {
+        key,
+        number: number.parse().ok()?,
+        count: count.parse().ok()?,
+        text,
+    })
+}
+
 /// The steps that [`number`] left at a module, by number.
 pub(crate) fn table(module: OperationRef) -> Vec<Step> {
     let rows = module.attribute(TABLE).map(items).unwrap_or_default();
@@ -123,6 +135,7 @@ pub(crate) fn table(module: OperationRef) -> Vec<Step> {
             kernel: of("kernel").unwrap_or_default(),
             layout: of("layout").unwrap_or_default(),
             is_counted: attributes::entry(row, "counted").is_some(),
+            plan: attributes::entry(row, "plan").and_then(plan),
         }
     };
     rows.into_iter().map(step).collect()

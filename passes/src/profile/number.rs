@@ -7,6 +7,7 @@
 use super::mark::call_with;
 use super::work;
 use super::{OPERATORS, Role, TABLE, UNCOUNTED, WEIGHT, is_choice, is_mark, lists, read_lists};
+use crate::ir::attribute_names::PLAN;
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, callee};
 use crate::ir::linalg::Generic;
@@ -21,6 +22,7 @@ use melior::ir::{
     Attribute, BlockRef, Identifier, ShapedTypeLike, Type, TypeLike, Value, ValueLike,
 };
 use skript_dialect::{Dialect, Pass, PassError};
+use std::collections::HashMap;
 
 /// The pass `skript-number-steps`.
 pub(crate) const PASS: Pass = Pass {
@@ -33,14 +35,18 @@ pub(crate) const PASS: Pass = Pass {
             return Ok(());
         }
         let entry = ir::entry(root)?;
-        let mut effects = Effects::new(func::functions(root));
-        let mut rows = Vec::new();
+        let functions = func::functions(root);
+        let mut numbering = Numbering {
+            effects: Effects::new(functions.clone()),
+            functions,
+            rows: Vec::new(),
+        };
         let mut pending = ir::blocks(entry);
         pending.reverse();
         while let Some(block) = pending.pop() {
             let operations = ir::operations(block);
             let mut inner: Vec<BlockRef> = operations.into_iter().flat_map(ir::blocks).collect();
-            number_block(block, &mut effects, &mut rows)?;
+            numbering.number_block(block)?;
             inner.reverse();
             pending.extend(inner);
         }
@@ -50,12 +56,19 @@ pub(crate) const PASS: Pass = Pass {
                 ir::erase(op);
             }
         }
-        let rows = ArrayAttribute::new(rewriter.context(), &rows);
+        let rows = ArrayAttribute::new(rewriter.context(), &numbering.rows);
         ir::set_attribute(root, TABLE, rows.into());
         Ok(())
     },
     ..Pass::NONE
 };
+
+/// The steps that are numbered.
+struct Numbering<'c, 'a> {
+    functions: HashMap<String, OperationRef<'c, 'a>>,
+    effects: Effects<'c, 'a>,
+    rows: Vec<Attribute<'c>>,
+}
 
 /// A mark, and what follows it.
 struct Segment<'c, 'a> {
@@ -64,79 +77,140 @@ struct Segment<'c, 'a> {
     work: Vec<OperationRef<'c, 'a>>,
 }
 
-fn number_block<'c: 'a, 'a>(
-    block: BlockRef<'c, 'a>,
-    effects: &mut Effects<'c, 'a>,
-    rows: &mut Vec<Attribute<'c>>,
-) -> Result<(), PassError> {
-    let mut segments: Vec<Segment> = Vec::new();
-    for op in ir::operations(block) {
-        if is_mark(op) {
-            segments.push(Segment {
-                marks: vec![op],
-                work: Vec::new(),
-            });
-        } else if Role::of(op) == Role::Step
-            && let Some(segment) = segments.last_mut()
-        {
-            segment.work.push(op);
-        }
-    }
-    segments.retain(|s| s.marks.iter().all(|mark| mark.has_attribute(OPERATORS)));
-    let mut numbered: Vec<Segment> = Vec::new();
-    let mut empty: Vec<OperationRef> = Vec::new();
-    for mut segment in segments {
-        if segment.work.is_empty() {
-            empty.append(&mut segment.marks);
-            continue;
-        }
-        let computed = segment
-            .work
-            .iter()
-            .flat_map(|op| location::parts(op.location()));
-        let computed: Vec<_> = computed.collect();
-        empty.retain(|mark| {
-            let mut parts = location::parts(mark.location()).into_iter();
-            let is_part = parts.any(|part| computed.contains(&part));
-            if is_part {
-                segment.marks.push(*mark);
+impl<'c: 'a, 'a> Numbering<'c, 'a> {
+    fn number_block(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
+        let mut segments: Vec<Segment> = Vec::new();
+        for op in ir::operations(block) {
+            if is_mark(op) {
+                segments.push(Segment {
+                    marks: vec![op],
+                    work: Vec::new(),
+                });
+            } else if Role::of(op) == Role::Step
+                && let Some(segment) = segments.last_mut()
+            {
+                segment.work.push(op);
             }
-            !is_part
-        });
-        numbered.push(segment);
+        }
+        segments.retain(|s| s.marks.iter().all(|mark| mark.has_attribute(OPERATORS)));
+        let mut numbered: Vec<Segment> = Vec::new();
+        let mut empty: Vec<OperationRef> = Vec::new();
+        for mut segment in segments {
+            if segment.work.is_empty() {
+                empty.append(&mut segment.marks);
+                continue;
+            }
+            let computed = segment
+                .work
+                .iter()
+                .flat_map(|op| location::parts(op.location()));
+            let computed: Vec<_> = computed.collect();
+            empty.retain(|mark| {
+                let mut parts = location::parts(mark.location()).into_iter();
+                let is_part = parts.any(|part| computed.contains(&part));
+                if is_part {
+                    segment.marks.push(*mark);
+                }
+                !is_part
+            });
+            numbered.push(segment);
+        }
+        empty.into_iter().for_each(ir::erase);
+        for segment in numbered {
+            self.number(&segment)?;
+            segment.marks.into_iter().for_each(ir::erase);
+        }
+        Ok(())
     }
-    empty.into_iter().for_each(ir::erase);
-    for segment in numbered {
-        number(&segment, effects, rows)?;
-        segment.marks.into_iter().for_each(ir::erase);
-    }
-    Ok(())
-}
 
-/// Puts the numbered mark of a step before its first operation, and adds its row.
-fn number<'c: 'a, 'a>(
-    segment: &Segment<'c, 'a>,
-    effects: &mut Effects<'c, 'a>,
-    rows: &mut Vec<Attribute<'c>>,
-) -> Result<(), PassError> {
-    let Some(first) = segment.work.first().copied() else {
-        return Ok(());
-    };
-    let context = context::of(first);
-    let at = Builder::before(context, first)?;
-    let index = Type::index(context);
-    let mut flops = at.index(0)?;
-    for mark in &segment.marks {
-        flops = at.value(ops::arith::ADDI, &[flops, mark.operand(1)?], &[], index)?;
+    /// Puts the numbered mark of a step before its first operation, and adds its row.
+    fn number(&mut self, segment: &Segment<'c, 'a>) -> Result<(), PassError> {
+        let Some(first) = segment.work.first().copied() else {
+            return Ok(());
+        };
+        let context = context::of(first);
+        let at = Builder::before(context, first)?;
+        let index = Type::index(context);
+        let mut flops = at.index(0)?;
+        for mark in &segment.marks {
+            flops = at.value(ops::arith::ADDI, &[flops, mark.operand(1)?], &[], index)?;
+        }
+        let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
+        let arrays = segment.work.iter().flat_map(|op| captured(*op));
+        let arrays: Vec<Value> = arrays.filter(is_array).map(|a| before(a, first)).collect();
+        let bytes = work::bytes_of(&arrays).value(&at)?;
+        let number = at.index(i64::try_from(self.rows.len() + 1).unwrap_or(i64::MAX))?;
+        call_with(&at, [number, flops, bytes])?;
+        let row = self.row(segment, context);
+        self.rows.push(row);
+        Ok(())
     }
-    let is_array = |value: &Value<'c, 'a>| value.r#type().is_mem_ref();
-    let arrays = segment.work.iter().flat_map(|op| captured(*op));
-    let arrays: Vec<Value> = arrays.filter(is_array).map(|a| before(a, first)).collect();
-    let bytes = work::bytes_of(&arrays).value(&at)?;
-    let number = at.index(i64::try_from(rows.len() + 1).unwrap_or(i64::MAX))?;
-    call_with(&at, [number, flops, bytes])?;
-    rows.push(row(segment, effects, context));
-    Ok(())
+
+    /// The row of the table.
+    fn row(&mut self, segment: &Segment<'c, 'a>, context: &'c Context) -> Attribute<'c> {
+        let weight = |mark: &&OperationRef| {
+            let weight = mark.attribute(WEIGHT).ok();
+            let weight = weight.and_then(|w| IntegerAttribute::try_from(w).ok());
+            weight.map_or(0, |w| w.value())
+        };
+        let mut marks: Vec<&OperationRef> = segment.marks.iter().collect();
+        // Those that were merged come before the operation that is left.
+        marks.rotate_left(1);
+        let most = marks.iter().map(&weight).max().unwrap_or(0);
+        if let Some(main) = marks.iter().position(|mark| weight(mark) == most) {
+            let main = marks.remove(main);
+            marks.insert(0, main);
+        }
+        let mut operators: Vec<Vec<String>> = Vec::new();
+        for mark in &marks {
+            let own = mark.attribute(OPERATORS).map(read_lists);
+            for calls in own.unwrap_or_default() {
+                // One fill may start the sums of several calls of an operator; it is listed for none of them.
+                let is_known = match weight(mark) {
+                    0 => operators.iter().any(|known| names(known) == names(&calls)),
+                    _ => operators.contains(&calls),
+                };
+                if !is_known {
+                    operators.push(calls);
+                }
+            }
+        }
+        let mut kernels: Vec<String> = Vec::new();
+        for op in &segment.work {
+            let name = kernel(*op);
+            if !kernels.contains(&name) {
+                kernels.push(name);
+            }
+        }
+        let written = segment.work.last().map(|op| self.effects.written(*op));
+        let written = written.unwrap_or_default();
+        let mut layouts = vec![match written.last() {
+            Some(array) => layout(array.r#type()),
+            None => String::new(),
+        }];
+        let remarks = segment.work.iter();
+        layouts.extend(remarks.filter_map(|op| location::remark(op.location())));
+        let entry = |name: &str, value| (Identifier::new(context, name), value);
+        let text = |text: &str| attributes::string(context, text);
+        let mut entries = vec![
+            entry("operators", lists(context, &operators)),
+            entry("kernel", text(&kernels.join(", "))),
+            entry("layout", text(&layouts.join(", "))),
+        ];
+        if !marks.iter().any(|mark| mark.has_attribute(UNCOUNTED)) {
+            entries.push(entry("counted", attributes::unit(context)));
+        }
+        entries.extend(self.plan(segment).map(|plan| entry("plan", plan)));
+        DictionaryAttribute::new(context, &entries).into()
+    }
+
+    /// The plan of the first kernel of which one was chosen.
+    fn plan(&self, segment: &Segment<'c, 'a>) -> Option<Attribute<'c>> {
+        let work = segment.work.iter();
+        let all = work.flat_map(|op| ir::nested(*op).into_iter().chain([*op]));
+        let mut functions = all.filter_map(|op| self.functions.get(&callee(op)?));
+        functions.find_map(|function| function.attribute(PLAN).ok())
+    }
 }
 
 /// The array as it is before an operation: what a later view of it views, and what a kernel gets a pointer to.
@@ -150,66 +224,6 @@ fn before<'c: 'a, 'a>(mut array: Value<'c, 'a>, first: OperationRef<'c, 'a>) -> 
         array = viewed;
     }
     array
-}
-
-fn row<'c: 'a, 'a>(
-    segment: &Segment<'c, 'a>,
-    effects: &mut Effects<'c, 'a>,
-    context: &'c Context,
-) -> Attribute<'c> {
-    let weight = |mark: &&OperationRef| {
-        let weight = mark.attribute(WEIGHT).ok();
-        let weight = weight.and_then(|w| IntegerAttribute::try_from(w).ok());
-        weight.map_or(0, |w| w.value())
-    };
-    let mut marks: Vec<&OperationRef> = segment.marks.iter().collect();
-    // Those that were merged come before the operation that is left.
-    marks.rotate_left(1);
-    let most = marks.iter().map(&weight).max().unwrap_or(0);
-    if let Some(main) = marks.iter().position(|mark| weight(mark) == most) {
-        let main = marks.remove(main);
-        marks.insert(0, main);
-    }
-    let mut operators: Vec<Vec<String>> = Vec::new();
-    for mark in &marks {
-        let own = mark.attribute(OPERATORS).map(read_lists);
-        for calls in own.unwrap_or_default() {
-            // One fill may start the sums of several calls of an operator; it is listed for none of them.
-            let is_known = match weight(mark) {
-                0 => operators.iter().any(|known| names(known) == names(&calls)),
-                _ => operators.contains(&calls),
-            };
-            if !is_known {
-                operators.push(calls);
-            }
-        }
-    }
-    let mut kernels: Vec<String> = Vec::new();
-    for op in &segment.work {
-        let name = kernel(*op);
-        if !kernels.contains(&name) {
-            kernels.push(name);
-        }
-    }
-    let written = segment.work.last().map(|op| effects.written(*op));
-    let written = written.unwrap_or_default();
-    let mut layouts = vec![match written.last() {
-        Some(array) => layout(array.r#type()),
-        None => String::new(),
-    }];
-    let remarks = segment.work.iter();
-    layouts.extend(remarks.filter_map(|op| location::remark(op.location())));
-    let entry = |name: &str, value| (Identifier::new(context, name), value);
-    let text = |text: &str| attributes::string(context, text);
-    let mut entries = vec![
-        entry("operators", lists(context, &operators)),
-        entry("kernel", text(&kernels.join(", "))),
-        entry("layout", text(&layouts.join(", "))),
-    ];
-    if !marks.iter().any(|mark| mark.has_attribute(UNCOUNTED)) {
-        entries.push(entry("counted", attributes::unit(context)));
-    }
-    DictionaryAttribute::new(context, &entries).into()
 }
 
 /// The names of calls, without their locations.

@@ -6,9 +6,11 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::nest::{Address, LoopKind, Nest};
-use super::payload::CLOSEST;
-use super::tile::Tiling;
+use super::nest::{LoopKind, Nest};
+use super::select::{Selected, is_used, is_worth, select, selections};
+use super::tile::{Tile, Tiling};
+use crate::target::Costs;
+use std::fmt::{Display, Formatter};
 
 /// What the lanes of a vector are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,55 +80,103 @@ pub struct Vectors {
     pub registers: i64,
     /// Elements of the cache of one core that holds what a kernel reads again.
     pub cache: i64,
+    /// What operations on vectors cost.
+    pub costs: Costs,
+}
+
+impl Display for Plan {
+    /// Loops are numbers, outermost first: `lanes=1x2 unroll=0x6 order=1,0 packed=1 part=2x512` has two vectors along the loop 1, six
+    /// steps of the loop 0 at once, the tiles of the loop 0 inside of those of the loop 1, a copy of the operand 1 in the order of the
+    /// kernel, and parts of 512 steps of the reduction 2.
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        let joined = |items: Vec<String>| items.join(",");
+        write!(f, "lanes={}x{}", self.lanes_loop, self.vectors)?;
+        let unrolled = self.unroll.iter().map(|(l, n)| format!("{l}x{n}"));
+        let unrolled: Vec<String> = unrolled.collect();
+        if !unrolled.is_empty() {
+            write!(f, " unroll={}", joined(unrolled))?;
+        }
+        let order = self.parallels.iter().map(usize::to_string).collect();
+        write!(f, " order={}", joined(order))?;
+        if let Some(operand) = self.packed {
+            write!(f, " packed={operand}")?;
+        }
+        match self.chunk {
+            Some(chunk) => write!(f, " part={}x{}", chunk.number, chunk.size),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Plan {
     /// A tile for the nest. `None` if plain loops are as fast: without a reduction, with too little work, or without a
     /// loop along contiguous elements.
     pub fn of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Plan> {
-        let lanes = vectors.lanes;
-        let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
-        if !reduces || nest.volume() < 4 * lanes {
-            return None;
-        }
-        let Selected {
-            mode,
-            lanes_loop,
-            packed,
-            ..
-        } = select(nest, vectors, used_dimensions)?;
-        let of_kind = |kind| {
-            (0..nest.loops.len()).filter(move |&l| l != lanes_loop && nest.loops[l].kind == kind)
+        is_worth(nest, vectors).then_some(())?;
+        let selected = select(nest, vectors, used_dimensions)?;
+        let tiles = selected.tiles(nest, vectors, used_dimensions);
+        let tiled = tiles.into_iter().next()?;
+        let ordered = tiled.ordered(nest, vectors.cache, used_dimensions);
+        ordered.into_iter().next()
+    }
+
+    /// The plan that [`Plan::of`] selects, then others that combine the points of each element in the same order, so that results are
+    /// the same bits: other tiles, other positions of the lanes' loop, other parts of the reduction, other lanes.
+    pub fn candidates(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Vec<Plan> {
+        let all = match is_worth(nest, vectors) {
+            true => selections(nest, vectors, used_dimensions),
+            false => Vec::new(),
         };
-        let mut plan = Plan {
-            mode,
-            lanes_loop,
-            lanes,
-            vectors: 1,
-            unroll: Vec::new(),
-            reductions: of_kind(LoopKind::Reduction).collect(),
-            parallels: of_kind(LoopKind::Parallel).collect(),
-            is_split: false,
-            packed,
-            hoists: None,
-            chunk: None,
+        let mut candidates: Vec<Plan> = Vec::new();
+        for (rank, selected) in all.iter().enumerate() {
+            let tiles = selected.tiles(nest, vectors, used_dimensions);
+            let mut others = Vec::new();
+            for (number, tiled) in tiles.iter().take(MOST_TILES).enumerate() {
+                let mut ordered = tiled.ordered(nest, vectors.cache, used_dimensions);
+                others.extend(
+                    ordered
+                        .drain(1.min(ordered.len())..)
+                        .filter(|_| number == 0),
+                );
+                candidates.append(&mut ordered);
+                if rank > 0 {
+                    break;
+                }
+            }
+            candidates.extend(others.into_iter().filter(|_| rank == 0));
+        }
+        let Some(first) = candidates.first().cloned() else {
+            return candidates;
         };
-        match mode {
-            LaneMode::Output => {
-                let has_predicate = is_used(nest, lanes_loop, used_dimensions);
-                plan.tile_output(nest, vectors, has_predicate);
+        let mut distinct: Vec<Plan> = Vec::new();
+        for mut plan in candidates {
+            if plan.are_apart(nest) {
+                plan.chunk = first.chunk;
             }
-            LaneMode::Reduction => plan.tile_reduction(nest, vectors.registers / 2),
-        }
-        match (plan.mode, packed) {
-            (LaneMode::Reduction, _) => {}
-            (LaneMode::Output, None) => plan.parallels.push(lanes_loop),
-            (LaneMode::Output, Some(operand)) => {
-                plan.order(nest, operand, vectors.cache, used_dimensions);
+            if plan.has_order_of(&first, nest) && !distinct.contains(&plan) {
+                distinct.push(plan);
             }
         }
-        plan.split(nest);
-        Some(plan)
+        distinct.truncate(MOST_CANDIDATES);
+        distinct
+    }
+
+    /// Whether elements of the output are apart along the lanes: a sum then begins with its first point, and what it starts from, or the
+    /// sum of the parts before, is added at its end.
+    fn are_apart(&self, nest: &Nest) -> bool {
+        let stride = nest.output().map(|output| output.strides[self.lanes_loop]);
+        self.mode == LaneMode::Output && stride != Some(1)
+    }
+
+    /// Whether the points of an element are combined in the same order.
+    fn has_order_of(&self, other: &Plan, nest: &Nest) -> bool {
+        let is_same = self.mode == other.mode && self.reductions == other.reductions;
+        let lanes = |plan: &Plan| (plan.lanes_loop, plan.vectors);
+        let is_apart = self.are_apart(nest);
+        is_same
+            && is_apart == other.are_apart(nest)
+            && (!is_apart || self.chunk == other.chunk)
+            && (self.mode == LaneMode::Output || lanes(self) == lanes(other))
     }
 
     /// The plan of the same steps and the same packed operand, with small tiles, for a payload with a predicate.
@@ -157,27 +207,79 @@ impl Plan {
         contiguous.map(|(l, _)| *l).filter(|_| apart)
     }
 
-    /// Orders the loops around a packed operand: the lanes' loop stands where the least memory beyond the cache is accessed, and the
-    /// reductions that the predicate depends on, and short ones, come first.
-    fn order(&mut self, nest: &Nest, operand: usize, cache: i64, used_dimensions: &[usize]) {
+    /// The orders of the loops around the tile, the best one first.
+    fn ordered(&self, nest: &Nest, cache: i64, used_dimensions: &[usize]) -> Vec<Plan> {
+        let mut plans = match (self.mode, self.packed) {
+            (LaneMode::Reduction, _) => vec![self.clone()],
+            (LaneMode::Output, None) => {
+                let mut plan = self.clone();
+                plan.parallels.push(self.lanes_loop);
+                vec![plan]
+            }
+            (LaneMode::Output, Some(operand)) => {
+                self.around_packed(nest, operand, cache, used_dimensions)
+            }
+        };
+        plans.iter_mut().for_each(|plan| plan.split(nest));
+        plans
+    }
+
+    /// Orders of the loops around a packed operand: the lanes' loop stands where the least memory beyond the cache is accessed, and the
+    /// reductions that the predicate depends on, and short ones, come first. Then other positions, and other parts of the reduction.
+    fn around_packed(
+        &self,
+        nest: &Nest,
+        operand: usize,
+        cache: i64,
+        used_dimensions: &[usize],
+    ) -> Vec<Plan> {
         let varies = |l: &usize| nest.operands[operand].strides[*l] != 0;
         let batches = self.parallels.iter().take_while(|l| varies(l)).count();
-        let positions = batches..=self.parallels.len();
-        let traffic = |position: &usize| self.traffic(nest, operand, cache, *position);
-        let best = positions.rev().min_by_key(traffic);
-        self.parallels
-            .insert(best.unwrap_or(batches), self.lanes_loop);
+        let mut positions: Vec<usize> = (batches..=self.parallels.len()).rev().collect();
+        positions.sort_by_cached_key(|position| self.traffic(nest, operand, cache, *position));
         let used_dimensions = [used_dimensions, &nest.skipped].concat();
         let is_used = |l: &usize| is_used(nest, *l, &used_dimensions);
-        self.split_reduction(nest, operand, cache, is_used);
-        if !nest.keeps_order {
-            // The innermost loop has many iterations, where one has.
-            let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
-            self.reductions.sort_by_key(|l| (!is_used(l), is_long(l)));
+        let at = |position: usize| {
+            let mut plan = self.clone();
+            plan.parallels.insert(position, self.lanes_loop);
+            plan.split_reduction(nest, operand, cache, is_used);
+            if !nest.keeps_order {
+                // The innermost loop has many iterations, where one has.
+                let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
+                plan.reductions.sort_by_key(|l| (!is_used(l), is_long(l)));
+            }
+            let last = plan.reductions.iter().rposition(is_used);
+            let first = last.map_or(0, |last| last + 1);
+            plan.hoists = Some(first).filter(|_| !is_used(&self.lanes_loop));
+            plan
+        };
+        let mut plans: Vec<Plan> = positions.into_iter().map(at).collect();
+        if let Some(first) = plans.first().cloned()
+            && let Some(chunk) = first.chunk
+        {
+            let extent = nest.loops[chunk.number].extent;
+            let smaller = Chunk {
+                size: (chunk.size + 1) / 2,
+                ..chunk
+            };
+            let larger = Chunk {
+                size: chunk.size * 2,
+                ..chunk
+            };
+            let chunks = [
+                Some(smaller),
+                Some(larger).filter(|c| c.size < extent),
+                None,
+            ];
+            plans.splice(
+                1..1,
+                chunks.map(|chunk| Plan {
+                    chunk,
+                    ..first.clone()
+                }),
+            );
         }
-        let last = self.reductions.iter().rposition(is_used);
-        let first = last.map_or(0, |last| last + 1);
-        self.hoists = Some(first).filter(|_| !is_used(&self.lanes_loop));
+        plans
     }
 
     /// Elements that are read from beyond the cache if the lanes' loop stands at a position among the parallel loops: an operand is
@@ -299,44 +401,66 @@ impl Plan {
         self.is_split = true;
     }
 
-    /// Outer products: the tile that computes the nest in the fewest cycles, by [`Tiling::cycles`].
-    fn tile_output(&mut self, nest: &Nest, vectors: Vectors, has_predicate: bool) {
-        let tiling = Tiling::of(self, nest, vectors, has_predicate);
-        let Some(best) = tiling.best() else { return };
-        self.vectors = best.vectors;
+    /// The plan with a tile of an outer product.
+    fn with_tile(&self, tile: &Tile, rows: Option<usize>) -> Plan {
         let loops = [
-            tiling.rows.map(|l| (l, best.rows)),
-            best.second.map(|second| (second.number, best.others)),
+            rows.map(|l| (l, tile.rows)),
+            tile.second.map(|second| (second.number, tile.others)),
         ];
         let unrolled = loops.into_iter().flatten();
         // The rows are unrolled even if there is one: a tile is transposed along them.
-        self.unroll = unrolled
+        let unroll = unrolled
             .enumerate()
             .filter(|(n, (_, factor))| *n == 0 || *factor > 1)
             .map(|(_, unrolled)| unrolled)
             .collect();
+        Plan {
+            vectors: tile.vectors,
+            unroll,
+            ..self.clone()
+        }
     }
 
-    /// Dot products: several rows share the vector that does not depend on them.
-    fn tile_reduction(&mut self, nest: &Nest, mut budget: i64) {
+    /// Tiles of dot products: several rows share the vector that does not depend on them. All have as many vectors.
+    fn dot_products(&self, nest: &Nest, registers: i64) -> Vec<Plan> {
         let mut order: Vec<usize> = self.parallels.clone();
         order.retain(|&l| nest.loops[l].source.is_none());
         order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].extent));
-        for (rank, l) in order.into_iter().take(2).enumerate() {
-            let most = if rank == 0 { 8 } else { 4 };
-            let factor = factor_of(nest.loops[l].extent, 1, most.min(budget));
-            if factor > 1 {
-                self.unroll.push((l, factor));
-                budget /= factor;
-            }
-        }
-        let rows: i64 = self.unroll.iter().map(|u| u.1).product();
         let extent = nest.loops[self.lanes_loop].extent;
-        while rows * self.vectors < 8 && self.vectors * 2 * self.lanes <= extent {
-            self.vectors *= 2;
+        let mut plans: Vec<Plan> = Vec::new();
+        for most in MOST_DOT_ROWS {
+            let mut budget = registers;
+            let mut plan = self.clone();
+            for (&l, most) in order.iter().zip(most) {
+                let factor = factor_of(nest.loops[l].extent, 1, most.min(budget));
+                if factor > 1 {
+                    plan.unroll.push((l, factor));
+                    budget /= factor;
+                }
+            }
+            let rows: i64 = plan.unroll.iter().map(|u| u.1).product();
+            match plans.first() {
+                Some(first) => plan.vectors = first.vectors,
+                None => {
+                    while rows * plan.vectors < 8 && plan.vectors * 2 * self.lanes <= extent {
+                        plan.vectors *= 2;
+                    }
+                }
+            }
+            plans.push(plan);
         }
+        plans
     }
 }
+
+/// Rows along two loops of a tile of dot products.
+const MOST_DOT_ROWS: [[i64; 2]; 4] = [[8, 4], [8, 1], [4, 2], [4, 1]];
+
+/// Tiles among the candidates.
+const MOST_TILES: usize = 5;
+
+/// Plans that are worth to be measured.
+const MOST_CANDIDATES: usize = 8;
 
 /// The largest divisor of `extent` from `least` to `most` if it is not much smaller than `most`; otherwise `most`, and a
 /// remainder is peeled.
@@ -347,189 +471,45 @@ fn factor_of(extent: i64, least: i64, most: i64) -> i64 {
     divisor.unwrap_or(most)
 }
 
-/// Points of the smallest nest that has an operand copied.
-const PACKED_POINTS: i64 = 1 << 16;
-
-/// The rows that use each element of the smallest operand that is copied in every call.
-const LEAST_ROWS: i64 = 16;
-
-/// The rows that a copy of an operand costs: to copy an element takes as long as to use it so many times.
-const PACKING_ROWS: f64 = 48.0;
-
-/// The steps of a reduction that it costs to write a vector whose elements are apart.
-const SCATTER_STEPS: f64 = 8.0;
-
-/// The share of the rate of a packed kernel that one without a packed operand reaches: its vectors come from as many rows as its
-/// reduction has steps.
-const UNPACKED: f64 = 0.93;
-
-/// The share of the peak rate that a nest is estimated to reach; `None` if plain loops are as fast as a tile.
-pub(crate) fn share_of_peak(nest: &Nest, vectors: Vectors) -> Option<f64> {
-    let selected = select(nest, vectors, &[])?;
-    Some(match selected.packed {
-        Some(_) => selected.share,
-        None => selected.share * UNPACKED,
-    })
-}
-
-/// What the lanes are.
-struct Selected {
-    mode: LaneMode,
-    lanes_loop: usize,
-    packed: Option<usize>,
-    /// The estimated share of the peak rate.
-    share: f64,
-}
-
-/// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
-fn select(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Selected> {
-    let lanes = vectors.lanes;
-    let filled = |l: usize| {
-        let extent = nest.loops[l].extent;
-        extent as f64 / ((extent + lanes - 1) / lanes * lanes) as f64
-    };
-    let plain = select_lanes(nest, lanes);
-    let share = match plain {
-        None => 0.0,
-        Some((LaneMode::Reduction, _)) => 0.6,
-        Some((LaneMode::Output, l)) => {
-            let is_used = is_used(nest, l, used_dimensions);
-            let strides = nest.inputs().iter().map(|o| o.strides[l]);
-            let farthest = strides.max().unwrap_or(0);
-            let is_large = nest
-                .inputs()
-                .iter()
-                .enumerate()
-                .any(|(n, o)| o.strides[l] != 0 && nest.span(n) > vectors.cache / 2);
-            let share = match farthest {
-                0 | 1 if is_large => filled(l) * 0.7,
-                0 | 1 => filled(l),
-                2..=CLOSEST => filled(l) * 0.4,
-                _ => filled(l) * 0.2,
-            };
-            // A predicate on the lanes is evaluated for each vector.
-            if is_used { share * 0.4 } else { share }
-        }
-    };
-    let packed = (0..nest.loops.len())
-        .filter_map(|l| {
-            let operand = packable(nest, l, lanes, used_dimensions)?;
-            let rows = nest.volume() / nest.elements(operand).max(1);
-            let packing = match nest.constants.contains(&operand) {
-                true => 0.0,
-                false => PACKING_ROWS / rows as f64,
-            };
-            let scatter = match nest.output()?.strides[l] {
-                1 => 0.0,
-                _ => SCATTER_STEPS / nest.reduced() as f64,
-            };
-            let share = filled(l) / (1.0 + scatter + packing);
-            Some((share, l, operand))
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match (plain, packed) {
-        (plain, Some((best, l, operand))) if best > share * 1.05 || plain.is_none() => {
-            Some(Selected {
-                mode: LaneMode::Output,
-                lanes_loop: l,
-                packed: Some(operand),
-                share: best,
-            })
-        }
-        (plain, _) => plain.map(|(mode, l)| Selected {
-            mode,
-            lanes_loop: l,
-            packed: None,
-            share,
-        }),
-    }
-}
-
-/// Whether the payload uses the value of a loop.
-fn is_used(nest: &Nest, l: usize, used_dimensions: &[usize]) -> bool {
-    let dimension = nest.loops[l].dimension;
-    dimension.is_some_and(|d| used_dimensions.contains(&d))
-}
-
-/// The only operand that varies along a loop, if a copy of it with the lanes along this loop may pay.
-fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Option<usize> {
-    let own = &nest.loops[l];
-    if own.kind != LoopKind::Parallel
-        || own.source.is_some()
-        || is_used(nest, l, used_dimensions)
-        || own.extent < lanes / 2
-        || nest.volume() < PACKED_POINTS
-    {
-        return None;
-    }
-    let varying: Vec<usize> = (0..nest.inputs().len())
-        .filter(|&n| nest.operands[n].strides[l] != 0)
-        .collect();
-    let [operand] = varying.as_slice() else {
-        return None;
-    };
-    let strides = &nest.operands[*operand].strides;
-    let shared = |r: usize| nest.loops[r].kind == LoopKind::Parallel && strides[r] == 0;
-    let rows = (0..nest.loops.len()).filter(|&r| shared(r));
-    let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
-    let reduces =
-        (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
-    let is_static = |r: usize| nest.loops[r].source.is_none() || strides[r] == 0;
-    let least = match nest.constants.contains(operand) {
-        true => LEAST_ROWS / 4,
-        false => LEAST_ROWS,
-    };
-    (rows >= least && reduces && (0..nest.loops.len()).all(is_static)).then_some(*operand)
-}
-
-/// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
-/// in the output with gathered inputs.
-fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
-    let output = nest.output()?;
-    let dense = |l: usize| {
-        nest.inputs().iter().all(|o| matches!(o.strides[l], 0 | 1))
-            && nest.inputs().iter().any(|o| o.strides[l] == 1)
-    };
-    let along_output = |l: &usize| {
-        let own = &nest.loops[*l];
-        own.kind == LoopKind::Parallel && own.source.is_none() && output.strides[*l] == 1
-    };
-    let along_reduction =
-        |l: &usize| !nest.keeps_order && nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
-    let extent = |l: &usize| nest.loops[*l].extent;
-    let all = || 0..nest.loops.len();
-    let output_loop = all()
-        .filter(along_output)
-        .filter(|l| dense(*l))
-        .max_by_key(extent);
-    let reduction_loop = all().filter(along_reduction).max_by_key(extent);
-    match (output_loop, reduction_loop) {
-        (Some(o), r) if extent(&o) >= lanes / 2 || r.is_none_or(|r| extent(&r) < lanes) => {
-            (extent(&o) >= 4).then_some((LaneMode::Output, o))
-        }
-        (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
-        _ => {
-            // Gathers are profitable only if several outputs use each of them, or if shuffles replace them.
-            let gathered = all().filter(along_output).max_by_key(extent)?;
-            let shared = all().any(|l| {
-                nest.loops[l].kind == LoopKind::Parallel
-                    && extent(&l) >= 4
-                    && nest
-                        .inputs()
-                        .iter()
-                        .all(|o| o.strides[gathered] == 0 || o.strides[l] == 0)
-            });
-            let close = |o: &Address| (0..=CLOSEST).contains(&o.strides[gathered]);
-            let is_close = nest.inputs().iter().all(close);
-            (extent(&gathered) >= lanes / 2 && (shared || is_close))
-                .then_some((LaneMode::Output, gathered))
+impl Selected {
+    /// Plans with their tiles, without an order of loops; the best one first.
+    fn tiles(&self, nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Vec<Plan> {
+        let of_kind = |kind| {
+            let all = 0..nest.loops.len();
+            all.filter(move |&l| l != self.lanes_loop && nest.loops[l].kind == kind)
+        };
+        let plan = Plan {
+            mode: self.mode,
+            lanes_loop: self.lanes_loop,
+            lanes: vectors.lanes,
+            vectors: 1,
+            unroll: Vec::new(),
+            reductions: of_kind(LoopKind::Reduction).collect(),
+            parallels: of_kind(LoopKind::Parallel).collect(),
+            is_split: false,
+            packed: self.packed,
+            hoists: None,
+            chunk: None,
+        };
+        match self.mode {
+            LaneMode::Output => {
+                let has_predicate = is_used(nest, self.lanes_loop, used_dimensions);
+                let tiling = Tiling::of(&plan, nest, vectors, has_predicate);
+                let tiles = tiling.ranked().into_iter();
+                let tiles: Vec<Plan> = tiles.map(|t| plan.with_tile(&t, tiling.rows)).collect();
+                match tiles.is_empty() {
+                    true => vec![plan],
+                    false => tiles,
+                }
+            }
+            LaneMode::Reduction => plan.dot_products(nest, vectors.registers / 2),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::nest::Loop;
+    use super::super::nest::{Address, Loop};
     use super::*;
     use LoopKind::{Parallel as P, Reduction as R};
 
@@ -538,6 +518,7 @@ mod tests {
         bytes: 64,
         registers: 32,
         cache: 1 << 18,
+        costs: Costs::TYPICAL,
     };
 
     fn nest(loops: &[(i64, LoopKind)], operands: &[&[i64]]) -> Nest {
@@ -589,6 +570,7 @@ mod tests {
             bytes: 32,
             registers: 16,
             cache: 1 << 17,
+            costs: Costs::TYPICAL,
         };
         let plan = Plan::of(&n, narrow, &[]).unwrap();
         let accumulators = plan.vectors * plan.unroll.iter().map(|u| u.1).product::<i64>();
@@ -614,6 +596,38 @@ mod tests {
         n.keeps_order = true;
         let plan = Plan::of(&n, WIDE, &[]);
         assert!(plan.is_none_or(|plan| plan.mode == LaneMode::Output));
+    }
+
+    #[test]
+    fn candidates_combine_the_points_of_an_element_in_one_order() {
+        // Windows on small maps, whose sums are long: the elements along the lanes are apart.
+        let windows = nest(
+            &[(512, P), (7, P), (7, P), (512, R), (3, R), (3, R)],
+            &[
+                &[0, 9, 1, 81, 9, 1],
+                &[4608, 0, 0, 9, 3, 1],
+                &[49, 7, 1, 0, 0, 0],
+            ],
+        );
+        let product = nest(
+            &[(512, P), (2048, P), (4096, R)],
+            &[&[4096, 0, 1], &[0, 1, 2048], &[2048, 1, 0]],
+        );
+        let small = Vectors {
+            cache: 1 << 16,
+            ..WIDE
+        };
+        for nest in [windows, product] {
+            let plans = Plan::candidates(&nest, small, &[]);
+            assert_eq!(plans.first(), Plan::of(&nest, small, &[]).as_ref());
+            assert!(plans.len() > 3, "{plans:?}");
+            let is_apart = nest.output().unwrap().strides[plans[0].lanes_loop] != 1;
+            for (number, plan) in plans.iter().enumerate() {
+                assert_eq!(plan.reductions, plans[0].reductions);
+                assert!(!is_apart || plan.chunk == plans[0].chunk, "{plan:?}");
+                assert!(!plans[..number].contains(plan));
+            }
+        }
     }
 
     #[test]

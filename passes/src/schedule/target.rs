@@ -2,6 +2,7 @@
 //! What schedules know of the target, as options of passes.
 
 use super::plan::Vectors;
+use crate::target::Costs;
 use skript_dialect::{Options, PassError, PassOption};
 
 /// The vector registers and the cache of the target.
@@ -15,11 +16,27 @@ pub struct Target {
     pub cache_bytes: i64,
     /// Whether sums and products of reals are computed in the order of the loops.
     pub keep_order: bool,
+    /// What operations cost.
+    pub costs: Costs,
+}
+
+/// Two lists of options as one.
+pub(crate) const fn joined<const A: usize, const B: usize, const ALL: usize>(
+    first: [PassOption; A],
+    second: [PassOption; B],
+) -> [PassOption; ALL] {
+    let mut all = [PassOption::NONE; ALL];
+    let (start, rest) = all.split_at_mut(A);
+    start.copy_from_slice(&first);
+    rest.copy_from_slice(&second);
+    all
 }
 
 impl Target {
     /// The options of a pass whose decisions depend on the target.
-    pub(crate) const OPTIONS: &'static [PassOption] = &[
+    pub(crate) const OPTIONS: [PassOption; 11] = joined(Self::OWN_OPTIONS, Costs::OPTIONS);
+
+    const OWN_OPTIONS: [PassOption; 4] = [
         PassOption {
             name: "vector-bits",
             summary: "bits of a vector register",
@@ -48,9 +65,9 @@ impl Target {
     /// A value that no processor has.
     pub(crate) fn of(options: &Options) -> Result<Self, PassError> {
         let vector_bits: i64 = options.get("vector-bits")?;
-        if vector_bits < 64 || vector_bits.count_ones() != 1 {
+        if !(64..=4096).contains(&vector_bits) || vector_bits.count_ones() != 1 {
             return Err(PassError::from(format!(
-                "option vector-bits is {vector_bits}, which is not a power of two from 64 on"
+                "option vector-bits is {vector_bits}, which is not a power of two from 64 to 4096"
             )));
         }
         let vector_registers: i64 = options.get("vector-registers")?;
@@ -64,6 +81,7 @@ impl Target {
             vector_registers,
             cache_bytes: options.get("cache-bytes")?,
             keep_order: options.get("keep-order")?,
+            costs: Costs::of(options)?,
         })
     }
 
@@ -74,6 +92,7 @@ impl Target {
             bytes: self.vector_bits / 8,
             registers: self.vector_registers,
             cache: self.cache_bytes * 8 / bits,
+            costs: self.costs,
         }
     }
 }

@@ -12,21 +12,10 @@
 use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
 use super::plan::{Plan, Vectors};
+use crate::target::Costs;
 
-/// Cycles from an addition to one that depends on it, and one more: out-of-order execution does not fill every slot.
-const LATENCY: f64 = 5.0;
-
-/// Bytes per cycle that come from the second level of the cache.
-const BYTES: f64 = 24.0;
-
-/// Multiply-adds, and loads, per cycle.
-const PORTS: f64 = 2.0;
-
-/// Cycles of a predicate that each vector of the lanes' loop has.
-const PREDICATE: f64 = 4.0;
-
-/// The weight of a load beside the multiply-adds: of two tiles that are as fast otherwise, the one with fewer loads is better.
-const LOAD: f64 = 0.05;
+/// Cycles beyond the latency that a step takes: out-of-order execution does not fill every slot.
+const SLACK: f64 = 1.0;
 
 /// Largest number of rows or vectors of a tile.
 const LARGEST: i64 = 16;
@@ -35,7 +24,7 @@ const LARGEST: i64 = 16;
 const DYNAMIC_ROWS: i64 = 8;
 
 /// A second loop that is unrolled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Second {
     pub(super) number: usize,
     /// Whether the vectors vary along it; the broadcast elements do otherwise.
@@ -43,7 +32,7 @@ pub(super) struct Second {
 }
 
 /// The sizes of a tile.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) vectors: i64,
     pub(super) rows: i64,
@@ -59,6 +48,7 @@ pub(super) struct Tiling<'a> {
     lanes_loop: usize,
     is_packed: bool,
     registers: i64,
+    costs: Costs,
     /// The loop along which the vectors do not vary.
     pub(super) rows: Option<usize>,
     seconds: Vec<Second>,
@@ -122,16 +112,45 @@ impl<'a> Tiling<'a> {
                 true => vectors.registers,
                 false => vectors.registers * 7 / 8,
             },
-            cycles_of_vector: vectors.bytes as f64 / BYTES * new_share(nest, lanes_loop),
+            cycles_of_vector: vectors.bytes as f64 / f64::from(vectors.costs.l2_bytes)
+                * new_share(nest, lanes_loop),
             rows,
             seconds: seconds.collect(),
-            predicate: if has_predicate { PREDICATE } else { 0.0 },
+            predicate: match has_predicate {
+                true => f64::from(vectors.costs.predicate),
+                false => 0.0,
+            },
+            costs: vectors.costs,
             vector_loads,
         }
     }
 
-    /// The tile with the fewest cycles; `None` if no tile fits the registers.
-    pub(super) fn best(&self) -> Option<Tile> {
+    /// The tiles that fit the registers, the one with the fewest cycles first; of tiles with about as many cycles, the first one that
+    /// [`Tiling::all`] lists.
+    pub(super) fn ranked(&self) -> Vec<Tile> {
+        let tiles = self
+            .all()
+            .into_iter()
+            .map(|tile| (self.cycles(&tile), tile));
+        let mut tiles: Vec<(f64, Tile)> = tiles.collect();
+        let mut best: Option<(f64, usize)> = None;
+        for (position, (cycles, _)) in tiles.iter().enumerate() {
+            if best.is_none_or(|(fewest, _)| *cycles < fewest * 0.999) {
+                best = Some((*cycles, position));
+            }
+        }
+        if let Some((_, position)) = best {
+            tiles[..=position].rotate_right(1);
+            tiles[1..].sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        tiles
+            .into_iter()
+            .map(|(_, tile)| self.balanced(tile))
+            .collect()
+    }
+
+    /// The tiles that fit the registers, those with many rows first.
+    fn all(&self) -> Vec<Tile> {
         let extent = |l: usize| self.nest.loops[l].extent;
         let most_vectors = ((extent(self.lanes_loop) + self.lanes - 1) / self.lanes).min(LARGEST);
         let rows: Vec<i64> = match self.rows {
@@ -142,30 +161,23 @@ impl<'a> Tiling<'a> {
             Some(l) => (1..=extent(l).min(LARGEST)).rev().collect(),
         };
         let seconds = self.seconds.iter().copied().map(Some);
-        let mut best: Option<(f64, Tile)> = None;
+        let mut tiles = Vec::new();
         for second in std::iter::once(None).chain(seconds) {
             let most = second.map_or(1, |s| extent(s.number).min(LARGEST));
             for others in (if second.is_some() { 2 } else { 1 })..=most {
                 for &rows in &rows {
-                    for vectors in 1..=most_vectors {
-                        let tile = Tile {
-                            vectors,
-                            rows,
-                            others,
-                            second,
-                        };
-                        if !self.fits(&tile) {
-                            break;
-                        }
-                        let cycles = self.cycles(&tile);
-                        if best.is_none_or(|(fewest, _)| cycles < fewest * 0.999) {
-                            best = Some((cycles, tile));
-                        }
-                    }
+                    let tile = |vectors| Tile {
+                        vectors,
+                        rows,
+                        others,
+                        second,
+                    };
+                    let tile = (1..=most_vectors).map(tile);
+                    tiles.extend(tile.take_while(|tile| self.fits(tile)));
                 }
             }
         }
-        best.map(|(_, tile)| self.balanced(tile))
+        tiles
     }
 
     /// Tiles of nearly equal sizes, as few as with these.
@@ -238,10 +250,13 @@ impl<'a> Tiling<'a> {
         let (vectors, broadcasts) = loads(tile);
         let loads = vectors as f64 * self.vector_loads + broadcasts as f64;
         let products = (tile.vectors * tile.rows * tile.others) as f64;
-        let bound = (products / PORTS).max(loads / PORTS).max(LATENCY);
+        let ports = f64::from(self.costs.fma_ports);
+        let latency = f64::from(self.costs.fma_latency) + SLACK;
+        let bound = (products / ports).max(loads / ports).max(latency);
         // Rows share the predicate of a vector.
         let predicates = tile.vectors as f64 * self.predicate;
-        bound.max(vectors as f64 * self.cycles_of_vector) + LOAD * loads + predicates
+        let load = f64::from(self.costs.load_percent) / 100.0;
+        bound.max(vectors as f64 * self.cycles_of_vector) + load * loads + predicates
     }
 }
 

@@ -13,14 +13,15 @@ use super::body::Body;
 use super::caller::{
     array_before, branch_before, extent_before, index_before, static_before, tiles_before,
 };
+use super::choices::{self, Choices};
 use super::elementwise::Merged;
 use super::kernel::kernel;
 use super::nest::Address;
 use super::packing::Packing;
 use super::plan::Plan;
-use super::reading::read;
+use super::reading::{Reduction, read};
 use super::signature::Signature;
-use super::target::Target;
+use super::target::{Target, joined};
 use super::tiling::Steps;
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
@@ -30,8 +31,9 @@ use crate::ir::{self, append_functions, erase, linalg, location, ops};
 use crate::prepare::constants::Constants;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Location, Value};
-use skript_dialect::{Dialect, Pass, PassError};
+use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::{HashMap, HashSet};
+use std::str::FromStr;
 
 /// The pass `skript-vectorize-reductions`; see [`vectorize`].
 pub const PASS: Pass = Pass {
@@ -46,20 +48,28 @@ pub const PASS: Pass = Pass {
         Dialect::Ub,
         Dialect::Vector,
     ],
-    options: Target::OPTIONS,
+    options: &OPTIONS,
     run: |root, options, _| {
         let target = Target::of(options)?;
-        vectorize(root, target).map_err(PassError::from)?;
+        let choices = Choices::from_str(options.text(Choices::OPTION.name))
+            .map_err(|e| PassError::from(format!("option {}: {e}", Choices::OPTION.name)))?;
+        vectorize(root, target, &choices).map_err(PassError::from)?;
         Ok(())
     },
 };
+
+const OPTIONS: [PassOption; 12] = joined(Target::OPTIONS, [Choices::OPTION]);
 
 /// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can compute; returns their
 /// number.
 ///
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
-pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, String> {
+fn vectorize(
+    module: OperationRef<'_, '_>,
+    target: Target,
+    choices: &Choices,
+) -> Result<usize, String> {
     let reduces = |op: &OperationRef| {
         let generic = linalg::Generic::cast(*op);
         generic.is_some_and(|generic| generic.reductions().contains(&true))
@@ -72,7 +82,7 @@ pub fn vectorize(module: OperationRef<'_, '_>, target: Target) -> Result<usize, 
     let constants = Prepared::of(module);
     let mut count = 0;
     for op in found {
-        let Some(mut kernel) = Kernel::of(op, target, &constants, &mut effects) else {
+        let Some(mut kernel) = Kernel::of(op, target, choices, &constants, &mut effects) else {
             continue;
         };
         if let Some((packing, text)) = &kernel.packing {
@@ -209,8 +219,12 @@ impl Functions {
 
 /// The text of a function with attributes for LLVM.
 fn with_attributes(text: &str, attributes: &str) -> String {
-    let all = format!("attributes {{passthrough = [{attributes}], ");
-    text.replacen("attributes {", &all, 1)
+    with_attribute(text, &format!("passthrough = [{attributes}]"))
+}
+
+/// The text of a function with one more attribute.
+fn with_attribute(text: &str, attribute: &str) -> String {
+    text.replacen("attributes {", &format!("attributes {{{attribute}, "), 1)
 }
 
 /// Of a function that is seldom called: LLVM does not inline it, and makes it small.
@@ -242,33 +256,18 @@ struct Kernel<'c, 'a> {
     signature: Signature,
 }
 
-impl<'c: 'a, 'a> Kernel<'c, 'a> {
-    /// `None` for a reduction that gains nothing.
-    fn of(
-        op: OperationRef<'c, 'a>,
-        target: Target,
-        constants: &Prepared<'c, 'a>,
-        effects: &mut Effects<'c, 'a>,
-    ) -> Option<Self> {
-        let reduction = read(op)?;
-        // Kernels require that the output does not alias an input.
-        let output = root_of(reduction.output()?);
-        let inputs = reduction.arrays.get(..reduction.nest.output)?;
-        if inputs.iter().any(|input| root_of(*input) == output) {
-            return None;
-        }
-        let bare = Merged {
-            reduction: reduction.clone(),
-            last: op,
-            others: Vec::new(),
-        };
-        let merged = Merged::of(op, reduction, effects);
-        Self::tiled(op, merged, target, constants)
-            .or_else(|| Self::tiled(op, bare, target, constants))
-    }
+/// A reduction with what is merged with it, before it has a plan.
+struct Unplanned<'c, 'a> {
+    op: OperationRef<'c, 'a>,
+    reduction: Reduction<'c, 'a>,
+    last: OperationRef<'c, 'a>,
+    others: Vec<OperationRef<'c, 'a>>,
+    /// A condition, and the body where it is false.
+    guarded: Option<(Value<'c, 'a>, Body)>,
+}
 
-    /// The kernel of a reduction with what is merged with it.
-    fn tiled(
+impl<'c: 'a, 'a> Unplanned<'c, 'a> {
+    fn of(
         op: OperationRef<'c, 'a>,
         merged: Merged<'c, 'a>,
         target: Target,
@@ -279,7 +278,6 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             last,
             others,
         } = merged;
-        let operands: Vec<Value> = op.operands().collect();
         reduction.nest.keeps_order =
             target.keep_order && reduction.body.combine.rounds(&reduction.body.accumulator);
         reduction.nest.simplify(&reduction.body.used_dimensions());
@@ -289,23 +287,54 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             reduction.skip_points();
             guarded = Some((*reduction.captured.get(condition)?, body));
         }
-        let used_dimensions = reduction.body.used_dimensions();
         let inputs = reduction.arrays.iter().take(reduction.nest.output);
         let prepared = inputs.enumerate();
         let prepared = prepared.filter(|(_, input)| constants.anchor(**input, op).is_some());
         reduction.nest.constants = prepared.map(|(n, _)| n).collect();
-        let bits = reduction
-            .signature
-            .elements
-            .iter()
-            .map(|e| {
-                e.trim_start_matches(['b', 'f', 'i'])
-                    .parse::<i64>()
-                    .unwrap_or(64)
-            })
-            .max()?;
-        let vectors = target.vectors(bits);
-        let mut plan = Plan::of(&reduction.nest, vectors, &used_dimensions)?;
+        Some(Unplanned {
+            op,
+            reduction,
+            last,
+            others,
+            guarded,
+        })
+    }
+
+    /// The kernel with the plan that the cost model selects, or with a chosen one.
+    fn planned(&self, target: Target, choices: &Choices) -> Option<Kernel<'c, 'a>> {
+        let elements = self.reduction.signature.elements.iter();
+        let bits = elements.map(|e| {
+            let bits = e.trim_start_matches(['b', 'f', 'i']).parse::<i64>();
+            bits.unwrap_or(64)
+        });
+        let vectors = target.vectors(bits.max()?);
+        let used_dimensions = self.reduction.body.used_dimensions();
+        let nest = &self.reduction.nest;
+        if choices.is_empty() {
+            return self.with(Plan::of(nest, vectors, &used_dimensions)?);
+        }
+        let candidates = Plan::candidates(nest, vectors, &used_dimensions);
+        let mut kernels: Vec<(Plan, Kernel)> = Vec::new();
+        for plan in candidates {
+            match self.with(plan.clone()) {
+                Some(kernel) => kernels.push((plan, kernel)),
+                None if kernels.is_empty() => return None,
+                None => {}
+            }
+        }
+        let (count, (_, first)) = (kernels.len(), kernels.first()?);
+        let key = choices::key(&first.text);
+        let number = Some(choices.number(&key)).filter(|number| *number < count);
+        let number = number.unwrap_or(0);
+        let (plan, mut kernel) = kernels.swap_remove(number);
+        let attribute = choices::attribute(&key, number, count, &plan);
+        kernel.text = with_attribute(&kernel.text, &attribute);
+        Some(kernel)
+    }
+
+    /// The kernel with a plan.
+    fn with(&self, mut plan: Plan) -> Option<Kernel<'c, 'a>> {
+        let mut reduction = self.reduction.clone();
         // Elsewhere than along rows of the output, the first value is combined last.
         let stride = |own: &Address| own.strides.get(plan.lanes_loop).copied();
         let is_apart = || reduction.nest.output().and_then(stride) != Some(1);
@@ -322,6 +351,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             packing.apply(&mut reduction.nest, &mut reduction.signature);
             (packing, function)
         });
+        let operands: Vec<Value> = self.op.operands().collect();
         let loops = reduction.nest.loops.iter().enumerate();
         let dynamic = loops.filter_map(|(l, own)| {
             let (operand, dimension) = own.source?;
@@ -334,18 +364,48 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         };
         Some(Kernel {
             text: text(&plan, &reduction.body),
-            guarded: guarded.map(|(condition, body)| {
-                let text = text(&plan.guarded(), &body);
-                (condition, with_attributes(&text, SELDOM))
+            guarded: self.guarded.as_ref().map(|(condition, body)| {
+                let text = text(&plan.guarded(), body);
+                (*condition, with_attributes(&text, SELDOM))
             }),
             steps: plan.steps(&reduction.nest),
             dynamic,
             arguments: reduction.arguments(),
-            last,
-            others,
+            last: self.last,
+            others: self.others.clone(),
             packing,
             signature: reduction.signature,
         })
+    }
+}
+
+impl<'c: 'a, 'a> Kernel<'c, 'a> {
+    /// `None` for a reduction that gains nothing.
+    fn of(
+        op: OperationRef<'c, 'a>,
+        target: Target,
+        choices: &Choices,
+        constants: &Prepared<'c, 'a>,
+        effects: &mut Effects<'c, 'a>,
+    ) -> Option<Self> {
+        let reduction = read(op)?;
+        // Kernels require that the output does not alias an input.
+        let output = root_of(reduction.output()?);
+        let inputs = reduction.arrays.get(..reduction.nest.output)?;
+        if inputs.iter().any(|input| root_of(*input) == output) {
+            return None;
+        }
+        let bare = Merged {
+            reduction: reduction.clone(),
+            last: op,
+            others: Vec::new(),
+        };
+        let merged = Merged::of(op, reduction, effects);
+        let planned = |merged| {
+            let unplanned = Unplanned::of(op, merged, target, constants)?;
+            unplanned.planned(target, choices)
+        };
+        planned(merged).or_else(|| planned(bare))
     }
 
     /// That of the operations which the kernel computes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Named processors that code can be compiled for, as data.
 
+use super::costs::Costs;
+
 /// A processor by LLVM's name. Sizes are typical ones where models of a processor differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu {
@@ -11,8 +13,8 @@ pub(crate) struct Cpu {
     base: &'static str,
     /// The features beyond those of `base` that code uses: not those of the system, which virtual machines often hide.
     features: &'static str,
-    /// Fused multiply-adds of the widest vectors that start in one cycle.
-    pub(crate) fma_ports: u32,
+    /// What operations cost.
+    pub(crate) costs: Costs,
     /// Sizes of the caches of levels 1 (data), 2 and 3, in KiB.
     pub(crate) caches: [u64; 3],
 }
@@ -20,12 +22,34 @@ pub(crate) struct Cpu {
 pub(crate) const X86_64: &str = "x86_64";
 pub(crate) const AARCH64: &str = "aarch64";
 
+/// Two fused multiply-adds start in a cycle; fitted on Zen 3 (`bench/fit_costs.py`).
+const TWO: Costs = Costs::TYPICAL;
+
+/// Processors with one unit, or whose widest vectors take two cycles.
+const ONE: Costs = Costs {
+    fma_ports: 1,
+    ..TWO
+};
+
+/// Two units of 512 bits, as server processors by Intel have; 64 bytes per cycle between the caches of levels 1 and 2, of which three
+/// quarters are sustained.
+const WIDE: Costs = Costs {
+    l2_bytes: 48,
+    ..TWO
+};
+
+/// Four units.
+const FOUR: Costs = Costs {
+    fma_ports: 4,
+    ..TWO
+};
+
 const fn cpu(
     name: &'static str,
     architecture: &'static str,
     base: &'static str,
     features: &'static str,
-    fma_ports: u32,
+    costs: Costs,
     caches: [u64; 3],
 ) -> Cpu {
     Cpu {
@@ -33,7 +57,7 @@ const fn cpu(
         architecture,
         base,
         features,
-        fma_ports,
+        costs,
         caches,
     }
 }
@@ -41,26 +65,26 @@ const fn cpu(
 /// The microarchitecture levels of the x86-64 ABI, then products. `generic` is any AArch64 processor.
 #[rustfmt::skip]
 pub(crate) const CPUS: &[Cpu] = &[
-    cpu("x86-64", X86_64, "", "cmov cx8 mmx sse sse2", 1, [32, 256, 2048]),
-    cpu("x86-64-v2", X86_64, "x86-64", "cx16 sahf sse3 ssse3 sse4.1 sse4.2 crc32 popcnt", 1, [32, 256, 4096]),
-    cpu("x86-64-v3", X86_64, "x86-64-v2", "avx avx2 fma f16c bmi bmi2 lzcnt movbe", 2, [32, 256, 8192]),
-    cpu("x86-64-v4", X86_64, "x86-64-v3", "avx512f avx512bw avx512cd avx512dq avx512vl", 2, [32, 1024, 16384]),
-    cpu("haswell", X86_64, "x86-64-v3", "pclmul", 2, [32, 256, 8192]),
-    cpu("skylake", X86_64, "haswell", "adx aes prfchw", 2, [32, 256, 8192]),
-    cpu("skylake-avx512", X86_64, "x86-64-v4", "adx aes pclmul prfchw", 2, [32, 1024, 22528]),
-    cpu("cascadelake", X86_64, "skylake-avx512", "avx512vnni", 2, [32, 1024, 22528]),
-    cpu("icelake-server", X86_64, "x86-64-v4", "adx aes pclmul sha gfni vaes vpclmulqdq prfchw avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg avx512vpopcntdq", 2, [48, 1280, 32768]),
-    cpu("sapphirerapids", X86_64, "icelake-server", "avx512bf16 avx512fp16 avxvnni", 2, [48, 2048, 65536]),
-    cpu("znver2", X86_64, "x86-64-v3", "adx aes pclmul sha sse4a prfchw", 2, [32, 512, 16384]),
-    cpu("znver3", X86_64, "znver2", "vaes vpclmulqdq", 2, [32, 512, 32768]),
-    cpu("znver4", X86_64, "znver3", "gfni avx512f avx512bw avx512cd avx512dq avx512vl avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg avx512vpopcntdq avx512bf16", 2, [32, 1024, 32768]),
-    cpu("znver5", X86_64, "znver4", "avx512vp2intersect avxvnni", 2, [48, 1024, 32768]),
-    cpu("generic", AARCH64, "", "fp-armv8 neon", 2, [32, 512, 2048]),
-    cpu("neoverse-n1", AARCH64, "", "fp-armv8 neon aes sha2 crc lse rdm rcpc dotprod fullfp16 ssbs", 2, [64, 1024, 32768]),
-    cpu("neoverse-v1", AARCH64, "", "fp-armv8 neon aes sha2 sha3 sm4 crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve flagm pauth ssbs", 4, [64, 1024, 32768]),
-    cpu("neoverse-n2", AARCH64, "", "fp-armv8 neon crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve sve2 flagm pauth ssbs sb", 2, [64, 1024, 32768]),
-    cpu("neoverse-v2", AARCH64, "", "fp-armv8 neon crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve sve2 flagm pauth ssbs sb", 4, [64, 2048, 65536]),
-    cpu("apple-m1", AARCH64, "", "fp-armv8 neon aes sha2 sha3 crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum flagm pauth ssbs sb", 4, [128, 12288, 16384]),
+    cpu("x86-64", X86_64, "", "cmov cx8 mmx sse sse2", ONE, [32, 256, 2048]),
+    cpu("x86-64-v2", X86_64, "x86-64", "cx16 sahf sse3 ssse3 sse4.1 sse4.2 crc32 popcnt", ONE, [32, 256, 4096]),
+    cpu("x86-64-v3", X86_64, "x86-64-v2", "avx avx2 fma f16c bmi bmi2 lzcnt movbe", TWO, [32, 256, 8192]),
+    cpu("x86-64-v4", X86_64, "x86-64-v3", "avx512f avx512bw avx512cd avx512dq avx512vl", WIDE, [32, 1024, 16384]),
+    cpu("haswell", X86_64, "x86-64-v3", "pclmul", TWO, [32, 256, 8192]),
+    cpu("skylake", X86_64, "haswell", "adx aes prfchw", TWO, [32, 256, 8192]),
+    cpu("skylake-avx512", X86_64, "x86-64-v4", "adx aes pclmul prfchw", WIDE, [32, 1024, 22528]),
+    cpu("cascadelake", X86_64, "skylake-avx512", "avx512vnni", WIDE, [32, 1024, 22528]),
+    cpu("icelake-server", X86_64, "x86-64-v4", "adx aes pclmul sha gfni vaes vpclmulqdq prfchw avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg avx512vpopcntdq", WIDE, [48, 1280, 32768]),
+    cpu("sapphirerapids", X86_64, "icelake-server", "avx512bf16 avx512fp16 avxvnni", WIDE, [48, 2048, 65536]),
+    cpu("znver2", X86_64, "x86-64-v3", "adx aes pclmul sha sse4a prfchw", TWO, [32, 512, 16384]),
+    cpu("znver3", X86_64, "znver2", "vaes vpclmulqdq", TWO, [32, 512, 32768]),
+    cpu("znver4", X86_64, "znver3", "gfni avx512f avx512bw avx512cd avx512dq avx512vl avx512ifma avx512vbmi avx512vbmi2 avx512vnni avx512bitalg avx512vpopcntdq avx512bf16", ONE, [32, 1024, 32768]),
+    cpu("znver5", X86_64, "znver4", "avx512vp2intersect avxvnni", WIDE, [48, 1024, 32768]),
+    cpu("generic", AARCH64, "", "fp-armv8 neon", TWO, [32, 512, 2048]),
+    cpu("neoverse-n1", AARCH64, "", "fp-armv8 neon aes sha2 crc lse rdm rcpc dotprod fullfp16 ssbs", TWO, [64, 1024, 32768]),
+    cpu("neoverse-v1", AARCH64, "", "fp-armv8 neon aes sha2 sha3 sm4 crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve flagm pauth ssbs", FOUR, [64, 1024, 32768]),
+    cpu("neoverse-n2", AARCH64, "", "fp-armv8 neon crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve sve2 flagm pauth ssbs sb", TWO, [64, 1024, 32768]),
+    cpu("neoverse-v2", AARCH64, "", "fp-armv8 neon crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve sve2 flagm pauth ssbs sb", FOUR, [64, 2048, 65536]),
+    cpu("apple-m1", AARCH64, "", "fp-armv8 neon aes sha2 sha3 crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum flagm pauth ssbs sb", FOUR, [128, 12288, 16384]),
 ];
 
 impl Cpu {

@@ -4,10 +4,12 @@
 //! It describes this processor, or a named one. It does not depend on the load, the affinity mask or the number of
 //! threads, so that the same model, options and processor give the same code.
 
+mod costs;
 mod cpus;
 mod host;
 
 use crate::fast_math::FastMath;
+pub use costs::Costs;
 use cpus::{AARCH64, X86_64};
 pub(crate) use cpus::{CPUS, Cpu};
 use skript_frontend::diagnostics::closest;
@@ -30,6 +32,8 @@ pub struct TargetDescription {
     pub processor: Processor,
     /// How code may round.
     pub fast_math: FastMath,
+    /// Plans of kernels in place of those that costs select: the option `plans` of `skript-vectorize-reductions`.
+    pub plans: String,
 }
 
 /// Properties of a processor.
@@ -39,8 +43,8 @@ pub struct Processor {
     pub vector_bits: u32,
     /// Number of vector registers.
     pub vector_registers: u32,
-    /// Fused multiply-adds of such vectors that start in one cycle.
-    pub(crate) fma_ports: u32,
+    /// What operations on such vectors cost.
+    pub(crate) costs: Costs,
     /// Bytes of a core's data cache of level 1.
     pub l1: u64,
     /// Bytes of the cache of level 2.
@@ -122,6 +126,7 @@ impl TargetDescription {
         TargetDescription {
             processor: Processor::of(&code, is_host),
             fast_math: FastMath::default(),
+            plans: String::new(),
             code,
         }
     }
@@ -143,7 +148,7 @@ impl Processor {
         let processor = Processor {
             vector_bits,
             vector_registers,
-            fma_ports: cpu.map_or(1, |cpu| cpu.fma_ports),
+            costs: cpu.map_or(Costs::TYPICAL, |cpu| cpu.costs),
             l1,
             l2,
             l3,
@@ -268,7 +273,7 @@ mod tests {
                 l1,
                 l2,
                 l3,
-                fma_ports,
+                costs,
                 cores,
                 ..
             } = named(cpu, "").processor;
@@ -277,7 +282,7 @@ mod tests {
                 l1 < l2 && l2 <= l3 && l3 <= 4 << 30,
                 "{cpu}: {l1} {l2} {l3}"
             );
-            assert!((1..=8).contains(&fma_ports) && cores > 0, "{cpu}");
+            assert!((1..=8).contains(&costs.fma_ports) && cores > 0, "{cpu}");
         }
     }
 

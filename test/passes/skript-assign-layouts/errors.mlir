@@ -2,7 +2,7 @@
 // option is refused.
 // RUN: skript-opt %s --split-input-file --skript-assign-layouts | FileCheck %s
 // RUN: not skript-opt %s --split-input-file --skript-assign-layouts="vector-bits=100" 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: option vector-bits is 100, which is not a power of two from 64 on
+// OPTION: option vector-bits is 100, which is not a power of two from 64 to 4096
 
 // CHECK-LABEL: func.func @matrices
 // CHECK-NOT:     tensor<512x256xf32>

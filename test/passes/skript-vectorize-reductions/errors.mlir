@@ -1,7 +1,7 @@
 // What no register tile serves is left as it is; a senseless option is refused.
 // RUN: skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions)' | FileCheck %s
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-bits=100})' 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: option vector-bits is 100, which is not a power of two from 64 on
+// OPTION: option vector-bits is 100, which is not a power of two from 64 to 4096
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-registers=4})' 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // REGISTERS: option vector-registers is 4, which is not between 8 and 256
 

@@ -3,7 +3,7 @@
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-winograd{tile=6})' 2>&1 | FileCheck %s --check-prefix=TILE
 // TILE: option tile is 6, which is none of 0, 2 and 4
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-winograd{vector-bits=100})' 2>&1 | FileCheck %s --check-prefix=BITS
-// BITS: option vector-bits is 100, which is not a power of two from 128 to 4096
+// BITS: option vector-bits is 100, which is not a power of two from 64 to 4096
 
 // The weights are an input.
 #x = affine_map<(n, k, h, w, c, r, s) -> (n, c, h + r, w + s)>

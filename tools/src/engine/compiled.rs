@@ -136,18 +136,26 @@ pub fn graph_name(model: &Model) -> String {
 impl Compiled {
     /// Compiles for a profile; returns the steps of the code as well.
     pub fn profiled(&self, job: &Job) -> Result<(Artifact, Vec<Step>), Stopped> {
-        let options = options(self.pipeline, self.target.clone());
-        compile_model_for_profile(job.model, job.sources, &options)
+        compile_model_for_profile(job.model, job.sources, &self.options(job))
             .map_err(|e| refused(&e, job.model, job.sources))
+    }
+
+    /// The compiler's options, with plans that `skript tune` kept.
+    fn options(&self, job: &Job) -> Options {
+        let options = Options {
+            exchange: self.exchange.clone(),
+            ..options(self.pipeline, self.target.clone())
+        };
+        match self.cache {
+            true => tuned(job.model, job.sources, options),
+            false => options,
+        }
     }
 
     /// Loads from the cache, or compiles and stores; returns whether it was in the cache. Errors of writing the cache
     /// are ignored.
     pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Stopped> {
-        let options = Options {
-            exchange: self.exchange.clone(),
-            ..options(self.pipeline, self.target.clone())
-        };
+        let options = self.options(job);
         let compile = || {
             compile_model(job.model, job.sources, &options)
                 .map_err(|e| refused(&e, job.model, job.sources))
@@ -156,7 +164,7 @@ impl Compiled {
         let Some(cache) = cache else {
             return Ok((compile()?, false));
         };
-        let key = key(job, &options);
+        let key = key(job.model, job.sources, &options);
         let interface = Interface::of(job.model);
         let has_interface = |a: &Artifact| interface.as_ref().is_some_and(|i| i.is_of(a));
         if let Some(artifact) = cache.get(&key).filter(has_interface) {
@@ -170,20 +178,46 @@ impl Compiled {
 
 /// The cache key: everything that determines the code, which is the composed model with its locations, the texts,
 /// options, processor, and this program.
-fn key(job: &Job, options: &Options) -> String {
+fn key(model: &Model, sources: &SourceMap, options: &Options) -> String {
     let mut key = Key::new();
-    for (_, file) in job.sources.files() {
+    for (_, file) in sources.files() {
         key.add("path", file.path.as_os_str().as_encoded_bytes());
+    }
+    add_code(&mut key, model, sources, options);
+    key.finish()
+}
+
+/// The cache key of the plans of a model's kernels: what determines the kernels, wherever the model's files are.
+pub fn plans_key(model: &Model, sources: &SourceMap, options: &Options) -> String {
+    let mut key = Key::new();
+    let mut options = options.clone();
+    options.target.plans.clear();
+    add_code(&mut key, model, sources, &options);
+    key.finish()
+}
+
+fn add_code(key: &mut Key, model: &Model, sources: &SourceMap, options: &Options) {
+    for (_, file) in sources.files() {
         key.add("text", file.text.as_bytes());
     }
-    key.add("model", format!("{:?}", job.model).as_bytes());
+    key.add("model", format!("{model:?}").as_bytes());
     key.add("options", format!("{options:?}").as_bytes());
     // A model with an operator that has no kernel is not compiled, so code for a bound kernel must not stand for it.
     for kernel in skript_intrinsics::user::bound() {
         key.add("kernel", format!("{kernel:?}").as_bytes());
     }
-    compiler(&mut key);
-    key.finish()
+    compiler(key);
+}
+
+/// The options with the plans that `skript tune` kept for this model, unless they have some.
+pub fn tuned(model: &Model, sources: &SourceMap, mut options: Options) -> Options {
+    if options.target.plans.is_empty()
+        && let Some(cache) = Cache::of_user()
+    {
+        let plans = cache.plans(&plans_key(model, sources, &options));
+        options.target.plans = plans.unwrap_or_default();
+    }
+    options
 }
 
 /// The cache key of a StableHLO program: its text, the processor, and this program.
@@ -206,15 +240,15 @@ fn compiler(key: &mut Key) {
     }
 }
 
-/// Compiles a model for a processor.
+/// Compiles a model for a processor, with the plans that `skript tune` kept for it.
 pub fn compile(
     model: &Model,
     sources: &SourceMap,
     pipeline: Pipeline,
     target: TargetDescription,
 ) -> Result<Artifact, Stopped> {
-    compile_model(model, sources, &options(pipeline, target))
-        .map_err(|e| refused(&e, model, sources))
+    let options = tuned(model, sources, options(pipeline, target));
+    compile_model(model, sources, &options).map_err(|e| refused(&e, model, sources))
 }
 
 /// The compiler's options for a pipeline of the command line and a processor.

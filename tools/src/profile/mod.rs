@@ -73,13 +73,8 @@ impl Recorded {
         let row = |(step, sums): (&Step, &skript_runtime::profile::Sums)| {
             let main = step.operators.first().map_or(&[][..], Vec::as_slice);
             let frames: Vec<_> = main.iter().rev().map(|call| frame(call)).collect();
-            let named: Vec<String> = step.operators.iter().map(|calls| name(calls)).collect();
-            let named: Vec<String> = named.into_iter().filter(|n| !n.is_empty()).collect();
             Row {
-                operator: match named.is_empty() {
-                    true => step.kernel.clone(),
-                    false => named.join(" + "),
-                },
+                operator: operators(step),
                 location: frames.first().map_or_else(String::new, |f| f.1.clone()),
                 frames,
                 kernel: step.kernel.clone(),
@@ -100,6 +95,16 @@ impl Recorded {
     /// The time outside of all steps.
     fn rest(&self) -> f64 {
         self.profile.rest().as_nanos() as f64 / f64::from(self.calls.max(1))
+    }
+}
+
+/// What a step computes: `nn.softmax/math.exp + nn.relu`, or its kernel if that is not known.
+pub fn operators(step: &Step) -> String {
+    let named: Vec<String> = step.operators.iter().map(|calls| name(calls)).collect();
+    let named: Vec<String> = named.into_iter().filter(|n| !n.is_empty()).collect();
+    match named.is_empty() {
+        true => step.kernel.clone(),
+        false => named.join(" + "),
     }
 }
 
@@ -139,6 +144,7 @@ mod tests {
             kernel: kernel.to_owned(),
             layout: "row-major".to_owned(),
             is_counted,
+            plan: None,
         };
         let micros = Duration::from_micros;
         let sums = |time, flops, bytes| Sums {

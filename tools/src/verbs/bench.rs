@@ -163,7 +163,7 @@ fn measure(
         )?;
     }
     if let Some(output) = &arguments.profile {
-        let (artifact, steps) = compiled(false).profiled(&job)?;
+        let (artifact, steps) = compiled(true).profiled(&job)?;
         let name = graph_name(model);
         let recorded = profile::record(artifact, steps, name, arguments.calls, &inputs, &variables)
             .map_err(|e| Box::new(failed(&e, job.model, job.sources)))?;

@@ -21,7 +21,7 @@ use skript_tensor::Tensor;
 
 use crate::command_line::{CompileArguments, EmitName, Pipeline};
 use crate::console::{Console, Status};
-use crate::engine::compiled::{captured, compile, options};
+use crate::engine::compiled::{captured, compile, options, tuned};
 use crate::engine::refused;
 use crate::program_weights::WeightsLocation;
 use crate::session::{Session, Stopped, Weights, say};
@@ -297,6 +297,7 @@ fn after_stage(
         keep: arguments.keep.clone(),
         ..options(pipeline, arguments.target.target())
     };
+    let options = tuned(model, sources, options);
     let mut bytes = model_after(model, sources, &options, stop, !arguments.no_locations)
         .map_err(|e| refused(&e, model, sources))?;
     if !matches!(stop, Stop::Code(Form::Object)) && bytes.last() != Some(&b'\n') {

@@ -14,6 +14,7 @@ mod info;
 mod man;
 mod ops;
 mod run;
+mod tune;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -104,6 +105,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compile(a) => a.reading.message_format,
         Verb::Compare(a) => a.reading.message_format,
         Verb::Bench(a) => a.reading.message_format,
+        Verb::Tune(a) => a.reading.message_format,
         Verb::Fmt(a) => a.message_format,
         Verb::Info(a) => a.reading.message_format,
         Verb::Ops(a) => a.message_format,
@@ -116,6 +118,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Compile(arguments) => compile::run(&arguments, console),
         Verb::Compare(arguments) => compare::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),
+        Verb::Tune(arguments) => tune::run(&arguments, console),
         Verb::Fmt(arguments) => fmt::run(&arguments, console),
         Verb::Info(arguments) => info::run(&arguments, console),
         Verb::Ops(arguments) => ops::run(&arguments, console),

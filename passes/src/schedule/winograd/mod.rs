@@ -28,7 +28,7 @@ use super::packing::Packing;
 use super::plan::Plan;
 use super::reading::{Reduction, read};
 use super::signature::Signature;
-use super::target::Target;
+use super::target::{Target, joined};
 use super::tiling::Steps;
 use super::vectorize::{Functions, Prepared};
 use crate::ir::effects::Effects;
@@ -57,28 +57,7 @@ pub(crate) const PASS: Pass = Pass {
         Dialect::Ub,
         Dialect::Vector,
     ],
-    options: &[
-        PassOption {
-            name: "vector-bits",
-            summary: "bits of a vector register",
-            default: "512",
-        },
-        PassOption {
-            name: "vector-registers",
-            summary: "number of vector registers",
-            default: "32",
-        },
-        PassOption {
-            name: "cache-bytes",
-            summary: "bytes of the cache of one core that holds a block of tiles",
-            default: "1048576",
-        },
-        PassOption {
-            name: "tile",
-            summary: "extent of a tile of sums, 2 or 4; 0 selects the fastest, or none",
-            default: "0",
-        },
-    ],
+    options: &OPTIONS,
     run: |root, options, rewriter| {
         let tile: i64 = options.get("tile")?;
         if ![0, 2, 4].contains(&tile) {
@@ -86,21 +65,19 @@ pub(crate) const PASS: Pass = Pass {
                 "option tile is {tile}, which is none of 0, 2 and 4"
             )));
         }
-        let target = Target {
-            vector_bits: options.get("vector-bits")?,
-            vector_registers: options.get("vector-registers")?,
-            cache_bytes: options.get("cache-bytes")?,
-            keep_order: false,
-        };
-        if !(128..=4096).contains(&target.vector_bits) || target.vector_bits.count_ones() != 1 {
-            return Err(PassError::from(format!(
-                "option vector-bits is {}, which is not a power of two from 128 to 4096",
-                target.vector_bits
-            )));
-        }
+        let target = Target::of(options)?;
         rewrite(root, target, tile, rewriter.context())
     },
 };
+
+const OPTIONS: [PassOption; 12] = joined(
+    Target::OPTIONS,
+    [PassOption {
+        name: "tile",
+        summary: "extent of a tile of sums, 2 or 4; 0 selects the fastest, or none",
+        default: "0",
+    }],
+);
 
 fn rewrite<'c: 'a, 'a>(
     root: OperationRef<'c, 'a>,

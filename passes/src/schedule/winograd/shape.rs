@@ -41,10 +41,7 @@ const FEWEST_LANES: i64 = 4;
 /// Fewest tiles of a block: each multiplies all transformed weights, which come from beyond the cache.
 const FEWEST_TILES: i64 = 48;
 
-/// Multiply-adds of vectors that start in one cycle.
-const PORTS: f64 = 2.0;
-
-/// The share of these that a direct window reaches, and that products of transformed elements reach.
+/// The share of the multiply-adds that could start that a direct window reaches, and that products of transformed elements reach.
 const DIRECT_SHARE: f64 = 0.6;
 const PRODUCT_SHARE: f64 = 0.7;
 
@@ -70,7 +67,8 @@ impl Shape {
             let is_given = outputs == 0 || outputs == filtering.outputs;
             let shape = Shape::of(window()?, nest, filtering, target).filter(|_| is_given)?;
             let lanes = (target.vector_bits / 32) as f64;
-            let (cycles, direct) = (shape.cycles(lanes), shape.direct_cycles(lanes));
+            let rate = lanes * f64::from(target.costs.fma_ports);
+            let (cycles, direct) = (shape.cycles(rate), shape.direct_cycles(rate));
             (outputs != 0 || cycles < direct * (1.0 - LEAST_GAIN)).then_some((cycles, shape))
         });
         let best = shapes.min_by(|a, b| a.0.total_cmp(&b.0));
@@ -156,20 +154,20 @@ impl Shape {
         self.filtering.products() * self.tiles() * self.filters
     }
 
-    /// Estimate for the direct window.
-    fn direct_cycles(&self, lanes: f64) -> f64 {
+    /// Estimate for the direct window; `rate` is the multiply-adds that can start in one cycle.
+    fn direct_cycles(&self, rate: f64) -> f64 {
         let images = self.all_rows as f64 / self.tile_rows as f64;
         let outputs = images * (self.height * self.width * self.filters) as f64;
         let products = outputs * (self.channels * WINDOW * WINDOW) as f64;
-        products / (lanes * PORTS * DIRECT_SHARE)
+        products / (rate * DIRECT_SHARE)
     }
 
     /// Estimate for the tiles.
-    fn cycles(&self, lanes: f64) -> f64 {
+    fn cycles(&self, rate: f64) -> f64 {
         let elements = (self.channels * self.filters) as f64;
         let one = self.filtering.products() as f64;
         let tiles = (self.blocks() * self.tiles()) as f64 * one;
-        let products = tiles * elements / (lanes * PORTS * PRODUCT_SHARE);
+        let products = tiles * elements / (rate * PRODUCT_SHARE);
         let weights = self.blocks() as f64 * one * elements * BYTES as f64 / WEIGHT_BYTES;
         let input = (self.channels / self.input_lanes) as f64 * INPUT_CYCLES;
         let output = (self.filters / self.output_lanes) as f64 * OUTPUT_CYCLES;

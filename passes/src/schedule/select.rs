@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Selects what the lanes of a nest's vectors are, and the operand that is packed, by the estimated share of the peak rate.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
+use super::nest::{Address, LoopKind, Nest};
+use super::payload::CLOSEST;
+use super::plan::{LaneMode, Vectors};
+
+/// Points of the smallest nest that has an operand copied.
+const PACKED_POINTS: i64 = 1 << 16;
+
+/// The rows that use each element of the smallest operand that is copied in every call.
+const LEAST_ROWS: i64 = 16;
+
+/// The share of the rate of a packed kernel that one without a packed operand reaches: its vectors come from as many rows as its
+/// reduction has steps.
+const UNPACKED: f64 = 0.93;
+
+/// The share of the peak rate that a nest is estimated to reach; `None` if plain loops are as fast as a tile.
+pub(crate) fn share_of_peak(nest: &Nest, vectors: Vectors) -> Option<f64> {
+    let selected = select(nest, vectors, &[])?;
+    Some(match selected.packed {
+        Some(_) => selected.share,
+        None => selected.share * UNPACKED,
+    })
+}
+
+/// What the lanes are.
+#[derive(Clone, Copy)]
+pub(super) struct Selected {
+    pub(super) mode: LaneMode,
+    pub(super) lanes_loop: usize,
+    pub(super) packed: Option<usize>,
+    /// The estimated share of the peak rate.
+    share: f64,
+}
+
+/// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
+pub(super) fn select(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Selected> {
+    selections(nest, vectors, used_dimensions).first().copied()
+}
+
+/// Whether a nest has a reduction, and enough work that a tile may be faster than plain loops.
+pub(super) fn is_worth(nest: &Nest, vectors: Vectors) -> bool {
+    let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
+    reduces && nest.volume() >= 4 * vectors.lanes
+}
+
+/// What the lanes may be, the best by the estimated share of the peak rate first; nothing if plain loops are as fast.
+pub(super) fn selections(
+    nest: &Nest,
+    vectors: Vectors,
+    used_dimensions: &[usize],
+) -> Vec<Selected> {
+    let lanes = vectors.lanes;
+    let filled = |l: usize| {
+        let extent = nest.loops[l].extent;
+        extent as f64 / ((extent + lanes - 1) / lanes * lanes) as f64
+    };
+    let plain = select_lanes(nest, lanes).map(|(mode, lanes_loop)| {
+        let share = match mode {
+            LaneMode::Reduction => 0.6,
+            LaneMode::Output => {
+                let strides = nest.inputs().iter().map(|o| o.strides[lanes_loop]);
+                let farthest = strides.max().unwrap_or(0);
+                let large = (0..nest.inputs().len()).filter(|&n| {
+                    let varies = nest.operands[n].strides[lanes_loop] != 0;
+                    varies && nest.span(n) > vectors.cache / 2
+                });
+                // Where few rows use a row of a large operand, it takes longer to find the row in memory.
+                let large = large.map(|n| {
+                    let rows = rows_of(nest, n);
+                    0.7 * rows / (rows + FAR_ROWS)
+                });
+                let large = large.fold(1.0, f64::min);
+                let filled = filled(lanes_loop);
+                let share = match farthest {
+                    0 | 1 => filled * large,
+                    2..=CLOSEST => filled * 0.4,
+                    _ => filled * 0.2,
+                };
+                // A predicate on the lanes is evaluated for each vector.
+                match is_used(nest, lanes_loop, used_dimensions) {
+                    true => share * 0.4,
+                    false => share,
+                }
+            }
+        };
+        Selected {
+            mode,
+            lanes_loop,
+            packed: None,
+            share,
+        }
+    });
+    let costs = vectors.costs;
+    let packed = (0..nest.loops.len()).filter_map(|l| {
+        let operand = packable(nest, l, lanes, used_dimensions)?;
+        // What is prepared is read from memory, which takes about as long as one row.
+        let packing = match nest.constants.contains(&operand) {
+            true => 1.0,
+            false => f64::from(costs.packing_rows),
+        };
+        let packing = packing / rows_of(nest, operand);
+        let scatter = match nest.output()?.strides[l] {
+            1 => 0.0,
+            _ => f64::from(costs.scatter_steps) / nest.reduced() as f64,
+        };
+        Some(Selected {
+            mode: LaneMode::Output,
+            lanes_loop: l,
+            packed: Some(operand),
+            share: filled(l) / (1.0 + scatter + packing),
+        })
+    });
+    let mut all: Vec<Selected> = packed.collect();
+    // Of equals, the one along the innermost loop.
+    all.reverse();
+    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    if let Some(plain) = plain {
+        let is_better = |packed: &Selected| packed.share > plain.share * CLEARLY;
+        let position = all.iter().take_while(|packed| is_better(packed)).count();
+        all.insert(position, plain);
+    }
+    all
+}
+
+/// The points that use each element of an operand.
+fn rows_of(nest: &Nest, operand: usize) -> f64 {
+    nest.volume() as f64 / nest.elements(operand).max(1) as f64
+}
+
+/// Rows of a product that take as long as to find a row of a large operand in memory.
+const FAR_ROWS: f64 = 4.0;
+
+/// A copy pays where it is estimated to be so many times as fast.
+const CLEARLY: f64 = 1.05;
+
+/// Whether the payload uses the value of a loop.
+pub(super) fn is_used(nest: &Nest, l: usize, used_dimensions: &[usize]) -> bool {
+    let dimension = nest.loops[l].dimension;
+    dimension.is_some_and(|d| used_dimensions.contains(&d))
+}
+
+/// The only operand that varies along a loop, if a copy of it with the lanes along this loop may pay.
+fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Option<usize> {
+    let own = &nest.loops[l];
+    if own.kind != LoopKind::Parallel
+        || own.source.is_some()
+        || is_used(nest, l, used_dimensions)
+        || own.extent < lanes / 2
+        || nest.volume() < PACKED_POINTS
+    {
+        return None;
+    }
+    let varying: Vec<usize> = (0..nest.inputs().len())
+        .filter(|&n| nest.operands[n].strides[l] != 0)
+        .collect();
+    let [operand] = varying.as_slice() else {
+        return None;
+    };
+    let strides = &nest.operands[*operand].strides;
+    let shared = |r: usize| nest.loops[r].kind == LoopKind::Parallel && strides[r] == 0;
+    let rows = (0..nest.loops.len()).filter(|&r| shared(r));
+    let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
+    let reduces =
+        (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
+    let is_static = |r: usize| nest.loops[r].source.is_none() || strides[r] == 0;
+    let least = match nest.constants.contains(operand) {
+        true => 1,
+        false => LEAST_ROWS,
+    };
+    (rows >= least && reduces && (0..nest.loops.len()).all(is_static)).then_some(*operand)
+}
+
+/// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
+/// in the output with gathered inputs.
+fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
+    let output = nest.output()?;
+    let dense = |l: usize| {
+        nest.inputs().iter().all(|o| matches!(o.strides[l], 0 | 1))
+            && nest.inputs().iter().any(|o| o.strides[l] == 1)
+    };
+    let along_output = |l: &usize| {
+        let own = &nest.loops[*l];
+        own.kind == LoopKind::Parallel && own.source.is_none() && output.strides[*l] == 1
+    };
+    let along_reduction =
+        |l: &usize| !nest.keeps_order && nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
+    let extent = |l: &usize| nest.loops[*l].extent;
+    let all = || 0..nest.loops.len();
+    let output_loop = all()
+        .filter(along_output)
+        .filter(|l| dense(*l))
+        .max_by_key(extent);
+    let reduction_loop = all().filter(along_reduction).max_by_key(extent);
+    match (output_loop, reduction_loop) {
+        (Some(o), r) if extent(&o) >= lanes / 2 || r.is_none_or(|r| extent(&r) < lanes) => {
+            (extent(&o) >= 4).then_some((LaneMode::Output, o))
+        }
+        (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
+        _ => {
+            // Gathers are profitable only if several outputs use each of them, or if shuffles replace them.
+            let gathered = all().filter(along_output).max_by_key(extent)?;
+            let shared = all().any(|l| {
+                nest.loops[l].kind == LoopKind::Parallel
+                    && extent(&l) >= 4
+                    && nest
+                        .inputs()
+                        .iter()
+                        .all(|o| o.strides[gathered] == 0 || o.strides[l] == 0)
+            });
+            let close = |o: &Address| (0..=CLOSEST).contains(&o.strides[gathered]);
+            let is_close = nest.inputs().iter().all(close);
+            (extent(&gathered) >= lanes / 2 && (shared || is_close))
+                .then_some((LaneMode::Output, gathered))
+        }
+    }
+}
