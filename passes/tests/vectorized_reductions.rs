@@ -17,8 +17,10 @@ use melior::utility::{
     parse_pass_pipeline, register_all_dialects, register_all_llvm_translations, register_all_passes,
 };
 use melior::{Context, ExecutionEngine};
+use skript_passes::schedule::choices::Choices;
 use skript_passes::schedule::target::Target;
 use skript_passes::schedule::vectorize::vectorize;
+use skript_passes::target::Costs;
 
 /// One operation: `main(a, b, out)` accumulates into `out`.
 struct Case {
@@ -178,11 +180,12 @@ fn module_operation<'c, 'a>(module: &'a Module<'c>) -> OperationRef<'c, 'a> {
     module.as_operation()
 }
 
-/// Compiles and runs; `out` holds the initial values and then the result.
+/// Compiles and runs; `out` holds the initial values and then the result. Kernels have the plan of a number.
 fn run(
     context: &Context,
     text: &str,
     vector_bits: Option<i64>,
+    number: usize,
     a: &[f32],
     b: &[f32],
     out: &mut [f32],
@@ -196,8 +199,10 @@ fn run(
                 vector_registers,
                 cache_bytes: 1 << 19,
                 keep_order: false,
+                costs: Costs::TYPICAL,
             };
-            vectorize(module_operation(&module), target).expect("kernels parse")
+            let choices: Choices = format!("*:{number}").parse().expect("a list of plans");
+            vectorize(module_operation(&module), target, &choices).expect("kernels parse")
         }
         None => 0,
     };
@@ -228,6 +233,8 @@ fn kernels_agree_with_loops() {
     register_all_dialects(&registry);
     context.append_dialect_registry(&registry);
     context.load_all_available_dialects();
+    // Attributes of the dialect that these passes come from.
+    context.set_allow_unregistered_dialects(true);
     register_all_llvm_translations(&context);
     for case in CASES {
         let [a, b, out] = case.arrays.map(volume);
@@ -238,13 +245,14 @@ fn kernels_agree_with_loops() {
             b[17] = f32::INFINITY;
         }
         let mut expected = start.clone();
-        run(&context, &case.text(), None, &a, &b, &mut expected);
+        run(&context, &case.text(), None, 0, &a, &b, &mut expected);
         for vector_bits in [128, 256, 512] {
             let mut found = start.clone();
             let count = run(
                 &context,
                 &case.text(),
                 Some(vector_bits),
+                0,
                 &a,
                 &b,
                 &mut found,
@@ -259,6 +267,17 @@ fn kernels_agree_with_loops() {
                     case.name
                 );
             }
+        }
+        // All plans combine the points of an element in one order.
+        let bits = |number| {
+            let mut found = start.clone();
+            let text = case.text();
+            run(&context, &text, Some(256), number, &a, &b, &mut found);
+            found.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+        };
+        let first = bits(0);
+        for number in 1..4 {
+            assert!(first == bits(number), "{}: plan {number}", case.name);
         }
         if case.name.starts_with("guarded") {
             assert!(expected.iter().any(|v| v.is_nan()) && expected.iter().any(|v| v.is_finite()));

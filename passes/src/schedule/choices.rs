@@ -19,7 +19,7 @@ const ALL: &str = "*";
 
 /// Which candidate kernels have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Choices(HashMap<String, usize>);
+pub struct Choices(HashMap<String, usize>);
 
 impl Choices {
     /// The option that they are the value of.

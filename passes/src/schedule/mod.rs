@@ -9,7 +9,7 @@ pub mod body;
 pub mod borders;
 mod buffer_uses;
 mod caller;
-mod choices;
+pub mod choices;
 mod elementwise;
 pub mod interchange;
 pub mod kernel;

@@ -65,7 +65,7 @@ const OPTIONS: [PassOption; 12] = joined(Target::OPTIONS, [Choices::OPTION]);
 ///
 /// # Errors
 /// The text of a kernel that MLIR does not parse: a defect of this pass.
-fn vectorize(
+pub fn vectorize(
     module: OperationRef<'_, '_>,
     target: Target,
     choices: &Choices,

@@ -27,7 +27,7 @@ pub struct Costs {
 
 impl Costs {
     /// Those of processors with vectors of 256 bits: fitted on Zen 3.
-    pub(crate) const TYPICAL: Costs = Costs {
+    pub const TYPICAL: Costs = Costs {
         fma_ports: 2,
         fma_latency: 4,
         l2_bytes: 24,
