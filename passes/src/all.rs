@@ -5,7 +5,7 @@ use crate::pipeline;
 use crate::structure;
 use crate::{
     codegen, duplicates, elementwise, extents, formula, invoke, layout, named, prepare, profile,
-    schedule,
+    recurrence, schedule,
 };
 use skript_dialect::Pass;
 
@@ -21,6 +21,7 @@ pub const ALL: &[Pass] = &[
     elementwise::unroll_elementwise::PASS,
     elementwise::fuse_elementwise::PASS,
     elementwise::hoist_invariants::PASS,
+    recurrence::hoist_projections::PASS,
     elementwise::check_extents::PASS,
     named::raise_to_named_linalg::PASS,
     duplicates::merge_duplicates::PASS,

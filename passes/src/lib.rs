@@ -23,6 +23,7 @@ mod named;
 pub mod pipeline;
 pub(crate) mod prepare;
 mod profile;
+mod recurrence;
 pub mod schedule;
 pub mod structure;
 pub mod target;

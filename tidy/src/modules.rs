@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "error",
     "fast_math",
     "ir",
@@ -15,6 +15,7 @@ const ORDER: [&str; 20] = [
     "extents",
     "formula",
     "elementwise",
+    "recurrence",
     "named",
     "prepare",
     "schedule",

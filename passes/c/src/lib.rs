@@ -64,6 +64,7 @@ create_functions! {
     skriptCreateFoldScalesPass => "skript-fold-scales",
     skriptCreateFuseElementwisePass => "skript-fuse-elementwise",
     skriptCreateHoistInvariantsPass => "skript-hoist-invariants",
+    skriptCreateHoistProjectionsPass => "skript-hoist-projections",
     skriptCreateInterchangeReductionsPass => "skript-interchange-reductions",
     skriptCreateKeepOperatorsPass => "skript-keep-operators",
     skriptCreateLowerChecksPass => "skript-lower-checks",

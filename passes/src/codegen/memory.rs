@@ -108,8 +108,9 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
         }
         None => ir::append_argument(entry, r#type, ARENA)?,
     };
-    for (op, offset) in allocations.iter().zip(&plan.offsets) {
-        replace(*op, arena, taken + offset)?;
+    let places = plan.offsets.iter().zip(&lifetimes);
+    for (op, (offset, lifetime)) in allocations.iter().zip(places) {
+        replace(*op, arena, taken + offset, lifetime.size)?;
     }
     for op in deallocations {
         ir::erase(op);
@@ -272,11 +273,12 @@ fn byte_size(op: OperationRef) -> Result<u64, CodegenError> {
     size::bytes(result.into()).ok_or_else(|| refuse(op, "has a size known only at run time"))
 }
 
-/// Replaces an allocation by a view of the arena.
+/// Replaces an allocation of at most so many bytes by a view of the arena.
 fn replace<'c, 'a>(
     op: OperationRef<'c, 'a>,
     arena: Value<'c, 'a>,
     offset: u64,
+    bytes: u64,
 ) -> Result<(), CodegenError> {
     let context = ir::context::of(op);
     let failed = |e: melior::Error| CodegenError::Module(e.to_string());
@@ -305,6 +307,14 @@ fn replace<'c, 'a>(
         op.location(),
     )?;
     let view = block.insert_operation_before(op, view);
+    if operands.len() > 2 {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        ir::set_attribute(
+            view,
+            attribute_names::BYTES,
+            attributes::i64(context, bytes),
+        );
+    }
     ir::replace_uses(result.into(), view.result(0).map_err(failed)?.into());
     ir::erase(op);
     Ok(())

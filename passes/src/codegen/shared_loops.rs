@@ -8,13 +8,14 @@
 //!
 //! Requires: planned memory, loops whose lower bounds are 0. Guarantees: an iteration computes the same values as before.
 
-use crate::ir::attribute_names::STEPS;
+use crate::extents::size;
+use crate::ir::attribute_names::{BYTES, STEPS};
 use crate::ir::memref::ByteView;
 use crate::ir::outline::{Outlined, captured, is_available};
-use crate::ir::{self, Builder, attributes, mutation, ops};
+use crate::ir::{self, Builder, attributes, mutation, ops, typed, types};
 use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef, OperationResult};
-use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::r#type::{IntegerType, MemRefType};
 use melior::ir::{BlockRef, ShapedTypeLike, Type, Value, ValueLike};
 use melior::{Context, Error};
 use skript_dialect::{Dialect, Pass, PassError};
@@ -220,7 +221,10 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         let mut outlined = Outlined::new(context, sharing.module, &name, &[self.op])?;
         let total = outlined.value(steps)?;
         for view in disjoint_views(self.op) {
-            outlined.pass_disjoint(view);
+            match view.has_static_extents {
+                true => outlined.pass_disjoint(view.array),
+                false => outlined.pass_disjoint_bytes(view.array, view.bytes(&before)?)?,
+            }
         }
         outlined.take(self.op)?;
         let index = Type::index(context);
@@ -272,7 +276,7 @@ const ALIGNMENT: i64 = 64;
 
 /// The views of buffers of bytes that a loop accesses, without those whose elements another view has as well. LLVM vectorizes
 /// a loop over arguments that do not alias.
-fn disjoint_views<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+fn disjoint_views<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<View<'c, 'a>> {
     let (mut found, mut unknown): (Vec<View>, Vec<Value>) = (Vec::new(), Vec::new());
     for array in captured(op) {
         match View::of(array) {
@@ -294,15 +298,17 @@ fn disjoint_views<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let is_known = !roots.iter().any(|root| view.is_of(*root));
         is_known && view.first % ALIGNMENT == 0 && others.all(|other| !view.overlaps(other))
     });
-    alone.map(|view| view.array).collect()
+    alone.cloned().collect()
 }
 
-/// A view of a buffer of bytes, at constant positions.
+/// A view of a buffer of bytes, at constant positions. Dynamic extents count as their upper bounds.
+#[derive(Clone)]
 struct View<'c, 'a> {
     array: Value<'c, 'a>,
     buffer: Value<'c, 'a>,
     first: i64,
     end: i64,
+    has_static_extents: bool,
 }
 
 impl<'c: 'a, 'a> View<'c, 'a> {
@@ -318,24 +324,26 @@ impl<'c: 'a, 'a> View<'c, 'a> {
             }
         };
         let memref = MemRefType::try_from(array.r#type()).ok()?;
-        let mut elements = 1_i64;
-        for dimension in 0..memref.rank() {
-            match memref.dim_size(dimension).ok()? {
-                DimSize::Static(extent) => {
-                    elements = elements.checked_mul(i64::try_from(extent).ok()?)?;
-                }
-                DimSize::Dynamic => return None,
-            }
-        }
         let first = constant(view.offset().ok()?)?;
-        // No element has more than 16 bytes.
-        let bytes = bytes_of(&memref.element().to_string()).unwrap_or(16);
+        let bytes = match typed::integer(view.op(), BYTES) {
+            Some(bytes) => bytes,
+            None => i64::try_from(size::bytes(array)?).ok()?,
+        };
         Some(View {
             array,
             buffer: view.buffer().ok()?,
             first,
-            end: first.checked_add(elements.checked_mul(bytes)?)?,
+            end: first.checked_add(bytes)?,
+            has_static_extents: memref.has_static_shape(),
         })
+    }
+
+    /// The bytes as an array of static extents.
+    fn bytes(&self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+        let byte = IntegerType::new(at.context, 8).into();
+        let kind = types::memref(&[self.end - self.first], byte);
+        let first = at.index(self.first)?;
+        at.value(ops::memref::VIEW, &[self.buffer, first], &[], kind)
     }
 
     fn is_of(&self, buffer: Value<'c, 'a>) -> bool {
@@ -345,12 +353,6 @@ impl<'c: 'a, 'a> View<'c, 'a> {
     fn overlaps(&self, other: &Self) -> bool {
         self.is_of(other.buffer) && self.first < other.end && other.first < self.end
     }
-}
-
-/// The bytes of an element of a type that is printed like this.
-fn bytes_of(element: &str) -> Option<i64> {
-    let bits: i64 = element.trim_start_matches(['b', 'f', 'i']).parse().ok()?;
-    Some((bits + 7) / 8)
 }
 
 /// Operations on scalars of one iteration of a block.

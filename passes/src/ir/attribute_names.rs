@@ -9,6 +9,8 @@ pub(crate) const ARENA_ALIGNMENT: &str = "skript.arena_alignment";
 pub(crate) const ARENA_SIZE: &str = "skript.arena_size";
 /// Of an argument or a result of the entry: the upper bounds of its extents.
 pub(crate) const BOUNDS: &str = "skript.bounds";
+/// Of a view of the arena with dynamic extents: the bytes that it has at most.
+pub(crate) const BYTES: &str = "skript.bytes";
 /// Of a module: its numbered checks, each with its code, message and trace.
 pub(crate) const CHECKS: &str = "skript.checks";
 /// Of an argument of the entry: it is the context of a run.

@@ -7,7 +7,7 @@ use super::builder::Builder;
 use super::copy::{arguments, operation_name as name};
 use super::func::{argument_attributes, set_signature};
 use super::walk::{blocks, first_block, nested};
-use super::{ValueKey, argument, attribute_names, attributes, mutation, ops, parse};
+use super::{ValueKey, argument, attribute_names, attributes, definition, mutation, ops, parse};
 use melior::Context;
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::block::BlockLike;
@@ -113,6 +113,28 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
         self.map.insert(ValueKey::of(array), argument);
         self.captured.push(array);
         self.disjoint.insert(ValueKey::of(array));
+    }
+
+    /// As [`Outlined::pass_disjoint`] for a view of bytes with dynamic extents: the argument is the array `bytes` of all of them.
+    ///
+    /// # Errors
+    /// The builder's error.
+    pub(crate) fn pass_disjoint_bytes(
+        &mut self,
+        array: Value<'c, 'a>,
+        bytes: Value<'c, 'a>,
+    ) -> Result<(), PassError> {
+        self.pass_disjoint(bytes);
+        let (view, _) = definition(array).ok_or("an array that is no view")?;
+        let mut operands = vec![self.value(bytes)?, self.at_end().index(0)?];
+        // The buffer and the offset come before the extents.
+        for extent in view.operands().skip(2) {
+            operands.push(self.value(extent)?);
+        }
+        let at = self.at_end();
+        let again = at.value(ops::memref::VIEW, &operands, &[], array.r#type())?;
+        self.map.insert(ValueKey::of(array), again);
+        Ok(())
     }
 
     /// Ends the function: it returns `results`, and its arguments get the attributes of those of `caller`, the function

@@ -70,7 +70,7 @@ pub(crate) fn symbol(op: OperationRef, name: &str) -> Option<String> {
 }
 
 /// The value of an integer attribute.
-pub(super) fn integer(op: OperationRef, name: &str) -> Option<i64> {
+pub(crate) fn integer(op: OperationRef, name: &str) -> Option<i64> {
     let integer = IntegerAttribute::try_from(op.attribute(name).ok()?).ok()?;
     Some(integer.value())
 }

@@ -151,16 +151,10 @@ fn nest(node: &Node, layouts: &[Last]) -> Option<Nest> {
         if operand.is_constant {
             constants.push(operands.len());
         }
-        operands.push(Address {
-            offset: 0,
-            strides: operand.strides(last, loops)?,
-        });
+        operands.push(Address::with_strides(operand.strides(last, loops)?));
     }
     let position = operands.len();
-    operands.push(Address {
-        offset: 0,
-        strides: output.strides(last, loops)?,
-    });
+    operands.push(Address::with_strides(output.strides(last, loops)?));
     let kinds = node.reductions.iter().zip(&node.extents).enumerate();
     let loops = kinds.map(|(dimension, (reduces, extent))| Loop {
         extent: *extent,

@@ -9,6 +9,7 @@ use crate::codegen::conflict_copies::ONE_SHOT;
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
 use crate::profile::{mark, number};
+use crate::recurrence;
 use crate::target::TargetDescription;
 use skript_dialect::Pass;
 
@@ -150,7 +151,8 @@ fn fast_math(level: FastMath) -> &'static [&'static str] {
 pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     let before = fast_math(target.fast_math);
     let layouts = [format!("skript-assign-layouts{{{}}}", schedules(target))];
-    let passes = before.iter().copied();
+    let passes = [recurrence::hoist_projections::PASS.flag].into_iter();
+    let passes = passes.chain(before.iter().copied());
     let passes = passes.chain(layouts.iter().map(String::as_str));
     let passes = passes.chain(of(BUFFERIZE, Modules::Models));
     Stage {

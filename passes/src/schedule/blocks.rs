@@ -70,7 +70,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let mut extents = vec![None; reductions.len()];
         let mut operands = Vec::new();
         for (value, map) in op.operands().zip(generic.indexing_maps()) {
-            let array = Array::of(value.r#type())?;
+            let array = Array::of(value.r#type()).filter(Array::has_static_strides)?;
             let mut strides = vec![0; reductions.len()];
             let mut offset = array.offset;
             for (dimension, form) in maps::forms(map)?.iter().enumerate() {

@@ -22,23 +22,48 @@ pub(super) fn index_before<'c, 'a>(
     builder.index(value).map_err(|e| e.to_string())
 }
 
-/// A new array before an operation.
+/// A new array before an operation; `size` is its dynamic extent.
 ///
 /// # Errors
 /// The builder's error.
 pub(super) fn array_before<'c, 'a>(
     anchor: OperationRef<'c, 'a>,
     r#type: &str,
+    size: Option<Value<'c, 'a>>,
 ) -> Result<Value<'c, 'a>, String> {
     let builder = before(anchor)?;
     let kind = ir::parse_type(anchor.context(), r#type).map_err(|e| e.to_string())?;
-    let none = (
-        "operandSegmentSizes",
-        attributes::i32s(builder.context, &[0, 0]),
-    );
+    let sizes: Vec<Value> = size.into_iter().collect();
+    let segments = [i32::from(size.is_some()), 0];
+    let segments = attributes::i32s(builder.context, &segments);
+    let segments = ("operandSegmentSizes", segments);
     let alignment = ("alignment", attributes::i64(builder.context, 64));
-    let array = builder.value(ops::memref::ALLOC, &[], &[none, alignment], kind);
+    let array = builder.value(ops::memref::ALLOC, &sizes, &[segments, alignment], kind);
     array.map_err(|e| e.to_string())
+}
+
+/// Elements that are enough for parts of this many elements, one for so many iterations of an extent. The sum and the product have
+/// an upper bound where the extent has one.
+///
+/// # Errors
+/// The builder's error.
+pub(super) fn covered_before<'c, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    extent: Value<'c, 'a>,
+    iterations: i64,
+    elements: i64,
+) -> Result<Value<'c, 'a>, String> {
+    // A part has the same number of elements for each of its iterations.
+    let (more, each) = (
+        index_before(anchor, iterations - 1)?,
+        index_before(anchor, elements / iterations)?,
+    );
+    let builder = before(anchor)?;
+    let index = Type::index(builder.context);
+    let covered = builder.value(ops::arith::ADDI, &[extent, more], &[], index);
+    let covered = covered.map_err(|e| e.to_string())?;
+    let size = builder.value(ops::arith::MULI, &[covered, each], &[], index);
+    size.map_err(|e| e.to_string())
 }
 
 /// The array as a value of this type, before an operation: itself, or a pointer to its first element.

@@ -7,7 +7,7 @@
 
 use super::body::Operand;
 use super::buffer_uses::{BufferUses, has_own_buffer};
-use super::nest::Address;
+use super::nest::{Address, Loop};
 use super::reading::{Array, Reduction};
 use crate::ir::effects::Effects;
 use crate::ir::linalg::{Fill, Generic, Yield};
@@ -221,23 +221,11 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
     fn address(
         &self,
         position: usize,
-        loops: &[Option<usize>],
-        count: usize,
+        numbers: &[Option<usize>],
+        loops: &[Loop],
     ) -> Option<(Array, Address)> {
         let array = Array::of(self.operands.get(position)?.r#type())?;
-        let mut address = Address {
-            offset: 0,
-            strides: vec![0; count],
-        };
-        let forms = self.subscripts.get(position)?;
-        for (form, stride) in forms.iter().zip(&array.strides) {
-            address.offset += form.offset() * stride;
-            for (index, factor) in form.as_linear()? {
-                if let Some(l) = *loops.get(index)? {
-                    *address.strides.get_mut(l)? += factor * stride;
-                }
-            }
-        }
+        let address = array.address(self.subscripts.get(position)?, numbers, loops)?;
         Some((array, address))
     }
 
@@ -298,7 +286,7 @@ fn finish<'c: 'a, 'a>(
     let loops = follower.loops(subscripts, &reduction.subscripts)?;
     let destination = follower.output()?;
     let last = follower.operands.len() - 1;
-    let (written, address) = follower.address(last, &loops, reduction.nest.loops.len())?;
+    let (written, address) = follower.address(last, &loops, &reduction.nest.loops)?;
     // A loop that the reduction has not has one iteration.
     for (form, extent) in follower.subscripts.last()?.iter().zip(&written.shape) {
         let is_own = form.as_index().and_then(|l| *loops.get(l)?).is_none();
@@ -350,7 +338,7 @@ fn arguments<'c: 'a, 'a>(
         if result.is_some_and(|(own, _)| root_of(own) == root_of(*array)) {
             return None;
         }
-        let (read, address) = elementwise.address(position, loops, reduction.nest.loops.len())?;
+        let (read, address) = elementwise.address(position, loops, &reduction.nest.loops)?;
         let written = reduction.output()?;
         let operand = match root_of(*array) == root_of(written) {
             // What the kernel writes is read at the same element alone.

@@ -4,7 +4,7 @@
 //!
 //! In the order of the formula a sum is accumulated in one register. A loop of the output that runs along contiguous
 //! elements of all operands becomes the innermost one, so LLVM computes one sum per vector lane. Each sum has the same
-//! terms in the same order. It applies above all to reductions over dynamic extents.
+//! terms in the same order.
 
 use crate::ir::walk::named;
 use crate::ir::{linalg, maps, ops};

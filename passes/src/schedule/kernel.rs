@@ -102,6 +102,8 @@ pub(super) struct State {
     /// vector has.
     pub(super) tile: HashMap<usize, Tile>,
     pub(super) predicate: Predicate,
+    /// The elements from the first vector of the tile on, where their number is dynamic.
+    pub(super) rest: String,
     /// The part of a reduction that is computed in parts.
     part: Option<Part>,
 }
@@ -120,8 +122,21 @@ struct Part {
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
     pub(super) count: i64,
-    /// Elements in the last vector; 0: all.
+    /// Elements in the last vector; 0: all. [`Tile::DYNAMIC`]: all vectors together have those of [`State::rest`].
     pub(super) partial: i64,
+}
+
+impl Tile {
+    pub(super) const DYNAMIC: i64 = -1;
+
+    /// Whether a vector of the tile is not full, or not known to be.
+    pub(super) fn is_partial(self, vector: i64) -> bool {
+        match self.partial {
+            0 => false,
+            Tile::DYNAMIC => true,
+            _ => vector == self.count - 1,
+        }
+    }
 }
 
 pub(super) struct Writer<'a> {
@@ -132,6 +147,8 @@ pub(super) struct Writer<'a> {
     text: String,
     constants: BTreeSet<i64>,
     counter: usize,
+    /// The dynamic strides, by operand and loop.
+    pub(super) strides: HashMap<(usize, usize), String>,
     pub(super) depth: usize,
 }
 
@@ -166,18 +183,21 @@ impl<'a> Writer<'a> {
             text: String::new(),
             constants: BTreeSet::new(),
             counter: 0,
+            strides: HashMap::new(),
             depth: 1,
         }
     }
 
     /// The position before all loops.
     pub(super) fn start(&mut self) -> State {
+        self.compute_strides();
         let operands = self.nest.operands.iter();
         State {
             bases: operands.map(|o| self.constant(o.offset)).collect(),
             values: HashMap::new(),
             tile: HashMap::new(),
             predicate: Predicate::Open,
+            rest: String::new(),
             part: None,
         }
     }
@@ -239,7 +259,7 @@ impl Writer<'_> {
                     let product = if stride == 1 {
                         value.to_string()
                     } else {
-                        let stride = self.constant(stride);
+                        let stride = self.stride(position, l);
                         self.define(&format!("arith.muli {value}, {stride} : index"))
                     };
                     let base = state.bases[position].clone();
@@ -285,9 +305,18 @@ impl Writer<'_> {
     /// The mask of a vector of the tile, if it is not full.
     pub(super) fn mask(&mut self, state: &State, vector: i64) -> Option<String> {
         let tile = state.tile.get(&self.plan.lanes_loop)?;
-        (tile.partial != 0 && vector == tile.count - 1).then(|| {
+        let tile = *tile;
+        tile.is_partial(vector).then(|| {
             let kind = self.vector_type("i1");
-            self.define(&format!("vector.constant_mask [{}] : {kind}", tile.partial))
+            match tile.partial {
+                Tile::DYNAMIC => {
+                    let before = self.constant(vector * self.plan.lanes);
+                    let rest = &state.rest;
+                    let rest = self.define(&format!("arith.subi {rest}, {before} : index"));
+                    self.define(&format!("vector.create_mask {rest} : {kind}"))
+                }
+                partial => self.define(&format!("vector.constant_mask [{partial}] : {kind}")),
+            }
         })
     }
 
@@ -299,11 +328,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Distance of a point from the tile's corner, in elements of an operand.
-    pub(super) fn distance(&self, operand: usize, point: &Point) -> i64 {
-        let strides = &self.nest.operands[operand].strides;
-        let rows: i64 = point.steps.iter().map(|(l, s)| strides[*l] * s).sum();
-        rows + self.lane_stride(operand) * point.vector * self.plan.lanes
+    /// The number of iterations of a loop.
+    pub(super) fn extent(&mut self, l: usize) -> String {
+        let own = &self.nest.loops[l];
+        match own.source {
+            Some(_) => format!("%n{l}"),
+            None => self.constant(own.extent),
+        }
     }
 
     /// The loop over the parts of a reduction, if there is one.
@@ -452,7 +483,7 @@ impl Writer<'_> {
             self.signature.flat(output),
             self.vector_type(&finish.element),
         );
-        let address = self.offset(&state.bases[output], self.distance(output, point));
+        let address = self.address(output, state, point);
         let mask = self.mask(state, point.vector);
         match (self.lane_stride(output), mask) {
             (1, Some(mask)) => {
@@ -502,7 +533,7 @@ impl Writer<'_> {
             let reduced = self.combine(&start.name, &total, &element);
             known.set_reduced(self.reduced(&reduced, false));
             let finish = self.payload(&self.body.finish.clone(), state, point, &mut known);
-            let address = self.offset(&state.bases[output], self.distance(output, point));
+            let address = self.address(output, state, point);
             self.line(&format!(
                 "memref.store {}, %l{output}[{address}] : {}",
                 finish.name,
@@ -521,6 +552,7 @@ impl Writer<'_> {
             text: std::mem::take(&mut self.text),
             constants: std::mem::take(&mut self.constants),
             counter: self.counter,
+            strides: self.strides.clone(),
             depth: self.depth,
         };
         write(&mut writer);
@@ -561,68 +593,110 @@ impl Writer<'_> {
             }
         }
         if let Some(&l) = self.plan.reductions.get(level) {
-            let extent = self.nest.loops[l].extent;
-            return self.accumulating_loop(l, extent, 1, state, accumulators, |w, state, inner| {
+            let range = (self.constant(0), self.extent(l));
+            return self.accumulating_loop(l, range, 1, state, accumulators, |w, state, inner| {
                 w.reductions(level + 1, state, points, inner)
             });
         }
         match self.plan.mode {
             LaneMode::Output => self.step(state, points, accumulators),
-            LaneMode::Reduction => {
-                let l = self.plan.lanes_loop;
-                let extent = self.nest.loops[l].extent;
-                let block = self.plan.vectors * self.plan.lanes;
-                let whole = extent / block * block;
-                let mut accumulators = accumulators;
-                if whole > 0 {
-                    accumulators = self.accumulating_loop(
-                        l,
-                        whole,
-                        block,
-                        state,
-                        accumulators,
-                        |w, state, inner| w.step(state, points, inner),
-                    );
-                }
-                // The remainder is added to the first accumulator of each row, one vector at a time.
-                let mut start = whole;
-                while start < extent {
-                    let elements = (extent - start).min(self.plan.lanes);
-                    let value = self.constant(start);
-                    let mut state = self.at(state, l, &value);
-                    state.tile.insert(
-                        l,
-                        Tile {
-                            count: 1,
-                            partial: elements % self.plan.lanes,
-                        },
-                    );
-                    let firsts: Vec<usize> = (0..points.len())
-                        .filter(|&p| points[p].vector == 0)
-                        .collect();
-                    let chosen: Vec<Point> = firsts
-                        .iter()
-                        .map(|&p| Point {
-                            steps: points[p].steps.clone(),
-                            vector: 0,
-                        })
-                        .collect();
-                    let inner = firsts.iter().map(|&p| accumulators[p].clone()).collect();
-                    for (p, new) in firsts.iter().zip(self.step(&state, &chosen, inner)) {
-                        accumulators[*p] = new;
-                    }
-                    start += elements;
-                }
-                accumulators
-            }
+            LaneMode::Reduction => self.along_lanes(state, points, accumulators),
         }
+    }
+
+    /// The reduction loop along the lanes. The remainder is added to the first accumulator of each row, one vector at a time.
+    fn along_lanes(
+        &mut self,
+        state: &State,
+        points: &[Point],
+        mut accumulators: Vec<String>,
+    ) -> Vec<String> {
+        let l = self.plan.lanes_loop;
+        let is_dynamic = self.nest.loops[l].source.is_some();
+        let extent = self.nest.loops[l].extent;
+        let block = self.plan.vectors * self.plan.lanes;
+        let whole = extent / block * block;
+        let end = match is_dynamic {
+            true => self.multiple(&format!("%n{l}"), block),
+            false => self.constant(whole),
+        };
+        if is_dynamic || whole > 0 {
+            let range = (self.constant(0), end.clone());
+            accumulators =
+                self.accumulating_loop(l, range, block, state, accumulators, |w, state, inner| {
+                    w.step(state, points, inner)
+                });
+        }
+        let firsts: Vec<usize> = (0..points.len())
+            .filter(|&p| points[p].vector == 0)
+            .collect();
+        let chosen: Vec<Point> = firsts
+            .iter()
+            .map(|&p| Point {
+                steps: points[p].steps.clone(),
+                vector: 0,
+            })
+            .collect();
+        let first = |accumulators: &[String]| -> Vec<String> {
+            firsts.iter().map(|&p| accumulators[p].clone()).collect()
+        };
+        let rest = |accumulators: &mut [String], new: Vec<String>| {
+            for (p, new) in firsts.iter().zip(new) {
+                accumulators[*p] = new;
+            }
+        };
+        if is_dynamic {
+            let range = (end, format!("%n{l}"));
+            let inner = first(&accumulators);
+            let lanes = self.plan.lanes;
+            let new = self.accumulating_loop(l, range, lanes, state, inner, |w, state, inner| {
+                let state = w.with_rest(state, l, 1);
+                w.step(&state, &chosen, inner)
+            });
+            rest(&mut accumulators, new);
+            return accumulators;
+        }
+        let mut start = whole;
+        while start < extent {
+            let elements = (extent - start).min(self.plan.lanes);
+            let value = self.constant(start);
+            let mut state = self.at(state, l, &value);
+            state.tile.insert(
+                l,
+                Tile {
+                    count: 1,
+                    partial: elements % self.plan.lanes,
+                },
+            );
+            let new = self.step(&state, &chosen, first(&accumulators));
+            rest(&mut accumulators, new);
+            start += elements;
+        }
+        accumulators
+    }
+
+    /// The state for as many vectors of the elements of a loop that are left.
+    pub(super) fn with_rest(&mut self, state: &State, l: usize, count: i64) -> State {
+        let mut state = state.clone();
+        let start = state.values.get(&l).cloned().unwrap_or_default();
+        state.rest = self.define(&format!("arith.subi %n{l}, {start} : index"));
+        let partial = Tile::DYNAMIC;
+        state.tile.insert(l, Tile { count, partial });
+        state
+    }
+
+    /// The largest multiple of a number that is not above a value.
+    pub(super) fn multiple(&mut self, value: &str, factor: i64) -> String {
+        let factor = self.constant(factor);
+        let whole = self.define(&format!("{} {value}, {factor} : index", ops::arith::DIVUI));
+        self.define(&format!("{} {whole}, {factor} : index", ops::arith::MULI))
     }
 
     /// A loop with the accumulators as loop-carried values.
     fn accumulating_loop(
         &mut self,
         l: usize,
-        end: i64,
+        range: (String, String),
         step: i64,
         state: &State,
         accumulators: Vec<String>,
@@ -642,7 +716,7 @@ impl Writer<'_> {
         let part = state.part.as_ref().filter(|part| part.number == l);
         let (from, end) = match part {
             Some(part) => (part.from.clone(), part.to.clone()),
-            None => (self.constant(0), self.constant(end)),
+            None => range,
         };
         let step = self.constant(step);
         self.line(&format!(

@@ -23,6 +23,7 @@ pub mod reading;
 mod scalars;
 pub(crate) mod select;
 pub mod signature;
+mod strides;
 pub mod target;
 mod tile;
 pub mod tiling;

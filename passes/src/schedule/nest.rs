@@ -40,8 +40,32 @@ pub const ESTIMATE: i64 = 64;
 pub struct Address {
     /// The offset of the first element, in elements.
     pub offset: i64,
-    /// One per loop.
+    /// One per loop; an estimate where the stride is dynamic.
     pub strides: Vec<i64>,
+    /// One per loop: the loops whose dynamic extents the stride is a multiple of; none for a static stride.
+    pub extents: Vec<Vec<usize>>,
+}
+
+impl Address {
+    /// An address with static strides.
+    pub fn with_strides(strides: Vec<i64>) -> Self {
+        Address {
+            offset: 0,
+            extents: vec![Vec::new(); strides.len()],
+            strides,
+        }
+    }
+
+    /// Whether no stride is dynamic.
+    pub fn is_static(&self) -> bool {
+        self.extents.iter().all(Vec::is_empty)
+    }
+
+    /// The factor of the extents in a stride.
+    pub fn factor(&self, l: usize) -> i64 {
+        let extents = self.extents[l].iter();
+        extents.fold(self.strides[l], |factor, _| factor / ESTIMATE)
+    }
 }
 
 /// Loops, outermost first, and the operands they run over: inputs, the output, then operands that only the start and the
@@ -120,6 +144,7 @@ impl Nest {
                 let extent = self.loops[inner].extent;
                 for operand in &mut self.operands {
                     operand.strides[outer] = operand.strides[inner];
+                    operand.extents[outer] = operand.extents[inner].clone();
                 }
                 self.loops[outer].extent *= extent;
                 self.loops[outer].dimension = None;
@@ -146,16 +171,21 @@ impl Nest {
             && self.loops[inner].source.is_none()
             && !is_used_dimensions(outer)
             && !is_used_dimensions(inner)
-            && self
-                .operands
-                .iter()
-                .all(|o| o.strides[outer] == o.strides[inner] * self.loops[inner].extent)
+            && self.operands.iter().all(|o| {
+                o.strides[outer] == o.strides[inner] * self.loops[inner].extent
+                    && o.extents[outer] == o.extents[inner]
+            })
     }
 
     fn remove(&mut self, position: usize) {
         self.loops.remove(position);
         for operand in &mut self.operands {
             operand.strides.remove(position);
+            operand.extents.remove(position);
+            // Loops that an extent belongs to are never removed.
+            for l in operand.extents.iter_mut().flatten() {
+                *l -= usize::from(*l > position);
+            }
         }
     }
 }
@@ -178,10 +208,7 @@ mod tests {
                 .collect(),
             operands: operands
                 .iter()
-                .map(|s| Address {
-                    offset: 0,
-                    strides: s.to_vec(),
-                })
+                .map(|s| Address::with_strides(s.to_vec()))
                 .collect(),
             output: operands.len() - 1,
             constants: Vec::new(),
@@ -234,6 +261,22 @@ mod tests {
         adjacent.keeps_order = true;
         adjacent.simplify(&[]);
         assert_eq!(adjacent.loops.len(), 2);
+    }
+
+    #[test]
+    fn loops_with_other_dynamic_strides_stay_apart() {
+        // x[a, b, n, c] of 2 × 64 × ? × 64: the strides of a and b are multiples of n, that of n is not.
+        let mut n = nest(
+            &[(2, P), (64, P), (ESTIMATE, P), (64, P)],
+            &[&[64 * 64 * ESTIMATE, 64 * ESTIMATE, 64, 1]],
+        );
+        n.loops[2].source = Some((0, 2));
+        n.operands[0].extents = vec![vec![2], vec![2], vec![], vec![]];
+        assert_eq!(n.operands[0].factor(1), 64);
+        n.simplify(&[]);
+        let extents: Vec<i64> = n.loops.iter().map(|l| l.extent).collect();
+        assert_eq!(extents, [128, ESTIMATE, 64]);
+        assert_eq!(n.operands[0].extents, [vec![1], vec![], vec![]]);
     }
 
     #[test]

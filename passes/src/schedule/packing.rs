@@ -14,7 +14,8 @@
 
 use super::nest::{Address, LoopKind, Nest};
 use super::plan::Plan;
-use super::signature::Signature;
+use super::reading::LARGEST_SPAN;
+use super::signature::{Signature, pointer_type};
 use super::vectorize::NOINLINE;
 use crate::ir::attribute_names::STEPS;
 use std::fmt::Write;
@@ -38,7 +39,12 @@ pub struct Packing {
     loops: Vec<(usize, i64)>,
     /// Extent of the lanes' loop.
     extent: i64,
+    /// Elements of the copy; of one iteration, or one block, of the loop with a dynamic extent.
     elements: i64,
+    /// The loop with a dynamic extent that the operand varies along. It is the outermost one of the copy.
+    dynamic: Option<usize>,
+    /// All loops with dynamic extents.
+    arguments: Vec<usize>,
 }
 
 impl Packing {
@@ -58,22 +64,24 @@ impl Packing {
         let width = plan.vectors * plan.lanes;
         let extent = nest.loops[plan.lanes_loop].extent;
         let blocks = (extent + width - 1) / width;
-        let mut target = Address {
-            offset: 0,
-            strides: vec![0; nest.loops.len()],
-        };
-        let mut stride = width;
-        for &l in plan.reductions.iter().filter(|l| varies(l)).rev() {
-            target.strides[l] = stride;
-            stride *= nest.loops[l].extent;
-        }
-        target.strides[plan.lanes_loop] = stride / width;
-        stride *= blocks;
-        for &l in batches.iter().filter(|l| varies(l)).rev() {
-            target.strides[l] = stride;
-            stride *= nest.loops[l].extent;
-        }
+        let mut target = Address::with_strides(vec![0; nest.loops.len()]);
         let inner = plan.reductions.iter().copied();
+        let order = inner.clone().rev().chain([plan.lanes_loop]);
+        let order = order.chain(batches.iter().copied().rev()).filter(varies);
+        let mut order: Vec<usize> = order.collect();
+        let is_dynamic = |l: &usize| nest.loops[*l].source.is_some();
+        let dynamic = order.iter().copied().find(is_dynamic);
+        order.sort_by_key(is_dynamic);
+        let mut stride = width;
+        for l in order {
+            let is_lanes = l == plan.lanes_loop;
+            target.strides[l] = if is_lanes { stride / width } else { stride };
+            stride *= match (dynamic == Some(l), is_lanes) {
+                (true, _) => 1,
+                (false, true) => blocks,
+                (false, false) => nest.loops[l].extent,
+            };
+        }
         // In the order of the operand's memory: a row of a block is two lines of the cache, wherever it is.
         let loops = batches.iter().copied().chain(inner).filter(varies);
         let mut loops: Vec<(usize, i64)> = loops.map(extent_of).collect();
@@ -89,15 +97,49 @@ impl Packing {
             target,
             extent,
             elements: stride,
+            dynamic,
+            arguments: (0..nest.loops.len()).filter(is_dynamic).collect(),
         })
     }
 
     /// The type of the copy.
     pub fn r#type(&self, signature: &Signature) -> String {
-        format!(
-            "memref<{}x{}>",
-            self.elements, signature.elements[self.operand]
-        )
+        let element = &signature.elements[self.operand];
+        match self.dynamic {
+            None => format!("memref<{}x{element}>", self.elements),
+            Some(_) => format!("memref<?x{element}>"),
+        }
+    }
+
+    /// The type of the copy as an argument.
+    fn argument_type(&self, signature: &Signature) -> String {
+        match self.dynamic {
+            None => self.r#type(signature),
+            Some(_) => pointer_type(&signature.elements[self.operand], 0),
+        }
+    }
+
+    /// As [`Packing::argument_type`], after [`Packing::apply`].
+    pub(super) fn copy_type<'s>(&self, signature: &'s Signature) -> &'s str {
+        &signature.arrays[self.operand]
+    }
+
+    /// The loop whose dynamic extent decides the size of the copy, the iterations of it that have a part of the copy, and the elements
+    /// of a part.
+    pub(super) fn parts(&self) -> Option<(usize, i64, i64)> {
+        let l = self.dynamic?;
+        let iterations = if l == self.lanes_loop { self.width } else { 1 };
+        Some((l, iterations, self.elements))
+    }
+
+    /// The loops whose extents are arguments of [`Packing::function`].
+    pub(super) fn arguments(&self) -> &[usize] {
+        &self.arguments
+    }
+
+    /// Whether the number of steps follows from the extent of the lanes' loop: one for each block.
+    pub(super) fn has_dynamic_steps(&self) -> bool {
+        self.dynamic == Some(self.lanes_loop)
     }
 
     /// Elements of the lanes' loop in a block.
@@ -117,35 +159,46 @@ impl Packing {
 
     /// The kernel's nest and signature, with the copy instead of the operand.
     pub fn apply(&self, nest: &mut Nest, signature: &mut Signature) {
-        let kind = self.r#type(signature);
+        let kind = self.argument_type(signature);
         nest.operands[self.operand] = self.target.clone();
         signature.arrays[self.operand] = kind;
-        signature.windows[self.operand] = (0, self.elements);
+        signature.windows[self.operand] = (0, self.span());
+    }
+
+    /// Elements of the copy; a bound if its size is dynamic.
+    fn span(&self) -> i64 {
+        self.dynamic.map_or(self.elements, |_| LARGEST_SPAN)
     }
 
     /// Writes `func.func private @name`, which copies the blocks from its third argument up to its last. LLVM keeps its loops
     /// small: unrolled, they take longer to compile than all kernels.
     pub fn function(&self, name: &str, signature: &Signature) -> String {
-        let (array, copy) = (&signature.arrays[self.operand], self.r#type(signature));
+        let (array, passed) = (
+            &signature.arrays[self.operand],
+            self.argument_type(signature),
+        );
         let flat = signature.flat(self.operand);
         let (offset, span) = signature.windows[self.operand];
         let element = &signature.elements[self.operand];
+        let copied = self.span();
+        let copy = format!("memref<{copied}x{element}, strided<[1]>>");
+        let extents = self.arguments.iter().map(|l| format!("%n{l}: index, "));
+        let extents: String = extents.collect();
         let mut text = format!(
-            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copy: {copy} {{llvm.noalias}}, %from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [{NOINLINE}, \"optsize\"], {STEPS}}} {{\n"
+            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copies: {passed} {{llvm.noalias}}, {extents}%from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [{NOINLINE}, \"optsize\"], {STEPS}}} {{\n"
         );
         let zero = if element.contains('f') { "0.0" } else { "0" };
         let _ = writeln!(
             text,
             "  %flat = memref.reinterpret_cast %array to offset: [{offset}], sizes: [{span}], strides: [1] : {array} to {flat}\n  \
+             %copy = memref.reinterpret_cast %copies to offset: [0], sizes: [{copied}], strides: [1] : {passed} to {copy}\n  \
              %zero = arith.constant {zero} : {element}\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  \
-             %width = arith.constant {} : index\n  %extent = arith.constant {} : index\n  \
-             %source = arith.constant {} : index\n  %apart = arith.constant {} : index\n  %block = arith.constant {} : index",
-            self.width,
-            self.extent,
-            self.source.offset,
-            self.source.strides[self.lanes_loop],
-            self.target.strides[self.lanes_loop],
+             %width = arith.constant {} : index\n  \
+             %source = arith.constant {} : index\n  %block = arith.constant {} : index",
+            self.width, self.source.offset, self.target.strides[self.lanes_loop],
         );
+        self.write_extent(&mut text, "%extent", self.lanes_loop, self.extent);
+        self.write_stride(&mut text, "%apart", self.lanes_loop);
         let _ = writeln!(
             text,
             "  scf.for %b = %from to %to step %c1 {{\n  %first = arith.muli %b, %width : index\n  \
@@ -155,12 +208,14 @@ impl Packing {
         );
         for (n, (l, extent)) in self.loops.iter().enumerate() {
             let next = n + 1;
+            self.write_extent(&mut text, &format!("%e{n}"), *l, *extent);
+            self.write_stride(&mut text, &format!("%p{n}"), *l);
             let _ = writeln!(
                 text,
-                "  %e{n} = arith.constant {extent} : index\n  %p{n} = arith.constant {} : index\n  %q{n} = arith.constant {} : index\n  \
+                "  %q{n} = arith.constant {} : index\n  \
                  scf.for %i{n} = %c0 to %e{n} step %c1 {{\n  %x{n} = arith.muli %i{n}, %p{n} : index\n  %s{next} = arith.addi %s{n}, %x{n} : index\n  \
                  %y{n} = arith.muli %i{n}, %q{n} : index\n  %t{next} = arith.addi %t{n}, %y{n} : index",
-                self.source.strides[*l], self.target.strides[*l]
+                self.target.strides[*l]
             );
         }
         let last = self.loops.len();
@@ -175,5 +230,31 @@ impl Packing {
         text.push_str(&"  }\n".repeat(last + 1));
         text.push_str("  return\n}\n");
         text
+    }
+
+    /// The number of iterations of a loop.
+    fn write_extent(&self, text: &mut String, name: &str, l: usize, extent: i64) {
+        let _ = match self.dynamic == Some(l) {
+            true => writeln!(text, "  {name} = arith.addi %n{l}, %c0 : index"),
+            false => writeln!(text, "  {name} = arith.constant {extent} : index"),
+        };
+    }
+
+    /// The distance of an iteration of a loop from the next one in the operand.
+    fn write_stride(&self, text: &mut String, name: &str, l: usize) {
+        let extents = &self.source.extents[l];
+        let factor = self.source.factor(l);
+        let Some((last, first)) = extents.split_last() else {
+            let _ = writeln!(text, "  {name} = arith.constant {factor} : index");
+            return;
+        };
+        let _ = writeln!(text, "  {name}_factor = arith.constant {factor} : index");
+        let mut product = format!("{name}_factor");
+        for (n, extent) in first.iter().enumerate() {
+            let next = format!("{name}_{n}");
+            let _ = writeln!(text, "  {next} = arith.muli {product}, %n{extent} : index");
+            product = next;
+        }
+        let _ = writeln!(text, "  {name} = arith.muli {product}, %n{last} : index");
     }
 }

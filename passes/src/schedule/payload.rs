@@ -7,7 +7,7 @@
 )]
 
 use super::body::{Operand, Step};
-use super::kernel::{Piece, Point, State, Writer, properties};
+use super::kernel::{Piece, Point, State, Tile, Writer, properties};
 use std::collections::HashMap;
 
 /// Largest distance of elements along the lanes that contiguous vectors cover.
@@ -21,10 +21,20 @@ pub(super) struct Apart<'a> {
     pub mask: Option<&'a str>,
 }
 
+/// An element of an operand, or a vector of them, by its distance from the tile's corner.
+#[derive(PartialEq, Eq, Hash)]
+struct Element {
+    position: usize,
+    distance: i64,
+    /// Steps along loops with dynamic strides.
+    steps: Vec<(usize, i64)>,
+    masked: bool,
+}
+
 /// Values that the current block has already.
 #[derive(Default)]
 pub(super) struct Known {
-    inputs: HashMap<(usize, i64, bool), Piece>,
+    inputs: HashMap<Element, Piece>,
     steps: HashMap<(usize, Vec<Piece>), Piece>,
     indices: HashMap<(usize, i64), Piece>,
     broadcasts: HashMap<String, String>,
@@ -149,16 +159,20 @@ impl Writer<'_> {
 
     /// An input's element, or elements along the lanes.
     fn input(&mut self, position: usize, state: &State, point: &Point, known: &mut Known) -> Piece {
-        let distance = self.distance(position, point);
         let stride = self.lane_stride(position);
         // The lanes of a packed operand are filled up.
         let is_packed = self.plan.packed == Some(position);
         let masked = stride != 0 && !is_packed && self.is_partial(state, point.vector);
-        let key = (position, distance, masked);
+        let key = Element {
+            position,
+            distance: self.distance(position, point),
+            steps: self.dynamic_steps(position, point),
+            masked,
+        };
         if let Some(piece) = known.inputs.get(&key) {
             return piece.clone();
         }
-        let address = self.offset(&state.bases[position], distance);
+        let address = self.address(position, state, point);
         let element = self.signature.elements[position].clone();
         let array = self.signature.flat(position);
         let mask = if masked {
@@ -169,7 +183,9 @@ impl Writer<'_> {
         let name = match stride {
             0 => self.define(&format!("memref.load %l{position}[{address}] : {array}")),
             1 => self.load_vector(position, &address, mask.as_deref()),
-            2..=CLOSEST => self.close(position, &address, stride, self.elements(state, point)),
+            2..=CLOSEST if !(masked && self.is_dynamic(state)) => {
+                self.close(position, &address, stride, self.elements(state, point))
+            }
             _ => self.gather(
                 &address,
                 &Apart {
@@ -191,7 +207,7 @@ impl Writer<'_> {
     /// Elements of the vector of a point.
     fn elements(&self, state: &State, point: &Point) -> i64 {
         let tile = state.tile.get(&self.plan.lanes_loop);
-        match tile.filter(|t| t.partial != 0 && point.vector == t.count - 1) {
+        match tile.filter(|tile| tile.is_partial(point.vector)) {
             Some(tile) => tile.partial,
             None => self.plan.lanes,
         }
@@ -269,11 +285,17 @@ impl Writer<'_> {
         (steps, indices, mask, masks)
     }
 
+    /// Whether the number of elements in a partial vector is dynamic.
+    fn is_dynamic(&self, state: &State) -> bool {
+        let tile = state.tile.get(&self.plan.lanes_loop);
+        tile.is_some_and(|tile| tile.partial == Tile::DYNAMIC)
+    }
+
     fn is_partial(&self, state: &State, vector: i64) -> bool {
         state
             .tile
             .get(&self.plan.lanes_loop)
-            .is_some_and(|t| t.partial != 0 && vector == t.count - 1)
+            .is_some_and(|tile| tile.is_partial(vector))
     }
 
     pub(super) fn load_vector(

@@ -345,7 +345,9 @@ impl Plan {
         let read: i64 = (0..nest.inputs().len())
             .map(|o| self.accessed(nest, o, o == packed, &self.parallels, position + 1))
             .fold(0, i64::saturating_add);
-        let longest = self.reductions.iter().copied().filter(|l| !is_used(l));
+        let is_static = |l: &usize| nest.loops[*l].source.is_none();
+        let longest = self.reductions.iter().copied();
+        let longest = longest.filter(|l| !is_used(l) && is_static(l));
         let Some(number) = longest.max_by_key(|l| nest.loops[*l].extent) else {
             return;
         };
@@ -534,10 +536,7 @@ mod tests {
                 .collect(),
             operands: operands
                 .iter()
-                .map(|s| Address {
-                    offset: 0,
-                    strides: s.to_vec(),
-                })
+                .map(|s| Address::with_strides(s.to_vec()))
                 .collect(),
             output: operands.len() - 1,
             constants: Vec::new(),

@@ -115,12 +115,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     for (position, operand) in operands.iter().enumerate() {
         let forms = maps::forms(*indexing.get(position)?)?;
         let array = Array::of(operand.r#type())?;
-        let mut address = Address {
-            offset: 0,
-            strides: vec![0; reductions.len()],
-        };
         for (dimension, form) in forms.iter().enumerate() {
-            let stride = *array.strides.get(dimension)?;
             if let Some(index) = form.as_index() {
                 let source = Some((position, dimension));
                 extents[index] = match *array.shape.get(dimension)? {
@@ -128,12 +123,8 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
                     None => extents[index].or(Some((ESTIMATE, source))),
                 };
             }
-            address.offset += form.offset() * stride;
-            for (index, own) in form.as_linear()? {
-                *address.strides.get_mut(index)? += own * stride;
-            }
         }
-        arrays.push((array, address));
+        arrays.push((array, forms));
     }
     let (body, captured) = payload(op, operands.len())?;
 
@@ -144,9 +135,6 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
             true => LoopKind::Reduction,
             false => LoopKind::Parallel,
         };
-        if kind == LoopKind::Reduction && source.is_some() {
-            return None;
-        }
         loops.push(Loop {
             extent,
             kind,
@@ -154,6 +142,12 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
             source,
         });
     }
+    let all: Vec<Option<usize>> = (0..loops.len()).map(Some).collect();
+    let arrays = arrays.into_iter().map(|(array, forms)| {
+        let address = array.address(&forms, &all, &loops)?;
+        Some((array, address))
+    });
+    let arrays: Vec<(Array, Address)> = arrays.collect::<Option<_>>()?;
     let output = operands.len() - 1;
     if !accumulates(&arrays[output].0.element) {
         return None;
@@ -203,19 +197,22 @@ fn accumulates(element: &str) -> bool {
 const SMALL: i64 = 32;
 
 /// Elements that no array has.
-const LARGEST_SPAN: i64 = 1 << 40;
+pub(super) const LARGEST_SPAN: i64 = 1 << 40;
 
-/// A memref with static strides.
+/// A memref with static strides, or of contiguous elements.
 pub(super) struct Array {
     /// `None` for dynamic extents.
     pub(super) shape: Vec<Option<i64>>,
+    /// Without the dynamic extents that they are multiples of.
     pub(super) strides: Vec<i64>,
+    /// The dimensions whose dynamic extents each stride is a multiple of.
+    multiples: Vec<Vec<usize>>,
     pub(super) offset: i64,
     pub(super) element: String,
 }
 
 impl Array {
-    /// `None` for dynamic strides and other element types.
+    /// `None` for other dynamic strides and other element types.
     pub(super) fn of(kind: Type<'_>) -> Option<Array> {
         let kind = MemRefType::try_from(kind).ok()?;
         let element = kind.element().to_string();
@@ -227,10 +224,23 @@ impl Array {
                 DimSize::Dynamic => Some(None),
             })
             .collect::<Option<Vec<_>>>()?;
+        let mut multiples = vec![Vec::new(); shape.len()];
+        if kind.affine_map().is_identity() {
+            let (mut stride, mut dynamic) = (1_i64, Vec::new());
+            for (dimension, extent) in shape.iter().enumerate().rev() {
+                strides[dimension] = stride;
+                multiples[dimension].clone_from(&dynamic);
+                match extent {
+                    Some(extent) => stride = stride.checked_mul(*extent)?,
+                    None => dynamic.push(dimension),
+                }
+            }
+        }
         // The stride of a dimension with one element does not matter.
-        for (stride, extent) in strides.iter_mut().zip(&shape) {
-            if *extent == Some(1) && *stride < 0 {
-                *stride = 0;
+        for (dimension, extent) in shape.iter().enumerate() {
+            if *extent == Some(1) && (strides[dimension] < 0 || !multiples[dimension].is_empty()) {
+                strides[dimension] = 0;
+                multiples[dimension].clear();
             }
         }
         let narrow = ["f16", "bf16", "i8", "i16"].contains(&element.as_str());
@@ -240,9 +250,52 @@ impl Array {
         Some(Array {
             shape,
             strides,
+            multiples,
             offset,
             element,
         })
+    }
+
+    /// Whether no stride is dynamic.
+    pub(super) fn has_static_strides(&self) -> bool {
+        self.multiples.iter().all(Vec::is_empty)
+    }
+
+    /// The address of an element by the loops of a nest: `numbers` are the loops that those of the subscripts are; others have one
+    /// iteration.
+    pub(super) fn address(
+        &self,
+        subscripts: &[Affine],
+        numbers: &[Option<usize>],
+        loops: &[Loop],
+    ) -> Option<Address> {
+        let mut address = Address::with_strides(vec![0; loops.len()]);
+        for (dimension, form) in subscripts.iter().enumerate() {
+            let mut stride = *self.strides.get(dimension)?;
+            let mut extents = Vec::new();
+            for multiple in self.multiples.get(dimension)? {
+                let own = subscripts.get(*multiple)?.as_index()?;
+                let l = (*numbers.get(own)?)?;
+                stride = stride.checked_mul(loops[l].extent)?;
+                // The extent may be static in another operand.
+                extents.extend(loops[l].source.map(|_| l));
+            }
+            extents.sort_unstable();
+            let is_static = extents.is_empty();
+            (is_static || form.offset() == 0).then_some(())?;
+            address.offset += form.offset() * stride;
+            for (index, own) in form.as_linear()? {
+                let Some(l) = *numbers.get(index)? else {
+                    continue;
+                };
+                let is_sum = address.strides[l] != 0;
+                let is_known = is_static && address.extents[l].is_empty();
+                (!is_sum || is_known).then_some(())?;
+                address.strides[l] += own.checked_mul(stride)?;
+                address.extents[l].clone_from(&extents);
+            }
+        }
+        Some(address)
     }
 
     fn is_static(&self) -> bool {

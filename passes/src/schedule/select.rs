@@ -63,6 +63,8 @@ pub(super) fn selections(
     };
     let plain = select_lanes(nest, lanes).map(|(mode, lanes_loop)| {
         let share = match mode {
+            // Rows of a dynamic extent are computed one by one.
+            LaneMode::Reduction if has_dynamic_rows(nest) => 0.25,
             LaneMode::Reduction => 0.6,
             LaneMode::Output => {
                 let strides = nest.inputs().iter().map(|o| o.strides[lanes_loop]);
@@ -140,6 +142,12 @@ const FAR_ROWS: f64 = 4.0;
 /// A copy pays where it is estimated to be so many times as fast.
 const CLEARLY: f64 = 1.05;
 
+/// Whether a parallel loop has a dynamic extent.
+fn has_dynamic_rows(nest: &Nest) -> bool {
+    let mut loops = nest.loops.iter();
+    loops.any(|l| l.kind == LoopKind::Parallel && l.source.is_some())
+}
+
 /// Whether the payload uses the value of a loop.
 pub(super) fn is_used(nest: &Nest, l: usize, used_dimensions: &[usize]) -> bool {
     let dimension = nest.loops[l].dimension;
@@ -150,7 +158,6 @@ pub(super) fn is_used(nest: &Nest, l: usize, used_dimensions: &[usize]) -> bool 
 fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Option<usize> {
     let own = &nest.loops[l];
     if own.kind != LoopKind::Parallel
-        || own.source.is_some()
         || is_used(nest, l, used_dimensions)
         || own.extent < lanes / 2
         || nest.volume() < PACKED_POINTS
@@ -169,12 +176,14 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
     let reduces =
         (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
-    let is_static = |r: usize| nest.loops[r].source.is_none() || strides[r] == 0;
+    // The dynamic extent is that of the outermost loop of the copy.
+    let dynamic = (0..nest.loops.len()).filter(|&r| nest.loops[r].source.is_some());
+    let dynamic = dynamic.filter(|&r| strides[r] != 0).count();
     let least = match nest.constants.contains(operand) {
         true => 1,
         false => LEAST_ROWS,
     };
-    (rows >= least && reduces && (0..nest.loops.len()).all(is_static)).then_some(*operand)
+    (rows >= least && reduces && dynamic <= 1).then_some(*operand)
 }
 
 /// The loop for the lanes. In order of preference: contiguous in the output; contiguous along a reduction; contiguous
@@ -187,7 +196,7 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
     };
     let along_output = |l: &usize| {
         let own = &nest.loops[*l];
-        own.kind == LoopKind::Parallel && own.source.is_none() && output.strides[*l] == 1
+        own.kind == LoopKind::Parallel && output.strides[*l] == 1
     };
     let along_reduction =
         |l: &usize| !nest.keeps_order && nest.loops[*l].kind == LoopKind::Reduction && dense(*l);
@@ -205,7 +214,9 @@ fn select_lanes(nest: &Nest, lanes: i64) -> Option<(LaneMode, usize)> {
         (_, Some(r)) if extent(&r) >= lanes => Some((LaneMode::Reduction, r)),
         _ => {
             // Gathers are profitable only if several outputs use each of them, or if shuffles replace them.
-            let gathered = all().filter(along_output).max_by_key(extent)?;
+            let is_static = |l: &usize| nest.loops[*l].source.is_none();
+            let gathered = all().filter(along_output).filter(is_static);
+            let gathered = gathered.max_by_key(extent)?;
             let shared = all().any(|l| {
                 nest.loops[l].kind == LoopKind::Parallel
                     && extent(&l) >= 4

@@ -112,16 +112,11 @@ impl Writer<'_> {
                 let end = match whole {
                     Some(whole) => self.constant(whole * factor),
                     None if factor == 1 => format!("%n{l}"),
-                    None => {
-                        let whole =
-                            self.with_constant(ops::arith::DIVUI, &format!("%n{l}"), factor);
-                        self.with_constant(ops::arith::MULI, &whole, factor)
-                    }
+                    None => self.multiple(&format!("%n{l}"), factor),
                 };
                 self.loop_over(level, l, state, (&zero, &end), factor);
                 if tiles.rest.is_none() {
-                    let all = format!("%n{l}");
-                    self.loop_over(level, l, state, (&end, &all), 1);
+                    self.rest(level, l, state, &end);
                 }
             }
         }
@@ -152,6 +147,30 @@ impl Writer<'_> {
         ));
         self.depth += 1;
         self.inside(level, l, state, iterations, &variable);
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// What full tiles leave of a loop with a dynamic extent: vectors along the lanes, else single iterations.
+    fn rest(&mut self, level: usize, l: usize, state: &State, from: &str) {
+        let to = format!("%n{l}");
+        if l != self.plan.lanes_loop {
+            return self.loop_over(level, l, state, (from, &to), 1);
+        }
+        // Addresses in a packed operand are those of whole tiles.
+        let vectors = match self.plan.packed {
+            Some(_) => self.plan.vectors,
+            None => 1,
+        };
+        let step = self.constant(vectors * self.plan.lanes);
+        let variable = self.fresh();
+        self.line(&format!(
+            "scf.for {variable} = {from} to {to} step {step} {{"
+        ));
+        self.depth += 1;
+        let inner = self.at(state, l, &variable);
+        let inner = self.with_rest(&inner, l, vectors);
+        self.parallel(level + 1, &inner);
         self.depth -= 1;
         self.line("}");
     }
@@ -214,7 +233,7 @@ impl Writer<'_> {
                 }
                 _ => {
                     let start = self.with_constant(ops::arith::MULI, &whole, factor);
-                    self.loop_over(0, l, state, (&start, &format!("%n{l}")), 1);
+                    self.rest(0, l, state, &start);
                 }
             }
             self.depth -= 1;

@@ -6,12 +6,13 @@
 //! kernel; a kernel with more than eight callers is not inlined. Reductions that gain nothing, and those whose output
 //! may alias an input, stay.
 //!
-//! Extents of parallel loops may be dynamic where strides are static, as that of a batch; they become arguments of the
-//! kernel.
+//! Extents may be dynamic, and so may the strides of contiguous arrays, which are multiples of extents; the extents become
+//! arguments of the kernel. A packed operand has at most one dynamic extent.
 
 use super::body::Body;
 use super::caller::{
-    array_before, branch_before, extent_before, index_before, static_before, tiles_before,
+    array_before, branch_before, covered_before, extent_before, index_before, static_before,
+    tiles_before,
 };
 use super::choices::{self, Choices};
 use super::elementwise::Merged;
@@ -60,7 +61,7 @@ pub const PASS: Pass = Pass {
 
 const OPTIONS: [PassOption; 12] = joined(Target::OPTIONS, [Choices::OPTION]);
 
-/// Vectorizes every `linalg.generic` on static arrays that reduces and that a register tile can compute; returns their
+/// Vectorizes every `linalg.generic` on arrays that reduces and that a register tile can compute; returns their
 /// number.
 ///
 /// # Errors
@@ -85,27 +86,7 @@ pub fn vectorize(
         let Some(mut kernel) = Kernel::of(op, target, choices, &constants, &mut effects) else {
             continue;
         };
-        if let Some((packing, text)) = &kernel.packing {
-            let name = functions.name("pack", text);
-            let operand = kernel.arguments.get_mut(packing.operand);
-            let operand = operand.ok_or("a kernel without its operand")?;
-            // What is the same in every call is copied before all loops.
-            let anchor = constants.anchor(*operand, op).unwrap_or(kernel.last);
-            let copy = array_before(anchor, &packing.r#type(&kernel.signature))?;
-            let range = [
-                index_before(anchor, 0)?,
-                index_before(anchor, packing.steps())?,
-            ];
-            let own = static_before(anchor, *operand, &packing.source_type)?;
-            call_before(
-                anchor,
-                &name,
-                &[&[own, copy][..], &range].concat(),
-                anchor.location(),
-            )
-            .map_err(|e| e.to_string())?;
-            *operand = copy;
-        }
+        kernel.pack(op, &constants, &mut functions)?;
         let last = kernel.last;
         kernel.pass_extents(last)?;
         let location = kernel.location(op);
@@ -419,6 +400,57 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let packing = self.packing.as_ref();
         let remark = packing.map(|(packing, _)| packing.remark());
         location::fused(ir::context::of(op), &all, remark.as_deref())
+    }
+
+    /// Copies the packed operand before the kernel.
+    fn pack(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        constants: &Prepared<'c, 'a>,
+        functions: &mut Functions,
+    ) -> Result<(), String> {
+        let Some((packing, text)) = &self.packing else {
+            return Ok(());
+        };
+        let name = functions.name("pack", text);
+        let operand = self.arguments.get_mut(packing.operand);
+        let operand = operand.ok_or("a kernel without its operand")?;
+        // What is the same in every call is copied before all loops.
+        let anchor = match packing.arguments() {
+            [] => constants.anchor(*operand, op).unwrap_or(self.last),
+            _ => self.last,
+        };
+        let mut extents = HashMap::new();
+        for l in packing.arguments() {
+            let own = self.dynamic.iter().find(|(number, ..)| number == l);
+            let (_, value, dimension) = own.ok_or("a loop without its extent")?;
+            extents.insert(*l, extent_before(anchor, *value, *dimension)?);
+        }
+        let extent = |l: usize| extents.get(&l).copied().ok_or("a loop without its extent");
+        let kind = packing.r#type(&self.signature);
+        let copy = match packing.parts() {
+            None => array_before(anchor, &kind, None)?,
+            Some((l, iterations, elements)) => {
+                let size = covered_before(anchor, extent(l)?, iterations, elements)?;
+                array_before(anchor, &kind, Some(size))?
+            }
+        };
+        let steps = match packing.parts() {
+            Some((l, iterations, _)) if packing.has_dynamic_steps() => {
+                tiles_before(anchor, extent(l)?, iterations)?
+            }
+            _ => index_before(anchor, packing.steps())?,
+        };
+        let own = static_before(anchor, *operand, &packing.source_type)?;
+        let passed = static_before(anchor, copy, packing.copy_type(&self.signature))?;
+        let mut arguments = vec![own, passed];
+        for l in packing.arguments() {
+            arguments.push(extent(*l)?);
+        }
+        arguments.extend([index_before(anchor, 0)?, steps]);
+        call_before(anchor, &name, &arguments, anchor.location()).map_err(|e| e.to_string())?;
+        *operand = copy;
+        Ok(())
     }
 
     /// Adds the arguments that follow from extents, and passes arrays of dynamic extents by pointer.

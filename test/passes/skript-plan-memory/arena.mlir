@@ -45,7 +45,7 @@ func.func @loop(%x: memref<16xf32>, %y: memref<16xf32>) attributes {skript.entry
 // CHECK-LABEL: func.func @bounded
 // CHECK-SAME:    %[[ARENA:[^:]+]]: memref<128xi8>
 // CHECK:         %[[ROWS:.+]] = arith.minsi
-// CHECK:         memref.view %[[ARENA]][%{{.+}}][%[[ROWS]]] : memref<128xi8> to memref<?x4xf32>
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][%[[ROWS]]] {skript.bytes = {{[0-9]+}} : i64} : memref<128xi8> to memref<?x4xf32>
 func.func @bounded(%n: index) attributes {skript.entry} {
   %c8 = arith.constant 8 : index
   %c0 = arith.constant 0 : index
@@ -88,8 +88,8 @@ func.func @part(%x: memref<8x8xf32>, %n: index, %c: i1) attributes {skript.entry
 // A reshape keeps what is known of extents: the second buffer is as large as the first at most, three times four elements.
 // CHECK-LABEL: func.func @reshaped
 // CHECK-SAME:    %[[ARENA:[^:]+]]: memref<128xi8>
-// CHECK:         memref.view %[[ARENA]][%{{.+}}][%{{.+}}] : memref<128xi8> to memref<?x4xf32>
-// CHECK:         memref.view %[[ARENA]][%{{.+}}][%{{.+}}] : memref<128xi8> to memref<?xf32>
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][%{{.+}}] {skript.bytes = {{[0-9]+}} : i64} : memref<128xi8> to memref<?x4xf32>
+// CHECK:         memref.view %[[ARENA]][%{{.+}}][%{{.+}}] {skript.bytes = {{[0-9]+}} : i64} : memref<128xi8> to memref<?xf32>
 func.func @reshaped(%n: index) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %c3 = arith.constant 3 : index

@@ -5,11 +5,12 @@
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-registers=4})' 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // REGISTERS: option vector-registers is 4, which is not between 8 and 256
 
+// Strides that are no multiples of extents.
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         linalg.generic
-func.func @dynamic(%a: memref<?x?xf32>, %y: memref<?xf32>) {
+func.func @dynamic(%a: memref<?x?xf32, strided<[?, 1]>>, %y: memref<?xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, l) -> (i, l)>, affine_map<(i, l) -> (i)>], iterator_types = ["parallel", "reduction"]}
-      ins(%a : memref<?x?xf32>) outs(%y : memref<?xf32>) {
+      ins(%a : memref<?x?xf32, strided<[?, 1]>>) outs(%y : memref<?xf32>) {
   ^bb0(%p: f32, %acc: f32):
     %s = arith.addf %acc, %p : f32
     linalg.yield %s : f32

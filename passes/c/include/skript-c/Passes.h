@@ -66,6 +66,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldScalesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
 /* --skript-hoist-invariants */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateHoistInvariantsPass(void);
+/* --skript-hoist-projections */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateHoistProjectionsPass(void);
 /* --skript-interchange-reductions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateInterchangeReductionsPass(void);
 /* --skript-keep-operators */

@@ -167,7 +167,7 @@ impl<'c: 'a, 'a> Tiled<'c, 'a> {
             call_before(anchor, name, arguments, location)
         };
         let filter = functions.name("winograd_filter", &source.filter(&product.packing));
-        let weights = array_before(self.anchor, &flat(product.weights))?;
+        let weights = array_before(self.anchor, &flat(product.weights), None)?;
         let range = [
             index_before(self.anchor, 0)?,
             index_before(self.anchor, product.packing.steps())?,
@@ -176,8 +176,8 @@ impl<'c: 'a, 'a> Tiled<'c, 'a> {
         call(self.anchor, &filter, &arguments)?;
 
         let last = self.merged.last;
-        let inputs = array_before(last, &flat(shape.inputs()))?;
-        let products = array_before(last, &flat(shape.products()))?;
+        let inputs = array_before(last, &flat(shape.inputs()), None)?;
+        let products = array_before(last, &flat(shape.products()), None)?;
         let names = [
             functions.name("winograd_input", &source.input()),
             functions.name("kernel", &product.text),
@@ -272,10 +272,7 @@ impl Product {
             dimension: None,
             source: None,
         };
-        let address = |strides: [i64; 4]| Address {
-            offset: 0,
-            strides: strides.to_vec(),
-        };
+        let address = |strides: [i64; 4]| Address::with_strides(strides.to_vec());
         let mut nest = Nest {
             loops: vec![
                 own(products, LoopKind::Parallel),

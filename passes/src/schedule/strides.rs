@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Addresses of operands whose strides are multiples of dynamic extents.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "loops, steps and addresses of one nest have equal lengths"
+)]
+
+use super::kernel::{Point, State, Writer};
+
+impl Writer<'_> {
+    /// Computes the dynamic strides, from the extents that the kernel has as arguments.
+    pub(super) fn compute_strides(&mut self) {
+        for (operand, address) in self.nest.operands.iter().enumerate() {
+            for (l, extents) in address.extents.iter().enumerate() {
+                if extents.is_empty() {
+                    continue;
+                }
+                let mut stride = self.constant(address.factor(l));
+                for extent in extents {
+                    stride = self.define(&format!("arith.muli {stride}, %n{extent} : index"));
+                }
+                self.strides.insert((operand, l), stride);
+            }
+        }
+    }
+
+    /// The stride of an operand along a loop.
+    pub(super) fn stride(&mut self, operand: usize, l: usize) -> String {
+        match self.strides.get(&(operand, l)) {
+            Some(stride) => stride.clone(),
+            None => self.constant(self.nest.operands[operand].strides[l]),
+        }
+    }
+
+    /// Distance of a point from the tile's corner, in elements of an operand, along loops with static strides.
+    pub(super) fn distance(&self, operand: usize, point: &Point) -> i64 {
+        let strides = &self.nest.operands[operand].strides;
+        let steps = point.steps.iter();
+        let steps = steps.filter(|(l, _)| !self.strides.contains_key(&(operand, *l)));
+        let rows: i64 = steps.map(|(l, s)| strides[*l] * s).sum();
+        rows + self.lane_stride(operand) * point.vector * self.plan.lanes
+    }
+
+    /// The steps of a point along loops with dynamic strides.
+    pub(super) fn dynamic_steps(&self, operand: usize, point: &Point) -> Vec<(usize, i64)> {
+        let steps = point.steps.iter().copied();
+        let steps = steps.filter(|(l, s)| *s != 0 && self.strides.contains_key(&(operand, *l)));
+        steps.collect()
+    }
+
+    /// The address of an operand at a point.
+    pub(super) fn address(&mut self, operand: usize, state: &State, point: &Point) -> String {
+        let mut address = state.bases[operand].clone();
+        for (l, steps) in self.dynamic_steps(operand, point) {
+            let (steps, stride) = (self.constant(steps), self.strides[&(operand, l)].clone());
+            let along = self.define(&format!("arith.muli {stride}, {steps} : index"));
+            address = self.define(&format!("arith.addi {address}, {along} : index"));
+        }
+        let distance = self.distance(operand, point);
+        self.offset(&address, distance)
+    }
+}
