@@ -45,5 +45,6 @@ document docs/stdlib.md "$built/skript" ops --markdown
 document docs/status.md "$built/skript-tidy" status
 document docs/stablehlo-dialect.md stablehlo
 document docs/passes.md passes
+document docs/onnx.md "$built/examples/onnx_page"
 document docs/pipelines.md python3 scripts/pipeline_shares.py
 exit $stale

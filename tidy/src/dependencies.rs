@@ -8,6 +8,7 @@ const WITHOUT_MLIR: &[&str] = &[
     "frontend/Cargo.toml",
     "frontend/semantics/Cargo.toml",
     "host/Cargo.toml",
+    "import/Cargo.toml",
     "language-server/Cargo.toml",
     "runtime/intrinsics/Cargo.toml",
     "runtime/tensor/Cargo.toml",

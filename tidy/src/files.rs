@@ -5,7 +5,13 @@ use crate::tree::{File, Tree, is_comment, without_tests};
 
 const CEILING: usize = 800;
 const BANNED_NAMES: &[&str] = &["util", "utils", "helper", "helpers", "misc", "common"];
-const MAY_PRINT: &[&str] = &["tools/", "tidy/", "fuzz/", "runtime/src/bin/"];
+const MAY_PRINT: &[&str] = &[
+    "tools/",
+    "tidy/",
+    "fuzz/",
+    "runtime/src/bin/",
+    "import/examples/",
+];
 const MAY_BE_UNSAFE: &[&str] = &[
     "dialect/",
     "passes/src/codegen/llvm.rs",

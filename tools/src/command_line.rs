@@ -17,6 +17,7 @@ use skript_tensor::archive::is_packed;
 use skript_tensor::weights::is_array_file;
 
 use crate::limit_arguments::LimitArguments;
+use crate::onnx_model::ImportOptions;
 use crate::profile;
 use crate::program_weights::{ProgramWeights, READING};
 use crate::target_arguments::TargetArguments;
@@ -35,6 +36,8 @@ pub enum Verb {
     Check(CheckArguments),
     /// Run a model on arrays
     Run(RunArguments),
+    /// Convert an ONNX model to a model folder in SkriptND
+    Import(ImportArguments),
     /// Compile a model, or print it at an intermediate stage
     Compile(CompileArguments),
     /// Compare compiled code with the evaluator, and print the first tensor that differs
@@ -180,9 +183,10 @@ pub struct ModelArguments {
     /// How to apply `@quantize`; by default it is kept as information
     #[arg(long, value_enum, value_name = "HOW")]
     pub quantize: Option<QuantizeArgument>,
-    /// Element type of `real` tensors; f16 and bf16 are computed in f32 (docs/numerics.md)
-    #[arg(long, value_enum, value_name = "TYPE", default_value = "f32")]
-    pub real: RealName,
+    /// Element type of `real` tensors; f16 and bf16 are computed in f32 (docs/numerics.md) [default: f32, or that of the
+    /// imported model]
+    #[arg(long, value_enum, value_name = "TYPE")]
+    pub real: Option<RealName>,
     /// Element type of `int` tensors; formulas are computed in 64 bits
     #[arg(long, value_enum, value_name = "TYPE", default_value = "i64")]
     pub int: IntName,
@@ -192,6 +196,8 @@ pub struct ModelArguments {
     /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
+    #[command(flatten)]
+    pub import: ImportOptions,
     /// An optional input of the graph that is absent: it is null
     #[arg(long = "absent", value_name = "NAME")]
     pub absent_inputs: Vec<String>,
@@ -214,6 +220,26 @@ pub struct IntrinsicArgument {
     pub operator: String,
     pub symbol: String,
     pub library: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// ONNX model
+    pub model: PathBuf,
+    /// Folder to write; the default is the name of the model without its extension
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: Option<PathBuf>,
+    /// Write into a folder that is not empty
+    #[arg(long)]
+    pub force: bool,
+    /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`
+    #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
+    pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
+    #[command(flatten)]
+    pub options: ImportOptions,
+    /// Format of diagnostics
+    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
 }
 
 #[derive(Debug, Args)]

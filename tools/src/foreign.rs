@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Models in other formats: their names, and how to convert them.
+//! Models in other formats: their names, and which are supported.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -10,7 +10,6 @@ use skript_host::file::RegularFile;
 
 /// An extension, and the name of its format.
 const FORMATS: &[(&str, &str)] = &[
-    ("onnx", "an ONNX model"),
     ("tflite", "a TensorFlow Lite model"),
     ("pb", "a TensorFlow model"),
     ("nnef", "an NNEF 1 model"),
@@ -39,15 +38,23 @@ pub fn refusal(path: &Path) -> Option<Diagnostic> {
     let named = FORMATS.iter().find(|(known, _)| *known == extension);
     let format = match named {
         Some((_, format)) => format,
-        None if is_onnx(path) => "an ONNX model",
         None => return None,
     };
     let text = format!(
-        "{} is {format}, which is not read: models are in SkriptND (.sknd) or StableHLO (.mlir)",
+        "{} is {format}, which is not read: models are in SkriptND (.sknd), ONNX (.onnx) or StableHLO (.mlir)",
         path.display()
     );
     let help = "this format is not supported yet; the converter of Khronos' NNEF-Tools writes SkriptND, see docs/models.md";
     Some(Diagnostic::without_location(&UNREADABLE, text).with_help(help))
+}
+
+/// Whether a path names an ONNX model, by its extension or its content.
+pub fn is_onnx_model(path: &Path) -> bool {
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    path.is_file() && (extension.eq_ignore_ascii_case("onnx") || is_onnx(path))
 }
 
 /// Whether a file begins as an ONNX model does: a `ModelProto` whose first field is the version of the format.
@@ -76,20 +83,20 @@ mod tests {
             std::fs::write(&path, "").unwrap();
             refusal(&path).map_or_else(String::new, |d| d.message)
         };
-        assert!(of("block.onnx").contains("block.onnx is an ONNX model"));
-        assert!(of("block.ONNX").contains("ONNX"));
+        assert!(of("block.tflite").contains("block.tflite is a TensorFlow Lite model"));
         assert_eq!(of("block.sknd"), "");
-        assert_eq!(of("onnx"), "");
         let with = |name: &str, bytes: &[u8]| {
             let path = folder.path().join(name);
             std::fs::write(&path, bytes).unwrap();
-            refusal(&path).map_or_else(String::new, |d| d.message)
+            is_onnx_model(&path)
         };
         let onnx = b"\x08\x08\x12\x07pytorch";
-        assert!(with("model.bin", onnx).contains("model.bin is an ONNX model"));
-        assert!(with("model", onnx).contains("model is an ONNX model"));
-        assert!(with("net.sknd", onnx).contains("net.sknd is an ONNX model"));
-        assert_eq!(with("net.sknd", b"graph G {}"), "");
-        assert!(refusal(&folder.path().join("none.onnx")).is_none());
+        assert!(with("block.onnx", b""));
+        assert!(with("block.ONNX", b""));
+        assert!(with("model.bin", onnx));
+        assert!(with("model", onnx));
+        assert!(with("net.sknd", onnx));
+        assert!(!with("net.sknd", b"graph G {}"));
+        assert!(!is_onnx_model(&folder.path().join("none.onnx")));
     }
 }

@@ -12,6 +12,7 @@ mod foreign;
 mod inputs;
 mod limit_arguments;
 mod measure;
+mod onnx_model;
 mod outputs;
 mod positions;
 mod profile;

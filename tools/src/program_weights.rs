@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use skript_semantics::Scalar;
 use skript_stablehlo::{Interface, Placement, Port};
-use skript_tensor::{ElementType, Tensor};
+use skript_tensor::Tensor;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum WeightsLocation {
@@ -160,41 +160,9 @@ pub fn manifest(
 /// A `.safetensors` file with an array for each variable, by name: the length of the header, the header, the arrays in
 /// order, without gaps.
 pub fn safetensors<'t>(variables: impl Iterator<Item = (&'t str, &'t Tensor)>) -> Vec<u8> {
-    let mut header = Map::new();
-    let mut data = Vec::new();
-    for (name, tensor) in variables {
-        let begin = data.len();
-        data.extend_from_slice(tensor.bytes());
-        let entry = json!({
-            "dtype": dtype(tensor.element()),
-            "shape": tensor.shape(),
-            "data_offsets": [begin, data.len()],
-        });
-        header.insert(name.to_owned(), entry);
-    }
-    let mut header = Value::Object(header).to_string().into_bytes();
-    // Readers map the file: arrays begin at a multiple of eight bytes.
-    header.resize(header.len().next_multiple_of(8), b' ');
-    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-    bytes.append(&mut header);
-    bytes.append(&mut data);
+    let variables: Vec<_> = variables.collect();
+    let mut bytes = Vec::new();
+    // Writing to memory does not fail.
+    let _ = skript_tensor::safetensors::write(variables.into_iter(), &mut bytes);
     bytes
-}
-/// The format's name of an element type.
-fn dtype(element: ElementType) -> &'static str {
-    match element {
-        ElementType::F16 => "F16",
-        ElementType::BF16 => "BF16",
-        ElementType::F32 => "F32",
-        ElementType::F64 => "F64",
-        ElementType::I8 => "I8",
-        ElementType::I16 => "I16",
-        ElementType::I32 => "I32",
-        ElementType::I64 => "I64",
-        ElementType::U8 => "U8",
-        ElementType::U16 => "U16",
-        ElementType::U32 => "U32",
-        ElementType::U64 => "U64",
-        ElementType::Bool => "BOOL",
-    }
 }

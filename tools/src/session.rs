@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loads and composes a model from a path, and collects all diagnostics.
 
+mod name_errors;
+mod open_shapes;
+
 use std::path::Path;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
-use skript_frontend::ast::{
-    BlockKind, Declaration, Definition, DefinitionKind, Expr, ExprKind, ExtentSpec,
-};
+use skript_frontend::ast::{BlockKind, Declaration, Definition, DefinitionKind};
 use skript_frontend::check::{check_program, is_called, is_sound};
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
     ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, UNREADABLE, WEIGHTS,
 };
-use skript_frontend::diagnostics::{Code, Diagnostic, Severity, Sink};
+use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::{AttributeValue, Extent, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
-use skript_semantics::Numbers;
+use skript_semantics::{Numbers, RealType};
 use skript_tensor::contents::{self, Listed};
 use skript_tensor::{
     Archive, ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore,
@@ -33,8 +35,12 @@ use crate::command_line::{
 use crate::console::{Console, Status};
 use crate::foreign;
 use crate::inputs;
+use crate::onnx_model::{self, Origin};
 use crate::positions;
 use crate::render::render;
+use name_errors::unknown;
+pub use name_errors::{repeated, twice};
+use open_shapes::{has_open_length, may_be_main};
 
 /// The source of weights, and the values of missing ones.
 #[derive(Clone, Copy)]
@@ -70,6 +76,10 @@ pub struct Session<'a> {
     pub program: Program,
     /// The model's files, if it is packed.
     packed: Option<Archive>,
+    origin: Option<Origin>,
+    /// The folder of a model that was imported for this session.
+    _folder: Option<tempfile::TempDir>,
+    input_shapes: Vec<(String, Vec<Vec<u64>>)>,
     arguments: &'a ModelArguments,
     limits: Limits,
     sink: Sink,
@@ -86,6 +96,35 @@ impl<'a> Session<'a> {
             sink.report(refusal);
             return Session::unread(arguments, limits, sink);
         }
+        let is_onnx = onnx_model::is_model(model);
+        let imports = &arguments.import;
+        if !is_onnx && !(imports.bounds.is_empty() && imports.constants.is_empty()) {
+            let text = "--bound and --constant are for ONNX models";
+            sink.report(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
+            let mut session = Session::unread(arguments, limits, sink);
+            session.status = Status::Usage;
+            return session;
+        }
+        let mut input_shapes = arguments.input_shapes.clone();
+        let folder =
+            match is_onnx.then(|| onnx_model::temporary(model, imports, &arguments.input_shapes)) {
+                None => None,
+                Some(Ok(folder)) => {
+                    // The import has made them static.
+                    input_shapes.clear();
+                    Some(folder)
+                }
+                Some(Err(wrong)) => {
+                    let usage = wrong.iter().any(|d| d.code == &COMMAND_LINE_NAME);
+                    wrong.into_iter().for_each(|d| sink.report(d));
+                    let mut session = Session::unread(arguments, limits, sink);
+                    if usage {
+                        session.status = Status::Usage;
+                    }
+                    return session;
+                }
+            };
+        let model = folder.as_ref().map_or(model, |folder| folder.path());
         let packed = archive::is_packed(model) && !model.is_dir();
         let packed = packed.then(|| Archive::open(model, limits.unpacked_bytes));
         let (program, packed) = match packed {
@@ -105,6 +144,9 @@ impl<'a> Session<'a> {
             check_program(&program, &mut sink);
         }
         let mut session = Session {
+            origin: Origin::of(&program.folder),
+            _folder: folder,
+            input_shapes,
             program,
             packed,
             arguments,
@@ -124,6 +166,9 @@ impl<'a> Session<'a> {
         let mut session = Session {
             program: Program::default(),
             packed: None,
+            origin: None,
+            _folder: None,
+            input_shapes: Vec::new(),
             arguments,
             limits,
             sink,
@@ -131,6 +176,29 @@ impl<'a> Session<'a> {
         };
         session.settle();
         session
+    }
+
+    /// The storage type of reals: that of the command line, of the imported model, or the default.
+    fn real(&self) -> RealType {
+        let imported = self.origin.as_ref().and_then(|origin| origin.real);
+        let given = self.arguments.real.map(|name| name.0);
+        given.or(imported).unwrap_or_default()
+    }
+
+    /// The arguments with the names of the graph; those of an imported model may have the names of ONNX.
+    pub fn named(&self, inputs: &[InputArgument]) -> Vec<InputArgument> {
+        match &self.origin {
+            Some(origin) => origin.named(inputs),
+            None => inputs.to_vec(),
+        }
+    }
+
+    /// The outputs in the element types of the model that was imported.
+    pub fn converted(&self, names: &[String], outputs: Vec<Arc<Tensor>>) -> Vec<Arc<Tensor>> {
+        match &self.origin {
+            Some(origin) => origin.converted(names, outputs),
+            None => outputs,
+        }
     }
 
     /// The most serious status so far.
@@ -289,7 +357,7 @@ impl<'a> Session<'a> {
         for name in repeated(inputs.iter().copied()) {
             wrong.push(twice("--input", name));
         }
-        let shaped = self.arguments.input_shapes.iter();
+        let shaped = self.input_shapes.iter();
         for name in repeated(shaped.clone().map(|(name, _)| name.as_str())) {
             wrong.push(twice("--input-shape", name));
         }
@@ -332,6 +400,7 @@ impl<'a> Session<'a> {
         given: &[InputArgument],
         weights: Option<&WeightsArgument>,
     ) -> Option<(Model, inputs::Arrays)> {
+        let given = &self.named(given);
         if self.status == Status::Done {
             self.check_names(inputs::named(given));
         }
@@ -385,7 +454,7 @@ impl<'a> Session<'a> {
         let inputs = graph.inputs.iter();
         let open = inputs.filter(|input| {
             let given = input.default.is_none() || asked.given.contains(&input.name.name);
-            let shaped = self.arguments.input_shapes.iter();
+            let shaped = self.input_shapes.iter();
             let mut shaped = shaped.map(|(name, _)| name);
             given && has_open_length(graph, input) && shaped.all(|name| *name != input.name.name)
         });
@@ -455,7 +524,7 @@ impl<'a> Session<'a> {
         shapes: Vec<(String, Vec<Vec<u64>>)>,
     ) -> Option<Model> {
         let name = self.graph()?.name.name.clone();
-        let mut brought = self.measured(given)?;
+        let mut brought = self.measured(&self.named(given))?;
         brought
             .given
             .extend(shapes.iter().map(|(name, _)| name.clone()));
@@ -482,7 +551,7 @@ impl<'a> Session<'a> {
     /// The options of the command line about optional inputs.
     fn asked(&self) -> Brought {
         let arguments = self.arguments;
-        let shaped = arguments.input_shapes.iter().map(|(name, _)| name);
+        let shaped = self.input_shapes.iter().map(|(name, _)| name);
         Brought {
             given: arguments
                 .given_inputs
@@ -518,7 +587,7 @@ impl<'a> Session<'a> {
             graph: Some(graph),
             simulate_quantization: self.arguments.quantize == Some(QuantizeArgument::Simulate),
             numbers: Numbers {
-                real: self.arguments.real.0,
+                real: self.real(),
                 int: self.arguments.int.0,
             },
             absent_inputs: brought.absent,
@@ -526,7 +595,7 @@ impl<'a> Session<'a> {
             pack_lengths: brought.pack_lengths,
             ..ComposeOptions::default()
         };
-        options.input_shapes = arguments.input_shapes.iter().cloned().collect();
+        options.input_shapes = self.input_shapes.iter().cloned().collect();
         let mut wrong = Vec::new();
         for (optional, name, value) in values {
             match value {
@@ -728,63 +797,4 @@ fn operators(program: &Program) -> Vec<(String, bool)> {
 fn names<'d>(declarations: impl IntoIterator<Item = &'d Declaration>) -> Vec<&'d str> {
     let names = declarations.into_iter().map(|d| d.name.name.as_str());
     names.collect()
-}
-
-/// Whether the length of a pack is determined only by the tensors passed at run time.
-fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
-    let Some(pack) = &input.type_spec.pack else {
-        return false;
-    };
-    let Some(length) = &pack.length else {
-        return true;
-    };
-    let ExprKind::Name(name) = &length.kind else {
-        return false;
-    };
-    let is_name = |expr: Option<&Expr>| matches!(expr.map(|e| &e.kind), Some(ExprKind::Name(other)) if other.name == name.name);
-    let attributes = graph.attributes.iter();
-    let mut lengths = attributes.filter_map(|a| a.type_spec.pack.as_ref()?.length.as_ref());
-    let of_attributes = lengths.any(|length| is_name(Some(length)));
-    let is_attribute = graph.attributes.iter().any(|a| a.name.name == name.name);
-    let mut specs = graph.inputs.iter().map(|input| &input.type_spec);
-    let of_inputs = specs.any(|spec| {
-        let mut extents = spec.shape.iter().flatten();
-        let pack = spec.pack.as_ref().filter(|pack| pack.bound.is_some());
-        extents.any(|extent| is_name(extent.extent.as_ref()))
-            || is_name(pack.and_then(|pack| pack.length.as_ref()))
-    });
-    !(is_attribute || of_attributes || of_inputs)
-}
-
-/// Whether the inputs determine enough for a graph to be run: graphs that others invoke may leave extents and shapes
-/// undetermined (2.6).
-fn may_be_main(graph: &Definition) -> bool {
-    graph.inputs.iter().all(|input| {
-        let extents = input.type_spec.shape.as_ref();
-        let open = |extent: &ExtentSpec| extent.extent.is_none() && extent.bound.is_none();
-        extents.is_some_and(|extents| !extents.iter().any(open))
-    })
-}
-
-/// Names that occur more than once, each once.
-pub fn repeated<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-    let mut counts = indexmap::IndexMap::new();
-    for name in names {
-        *counts.entry(name).or_insert(0) += 1;
-    }
-    let several = counts.into_iter().filter(|(_, count)| *count > 1);
-    several.map(|(name, _)| name).collect()
-}
-
-/// The error for a name that a flag repeats.
-pub fn twice(flag: &str, name: &str) -> Diagnostic {
-    let message = format!("{flag} gives `{name}` more than once");
-    Diagnostic::without_location(&COMMAND_LINE_NAME, message)
-        .with_help("remove all but one of them")
-}
-
-fn unknown(what: &str, name: &str, owner: &str, known: &[&str]) -> Diagnostic {
-    let code: &'static Code = &COMMAND_LINE_NAME;
-    let message = format!("{owner} has no {what} `{name}`");
-    Diagnostic::without_location(code, message).with_names(name, "there is", known)
 }

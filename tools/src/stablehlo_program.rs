@@ -56,9 +56,14 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
         ("--edition", reading.edition.is_some()),
         ("--graph", reading.graph.is_some()),
         ("--quantize", reading.quantize.is_some()),
-        ("--real", reading.real.0 != RealType::F32),
+        (
+            "--real",
+            reading.real.is_some_and(|real| real.0 != RealType::F32),
+        ),
         ("--int", reading.int.0 != IntType::I64),
         ("--set", !reading.attributes.is_empty()),
+        ("--bound", !reading.import.bounds.is_empty()),
+        ("--constant", !reading.import.constants.is_empty()),
         ("--input-shape", !reading.input_shapes.is_empty()),
         ("--intrinsic", !reading.intrinsics.is_empty()),
     ];

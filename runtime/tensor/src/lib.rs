@@ -18,7 +18,7 @@ pub mod npy;
 pub mod npz;
 mod numbered_files;
 pub mod random;
-mod safetensors;
+pub mod safetensors;
 pub mod shape;
 pub mod summary;
 mod tensor;

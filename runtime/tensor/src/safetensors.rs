@@ -13,6 +13,7 @@ use crate::tensor::Tensor;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The format's limit on the length of a header.
@@ -174,6 +175,56 @@ fn parse(bytes: &[u8]) -> Result<(usize, HashMap<String, Entry>), String> {
         return Err("two of its arrays have one name".to_owned());
     }
     Ok((end, arrays))
+}
+
+/// Writes a `.safetensors` file with these arrays by name, in order, without gaps.
+///
+/// # Errors
+/// The stream's.
+pub fn write<'t>(
+    arrays: impl Iterator<Item = (&'t str, &'t Tensor)> + Clone,
+    stream: &mut dyn Write,
+) -> std::io::Result<()> {
+    let mut header = serde_json::Map::new();
+    let mut begin = 0;
+    for (name, tensor) in arrays.clone() {
+        let end = begin + tensor.bytes().len();
+        let entry = serde_json::json!({
+            "dtype": dtype(tensor.element()),
+            "shape": tensor.shape(),
+            "data_offsets": [begin, end],
+        });
+        header.insert(name.to_owned(), entry);
+        begin = end;
+    }
+    let mut header = serde_json::Value::Object(header).to_string().into_bytes();
+    // Readers map the file: arrays begin at a multiple of eight bytes.
+    header.resize(header.len().next_multiple_of(8), b' ');
+    stream.write_all(&(header.len() as u64).to_le_bytes())?;
+    stream.write_all(&header)?;
+    for (_, tensor) in arrays {
+        stream.write_all(tensor.bytes())?;
+    }
+    Ok(())
+}
+
+/// The format's name of an element type.
+fn dtype(element: ElementType) -> &'static str {
+    match element {
+        ElementType::F16 => "F16",
+        ElementType::BF16 => "BF16",
+        ElementType::F32 => "F32",
+        ElementType::F64 => "F64",
+        ElementType::I8 => "I8",
+        ElementType::I16 => "I16",
+        ElementType::I32 => "I32",
+        ElementType::I64 => "I64",
+        ElementType::U8 => "U8",
+        ElementType::U16 => "U16",
+        ElementType::U32 => "U32",
+        ElementType::U64 => "U64",
+        ElementType::Bool => "BOOL",
+    }
 }
 
 fn element(dtype: &str) -> Option<ElementType> {

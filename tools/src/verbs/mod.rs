@@ -10,6 +10,7 @@ mod compile;
 mod completions;
 mod explain;
 mod fmt;
+mod import;
 mod info;
 mod man;
 mod ops;
@@ -102,6 +103,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
     let format = match &verb {
         Verb::Check(a) => a.reading.message_format,
         Verb::Run(a) => a.reading.message_format,
+        Verb::Import(a) => a.message_format,
         Verb::Compile(a) => a.reading.message_format,
         Verb::Compare(a) => a.reading.message_format,
         Verb::Bench(a) => a.reading.message_format,
@@ -115,6 +117,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
     guard(console, format, |console| match verb {
         Verb::Check(arguments) => check::run(&arguments, console),
         Verb::Run(arguments) => run::run(&arguments, console),
+        Verb::Import(arguments) => import::run(&arguments, console),
         Verb::Compile(arguments) => compile::run(&arguments, console),
         Verb::Compare(arguments) => compare::run(&arguments, console),
         Verb::Bench(arguments) => bench::run(&arguments, console),

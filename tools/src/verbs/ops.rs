@@ -4,11 +4,12 @@
 use skript_frontend::diagnostics::closest;
 use skript_frontend::documentation::{self, Entry};
 use skript_frontend::program::Origin;
-use skript_semantics::{IntType, RealType};
+use skript_semantics::IntType;
 
-use crate::command_line::{IntName, MessageFormat, ModelArguments, OpsArguments, RealName};
+use crate::command_line::{IntName, MessageFormat, ModelArguments, OpsArguments};
 use crate::console::{Console, Status};
 use crate::limit_arguments::LimitArguments;
+use crate::onnx_model::ImportOptions;
 use crate::session::Session;
 
 pub fn run(arguments: &OpsArguments, console: &mut Console) -> Status {
@@ -77,7 +78,8 @@ pub fn known(
         edition: None,
         graph: None,
         quantize: None,
-        real: RealName(RealType::default()),
+        real: None,
+        import: ImportOptions::default(),
         int: IntName(IntType::default()),
         attributes: Vec::new(),
         absent_inputs: Vec::new(),

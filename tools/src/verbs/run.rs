@@ -22,7 +22,8 @@ pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
     }
     let mut session = Session::open(model, &arguments.reading);
     if session.status() == Status::Done {
-        session.check_names(inputs::named(&arguments.inputs));
+        let given = session.named(&arguments.inputs);
+        session.check_names(inputs::named(&given));
     }
     if session.status() == Status::Done {
         compute(arguments, &mut session);
@@ -32,7 +33,8 @@ pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
 
 /// Adds diagnostics to the session.
 fn compute(arguments: &RunArguments, session: &mut Session) {
-    let Some(model) = session.compose_for(&arguments.inputs) else {
+    let given = session.named(&arguments.inputs);
+    let Some(model) = session.compose_for(&given) else {
         return;
     };
     let weights = Weights {
@@ -40,7 +42,7 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
         given: arguments.weights.as_ref(),
         remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file, --variables DIR all weights from another folder",
     };
-    let prepared = inputs::prepare(session, &model, &arguments.inputs, weights);
+    let prepared = inputs::prepare(session, &model, &given, weights);
     let Some((inputs, mut variables)) = prepared else {
         return;
     };
@@ -95,8 +97,8 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
     {
         session.report(*error);
     }
-    let results = computed.outputs;
     let names = outputs::names(&model);
+    let results = session.converted(&names, computed.outputs);
     match &arguments.output_dir {
         Some(folder) => {
             if let Err(error) = outputs::write(&names, &results, folder) {

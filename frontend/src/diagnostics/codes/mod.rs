@@ -169,6 +169,7 @@ codes! {
     sk9104_output,
     sk9105_batch,
     sk9106_intrinsic,
+    sk9107_onnx,
     sk9199_internal,
     sk9201_run_failed,
     sk9202_answers_differ,

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Prints docs/onnx.md: what the rules say about themselves.
+
+const INTRODUCTION: &str = "# ONNX models
+
+Written by the example `onnx_page` of the crate `skript-import`; `scripts/docs.sh` updates it.
+
+`skript import model.onnx` writes a model folder in SkriptND: `main.sknd`, the operators that the standard library lacks as
+formulas in `onnx.sknd`, the weights in `main.safetensors`, and `import.json`, which has the inputs, outputs and variables in
+the order of the ONNX graph, under both names. `skript run`, `check`, `compile`, `compare`, `bench` and `info` import an
+`.onnx` file when they read it. Outputs of `run` have the element types of the ONNX model.
+
+- **Names.** `_output_0` at the end is dropped, each run of other characters than letters and digits becomes `_`, and `_` at
+  both ends is dropped. A name that begins with a digit, or is a word of the language, gets a prefix. A name that is in use
+  gets the first free suffix of `_2`, `_3`, …. `--input` accepts either name.
+- **Dynamic dimensions** keep their names. `--bound batch=32` sets the upper bound of one (1024 without it, with a note);
+  `--input-shape x=1,3,224,224` makes those of an input static.
+- **Shapes.** Arithmetic on shapes is computed at import. An input that decides a shape becomes a constant with
+  `--constant NAME=FILE.npy`; where that is needed, the message says so.
+- **Element types.** A model has one type of reals, f16, bf16, f32 or f64; narrower ones may be inputs, weights and outputs,
+  move, and be cast to it. Ints have 64 bits in SkriptND, and arithmetic wraps around as in the types of ONNX. uint64
+  moves only.
+- **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
+- **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
+
+The operators below are supported in opsets 7 to 26, as their versions differ; attributes and types that are not supported
+are refused by name.";
+
+fn main() {
+    println!("{INTRODUCTION}");
+    print!("{}", skript_import::operators::markdown());
+}

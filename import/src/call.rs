@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a rule sees of a node, and what it adds to the composition.
+
+use skript_tensor::ElementType;
+
+use crate::extent::{Atom, Extent};
+use crate::importer::Importer;
+use crate::proto::{AttributeProto, GraphProto, NodeProto};
+use crate::refusal::{Reason, Ruled, overflow};
+use crate::statement::{Argument, Body, Statement, marked};
+use crate::value::{Item, Value, width};
+
+/// A type of a result.
+pub type Type = (ElementType, Vec<Extent>);
+
+/// A node whose rule runs.
+pub struct Call<'i> {
+    pub importer: &'i mut Importer,
+    pub node: NodeProto,
+    pub inputs: Vec<Option<Value>>,
+    pub results: Vec<Option<Value>>,
+    /// The version of the operator set.
+    pub opset: i64,
+}
+
+impl Call<'_> {
+    fn attribute(&self, name: &str) -> Option<&AttributeProto> {
+        self.node.attribute.iter().find(|a| a.name == name)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.attribute(name).is_some()
+    }
+
+    pub fn int(&self, name: &str, default: i64) -> i64 {
+        self.attribute(name).map_or(default, |a| a.i)
+    }
+
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        self.int(name, i64::from(default)) != 0
+    }
+
+    pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        self.attribute(name).map(|a| a.ints.clone())
+    }
+
+    pub fn float(&self, name: &str, default: f32) -> f32 {
+        self.attribute(name).map_or(default, |a| a.f)
+    }
+
+    pub fn string(&self, name: &str, default: &str) -> String {
+        let text = self
+            .attribute(name)
+            .map(|a| String::from_utf8_lossy(&a.s).into_owned());
+        text.unwrap_or_else(|| default.to_owned())
+    }
+
+    pub fn strings(&self, name: &str) -> Option<Vec<String>> {
+        let attribute = self.attribute(name)?;
+        Some(
+            attribute
+                .strings
+                .iter()
+                .map(|s| String::from_utf8_lossy(s).into_owned())
+                .collect(),
+        )
+    }
+
+    pub fn floats(&self, name: &str) -> Option<Vec<f32>> {
+        self.attribute(name).map(|a| a.floats.clone())
+    }
+
+    pub fn graph(&self, name: &str) -> Ruled<GraphProto> {
+        let graph = self.attribute(name).and_then(|a| a.g.clone());
+        graph.ok_or_else(|| Reason(format!("the attribute `{name}` is missing")))
+    }
+
+    /// Input `at`, which must be there.
+    pub fn input(&self, at: usize) -> Ruled<Value> {
+        let input = self.inputs.get(at).cloned().flatten();
+        input.ok_or_else(|| Reason(format!("input {at} is missing")))
+    }
+
+    /// Input `at`, if it is there.
+    pub fn optional(&self, at: usize) -> Option<Value> {
+        self.inputs.get(at).cloned().flatten()
+    }
+
+    /// Input `at`, which must have reals.
+    pub fn real(&self, at: usize) -> Ruled<Value> {
+        let value = self.input(at)?;
+        match value.is_real() {
+            true => Ok(value),
+            false => Err(Reason(format!(
+                "it is supported for reals, not for {}",
+                value.element.name()
+            ))),
+        }
+    }
+
+    /// Whether output `at` is asked for.
+    pub fn wants(&self, at: usize) -> bool {
+        self.node
+            .output
+            .get(at)
+            .is_some_and(|name| !name.is_empty())
+    }
+
+    /// Input `at` as ints that are known at import.
+    pub fn numbers(&self, at: usize, what: &str) -> Ruled<Vec<i64>> {
+        let value = self.input(at)?;
+        value.numbers().ok_or_else(|| unknown(what, &value))
+    }
+
+    /// Input `at` as reals that are known at import.
+    pub fn reals(&self, at: usize, what: &str) -> Ruled<Vec<f64>> {
+        let value = self.input(at)?;
+        value.reals().ok_or_else(|| unknown(what, &value))
+    }
+
+    /// Input `at` as extents that are known at import.
+    pub fn extents(&self, at: usize, what: &str) -> Ruled<Vec<Extent>> {
+        let value = self.input(at)?;
+        value.extents().ok_or_else(|| unknown(what, &value))
+    }
+
+    /// Sets output `at`.
+    pub fn set(&mut self, at: usize, value: Value) {
+        if self.results.len() <= at {
+            self.results.resize(at + 1, None);
+        }
+        if let Some(result) = self.results.get_mut(at) {
+            *result = Some(value);
+        }
+    }
+
+    /// A value without a statement, known at import.
+    pub fn known(&mut self, element: ElementType, shape: Vec<Extent>, items: Vec<Item>) -> Value {
+        self.importer.value("", element, shape, Some(items), None)
+    }
+
+    /// An int of rank 0 or 1 that is known at import.
+    pub fn known_extents(&mut self, items: Vec<Extent>) -> Value {
+        let count = Extent::from(i64::try_from(items.len()).unwrap_or(0));
+        let items = items.into_iter().map(Item::Int).collect();
+        self.known(ElementType::I64, vec![count], items)
+    }
+
+    /// Adds an invocation with one result.
+    pub fn call(
+        &mut self,
+        operator: &str,
+        attributes: &[(&str, String)],
+        arguments: &[Argument],
+        (element, shape): Type,
+    ) -> Value {
+        let hint = operator.rsplit('.').next().unwrap_or_default();
+        let hint = hint.split('<').next().unwrap_or_default().to_owned();
+        let result = self.importer.value(&hint, element, shape, None, None);
+        self.add(operator, attributes, arguments, vec![result.clone()], false);
+        result
+    }
+
+    /// Adds an invocation with several results.
+    pub fn calls(
+        &mut self,
+        operator: &str,
+        attributes: &[(&str, String)],
+        arguments: &[Argument],
+        types: Vec<Type>,
+    ) -> Vec<Value> {
+        let results = self.fresh(operator, types);
+        self.add(operator, attributes, arguments, results.clone(), false);
+        results
+    }
+
+    /// Adds an invocation whose result is a pack.
+    pub fn unpacked(
+        &mut self,
+        operator: &str,
+        attributes: &[(&str, String)],
+        arguments: &[Argument],
+        types: Vec<Type>,
+    ) -> Vec<Value> {
+        let results = self.fresh(operator, types);
+        self.add(operator, attributes, arguments, results.clone(), true);
+        results
+    }
+
+    fn fresh(&mut self, operator: &str, types: Vec<Type>) -> Vec<Value> {
+        let hint = operator.rsplit('.').next().unwrap_or_default().to_owned();
+        let values = types.into_iter();
+        values
+            .map(|(element, shape)| self.importer.value(&hint, element, shape, None, None))
+            .collect()
+    }
+
+    fn add(
+        &mut self,
+        operator: &str,
+        attributes: &[(&str, String)],
+        arguments: &[Argument],
+        results: Vec<Value>,
+        packed: bool,
+    ) {
+        let operator = operator.to_owned();
+        let attributes = attributes
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), text.clone()))
+            .collect();
+        let mut arguments = arguments.to_vec();
+        while matches!(arguments.last(), Some(Argument::Absent)) {
+            arguments.pop();
+        }
+        let body = match packed {
+            false => Body::Call {
+                operator,
+                attributes,
+                arguments,
+            },
+            true => Body::Unpacked {
+                operator,
+                attributes,
+                arguments,
+            },
+        };
+        self.push(results, body);
+    }
+
+    /// Adds a statement.
+    pub fn push(&mut self, results: Vec<Value>, body: Body) {
+        let node = self.node.name.clone();
+        self.importer.statements.push(Statement {
+            results,
+            body,
+            node,
+        });
+    }
+
+    /// A call of an operator that keeps type and shape.
+    pub fn map(&mut self, operator: &str, attributes: &[(&str, String)], x: &Value) -> Value {
+        self.call(
+            operator,
+            attributes,
+            &[x.into()],
+            (x.element, x.shape.clone()),
+        )
+    }
+
+    /// A call with two operands that broadcast; the result has the element type of the first one.
+    pub fn binary(&mut self, operator: &str, x: &Value, y: &Value) -> Ruled<Value> {
+        let shape = broadcast(&x.shape, &y.shape)?;
+        Ok(self.call(operator, &[], &[x.into(), y.into()], (x.element, shape)))
+    }
+
+    /// A call with a number as the second operand.
+    pub fn with_number(&mut self, operator: &str, x: &Value, number: f64) -> Value {
+        let number = Argument::Number(real_text(ElementType::F64, number));
+        self.call(
+            operator,
+            &[],
+            &[x.into(), number],
+            (x.element, x.shape.clone()),
+        )
+    }
+
+    /// Ints reduced to the bits of their type, as ONNX's arithmetic wraps around.
+    ///
+    /// # Errors
+    /// Unsigned ints of 64 bits are not supported in arithmetic.
+    pub fn wrapped(&mut self, x: Value) -> Ruled<Value> {
+        if !x.is_int() || x.element == ElementType::I64 {
+            return Ok(x);
+        }
+        let (bits, signed) = width(x.element);
+        if bits == 64 {
+            return Err(
+                "arithmetic of uint64 is not supported: ints have 64 bits with a sign".into(),
+            );
+        }
+        let attributes = [("bits", bits.to_string()), ("signed", signed.to_string())];
+        Ok(self.map("onnx.wrap", &attributes, &x))
+    }
+
+    /// The same tensor as another type of the same kind.
+    pub fn retyped(&mut self, x: &Value, element: ElementType) -> Value {
+        let result = self
+            .importer
+            .value(&x.onnx, element, x.shape.clone(), x.known.clone(), None);
+        if result.known.is_none() {
+            self.push(vec![result.clone()], Body::Same(x.clone()));
+        }
+        result
+    }
+
+    /// Ints reduced to the bits of another type.
+    ///
+    /// # Errors
+    /// As for [`Call::wrapped`].
+    pub fn wrapped_as(&mut self, x: &Value, element: ElementType) -> Ruled<Value> {
+        let (bits, signed) = width(element);
+        if bits == 64 {
+            return Ok(x.clone());
+        }
+        let attributes = [("bits", bits.to_string()), ("signed", signed.to_string())];
+        Ok(self.call(
+            "onnx.wrap",
+            &attributes,
+            &[x.into()],
+            (element, x.shape.clone()),
+        ))
+    }
+
+    /// Refuses the unsigned ints of 64 bits, which only move.
+    pub fn no_u64(&self) -> Ruled<()> {
+        match self
+            .inputs
+            .iter()
+            .flatten()
+            .any(|x| x.element == ElementType::U64)
+        {
+            true => Err("uint64 is not supported here: ints have 64 bits with a sign".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// An extent that data decide at run time: dimension `axis` of a value.
+    pub fn open(value: usize, axis: usize) -> Extent {
+        Extent::atom(Atom::Of(value, axis))
+    }
+
+    /// The next value's number.
+    pub fn next_id(&self) -> usize {
+        self.importer.values.len()
+    }
+}
+
+/// The reason that a value must be known at import.
+fn unknown(what: &str, value: &Value) -> Reason {
+    let name = &value.onnx;
+    Reason(format!(
+        "{what} must be known at import; pass `--constant {name}=FILE.npy` if `{name}` is an input of the model"
+    ))
+}
+
+/// An axis from 0 on.
+pub fn axis(axis: i64, rank: usize) -> Ruled<usize> {
+    let signed = i64::try_from(rank).unwrap_or(i64::MAX);
+    let wrong = || Reason(format!("the axis {axis} is outside of the rank {rank}"));
+    let from_zero = if axis < 0 {
+        axis.checked_add(signed)
+    } else {
+        Some(axis)
+    };
+    let from_zero = from_zero
+        .filter(|a| (0..signed).contains(a))
+        .ok_or_else(wrong)?;
+    usize::try_from(from_zero).map_err(|_| wrong())
+}
+
+/// Distinct axes from 0 on, sorted.
+pub fn axes(given: &[i64], rank: usize) -> Ruled<Vec<usize>> {
+    let mut axes: Vec<usize> = given.iter().map(|a| axis(*a, rank)).collect::<Ruled<_>>()?;
+    axes.sort_unstable();
+    axes.dedup();
+    match axes.len() == given.len() {
+        true => Ok(axes),
+        false => Err("an axis occurs twice".into()),
+    }
+}
+
+/// The shape of operands that broadcast.
+pub fn broadcast(x: &[Extent], y: &[Extent]) -> Ruled<Vec<Extent>> {
+    let rank = x.len().max(y.len());
+    let one = Extent::from(1);
+    let extent = |shape: &[Extent], at: usize| match at.checked_sub(rank - shape.len()) {
+        Some(at) => shape.get(at).cloned().unwrap_or_default(),
+        None => one.clone(),
+    };
+    let mut shape = Vec::new();
+    for at in 0..rank {
+        let (a, b) = (extent(x, at), extent(y, at));
+        shape.push(match (a.value(), b.value()) {
+            (Some(1), _) => b,
+            (_, Some(1)) => a,
+            (Some(m), Some(n)) if m != n => {
+                return Err(Reason(format!("extents {m} and {n} cannot be broadcast")));
+            }
+            // Every run checks that a dynamic extent agrees.
+            (None, Some(_)) => b,
+            _ => a,
+        });
+    }
+    Ok(shape)
+}
+
+/// A list of numbers in SkriptND.
+pub fn list(items: &[i64]) -> String {
+    let items: Vec<String> = items.iter().map(i64::to_string).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// A list of axes in SkriptND.
+pub fn axis_list(items: &[usize]) -> String {
+    let items: Vec<String> = items.iter().map(usize::to_string).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// A list of extents in SkriptND.
+pub fn extent_list(items: &[Extent]) -> String {
+    let items: Vec<String> = items.iter().map(marked).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// A real of this type in SkriptND: the shortest text that has its value. There is none for NaN.
+pub fn real_text(element: ElementType, value: f64) -> String {
+    if value.is_infinite() {
+        return if value < 0.0 { "-inf" } else { "inf" }.to_owned();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the value is one of f32")]
+    match element {
+        ElementType::F64 if f64::from(value as f32) != value => format!("{value:?}"),
+        _ => format!("{:?}", value as f32),
+    }
+}
+
+/// An attribute with a real value.
+pub fn float_text(value: f32) -> String {
+    real_text(ElementType::F32, value.into())
+}
+
+/// The product of extents.
+pub fn product(extents: &[Extent]) -> Ruled<Extent> {
+    Extent::product(extents).ok_or_else(overflow)
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From the bytes of a file to the document.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use prost::Message as _;
+use skript_host::{FileError, RegularFile};
+use skript_tensor::Tensor;
+
+use crate::extent::Extent;
+use crate::importer::Importer;
+use crate::names::Names;
+use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
+use crate::refusal::Refusal;
+use crate::statement::Block;
+use crate::tensor;
+use crate::value::{Value, element};
+use crate::write::{self, Document, Weight};
+
+/// The largest model file; larger weights are in files beside it.
+const MOST_BYTES: u64 = 1 << 31;
+
+/// The bound of a dynamic dimension without `--bound`.
+pub const DEFAULT_BOUND: u64 = 1024;
+
+/// What the command line says about the import.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Shapes of inputs, by name.
+    pub shapes: Vec<(String, Vec<u64>)>,
+    /// Upper bounds of dynamic dimensions, by name.
+    pub bounds: Vec<(String, u64)>,
+    /// Inputs that are constants, by name.
+    pub constants: Vec<(String, Tensor)>,
+}
+
+/// The result: the files of a model folder.
+#[derive(Debug)]
+pub struct Imported {
+    /// `main.sknd`.
+    pub main: String,
+    /// `onnx.sknd`, if the model needs operators that the library lacks.
+    pub onnx: Option<String>,
+    /// `import.json`.
+    pub json: String,
+    /// The arrays of `main.safetensors`.
+    pub weights: Vec<Weight>,
+    /// Remarks for the user.
+    pub notes: Vec<String>,
+}
+
+/// Why a model is not imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    File { path: PathBuf, error: FileError },
+    /// It is not an ONNX model.
+    #[error("{} is not an ONNX model: {reason}", path.display())]
+    Format { path: PathBuf, reason: String },
+    /// A name of the command line is not in the model.
+    #[error("{0}")]
+    Name(String),
+    /// Parts of it are not supported: all of them.
+    #[error("{} is refused for {} reasons", path.display(), refusals.len())]
+    Refused {
+        path: PathBuf,
+        refusals: Vec<Refusal>,
+    },
+}
+
+/// Reads a model and converts it.
+///
+/// # Errors
+/// [`ImportError`], with all reasons.
+pub fn convert(path: &Path, options: Options) -> Result<Imported, ImportError> {
+    let file = |error| ImportError::File {
+        path: path.to_path_buf(),
+        error,
+    };
+    let format = |reason: String| ImportError::Format {
+        path: path.to_path_buf(),
+        reason,
+    };
+    let bytes = RegularFile::open(path).map_err(file)?;
+    let bytes = bytes.read(MOST_BYTES).map_err(file)?;
+    let model = ModelProto::decode(bytes.as_slice()).map_err(|e| format(e.to_string()))?;
+    drop(bytes);
+    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let stem = path
+        .file_stem()
+        .map(|s| s.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    model_of(model, folder, &stem, options).map_err(|error| match error {
+        Failed::Format(reason) => format(reason),
+        Failed::Name(text) => ImportError::Name(text),
+        Failed::Refused(refusals) => ImportError::Refused {
+            path: path.to_path_buf(),
+            refusals,
+        },
+    })
+}
+
+enum Failed {
+    Format(String),
+    Name(String),
+    Refused(Vec<Refusal>),
+}
+
+fn model_of(
+    mut model: ModelProto,
+    folder: PathBuf,
+    stem: &str,
+    options: Options,
+) -> Result<Imported, Failed> {
+    let mut graph = model
+        .graph
+        .take()
+        .ok_or_else(|| Failed::Format("it has no graph".to_owned()))?;
+    if model.opset_import.is_empty() {
+        return Err(Failed::Format(
+            "it does not state the version of its operators".to_owned(),
+        ));
+    }
+    let opsets: HashMap<String, i64> = model
+        .opset_import
+        .iter()
+        .map(|o| {
+            (
+                if o.domain == "ai.onnx" {
+                    String::new()
+                } else {
+                    o.domain.clone()
+                },
+                o.version,
+            )
+        })
+        .collect();
+    let functions = std::mem::take(&mut model.functions);
+    let mut importer = Importer::new(folder, opsets.clone(), functions);
+    for sparse in &graph.sparse_initializer {
+        let name = sparse.values.as_ref().map_or("", |v| &v.name);
+        importer.refuse(name, "", "sparse tensors are not supported");
+    }
+    importer.initializers(&mut graph.initializer);
+    let mut names = Names::default();
+    let mut inputs = Inputs {
+        names: &mut names,
+        bounds: BTreeMap::new(),
+        options,
+        listed: Vec::new(),
+        notes: Vec::new(),
+    };
+    inputs.add(&mut importer, &graph)?;
+    let Inputs {
+        bounds,
+        listed,
+        notes,
+        ..
+    } = inputs;
+    let outputs: Vec<ValueInfoProto> = std::mem::take(&mut graph.output);
+    importer.nodes(std::mem::take(&mut graph.node));
+    let mut results: Vec<(String, Value)> = Vec::new();
+    for output in outputs {
+        match importer.find(&output.name) {
+            Some(value) => results.push((output.name, value)),
+            None if importer.refusals.is_empty() => {
+                importer.refuse(&output.name, "", "nothing gives this output of the graph");
+            }
+            None => {}
+        }
+    }
+    if !importer.refusals.is_empty() {
+        return Err(Failed::Refused(importer.refusals));
+    }
+    let statements = std::mem::take(&mut importer.statements);
+    let yields = results.iter().map(|(_, value)| value.clone()).collect();
+    let mut block = Block { statements, yields };
+    block.drop_unread();
+    let document = Document {
+        importer: &importer,
+        names,
+        stem: stem.to_owned(),
+        producer: format!("{} {}", model.producer_name, model.producer_version)
+            .trim()
+            .to_owned(),
+        opsets: opsets.into_iter().collect(),
+        inputs: listed,
+        outputs: results,
+        bounds,
+        block,
+        notes,
+    };
+    write::write(document).map_err(Failed::Refused)
+}
+
+/// Reads the inputs of the graph.
+struct Inputs<'n> {
+    names: &'n mut Names,
+    /// Dynamic dimensions with their bounds.
+    bounds: BTreeMap<String, u64>,
+    options: Options,
+    listed: Vec<(Value, String)>,
+    notes: Vec<String>,
+}
+
+impl Inputs<'_> {
+    fn add(&mut self, importer: &mut Importer, graph: &GraphProto) -> Result<(), Failed> {
+        let given: Vec<&ValueInfoProto> = graph
+            .input
+            .iter()
+            .filter(|i| importer.find(&i.name).is_none())
+            .collect();
+        let known: Vec<&str> = given.iter().map(|i| i.name.as_str()).collect();
+        let options = &self.options;
+        let shapes = options.shapes.iter().map(|(name, _)| name);
+        for name in shapes.chain(options.constants.iter().map(|(name, _)| name)) {
+            if !known.contains(&name.as_str()) {
+                let inputs = known.join("`, `");
+                return Err(Failed::Name(format!(
+                    "the model has no input `{name}`; there is `{inputs}`"
+                )));
+            }
+        }
+        // Dimensions have their names before tensors do.
+        let mut dims: HashMap<String, String> = HashMap::new();
+        for info in &given {
+            for dim in info
+                .kind
+                .iter()
+                .flat_map(|k| &k.tensor)
+                .flat_map(|t| &t.shape)
+                .flat_map(|s| &s.dim)
+            {
+                if let Some(name) = dim
+                    .name
+                    .as_ref()
+                    .filter(|n| dim.value.is_none() && !n.is_empty())
+                    && !dims.contains_key(name)
+                {
+                    dims.insert(name.clone(), self.names.fresh(name, "n"));
+                }
+            }
+        }
+        for info in given {
+            self.input(importer, info, &dims)?;
+        }
+        let used: Vec<&String> = self.bounds.keys().collect();
+        for (name, _) in &self.options.bounds {
+            let ours = dims.get(name).unwrap_or(name);
+            if !used.contains(&ours) {
+                let used = used
+                    .iter()
+                    .map(|n| format!("`{n}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let others = if used.is_empty() {
+                    "it has none".to_owned()
+                } else {
+                    format!("there is {used}")
+                };
+                return Err(Failed::Name(format!(
+                    "the model has no dynamic dimension `{name}`; {others}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn input(
+        &mut self,
+        importer: &mut Importer,
+        info: &ValueInfoProto,
+        dims: &HashMap<String, String>,
+    ) -> Result<(), Failed> {
+        let kind = info.kind.clone().unwrap_or_default();
+        let mut refuse = |reason: String| importer.refuse(&info.name, "", reason);
+        let Some(tensor) = kind.tensor else {
+            let what = match () {
+                () if kind.sequence.is_some() => "a sequence",
+                () if kind.map.is_some() => "a map",
+                () if kind.optional.is_some() => "an optional value",
+                () if kind.sparse.is_some() => "a sparse tensor",
+                () => "a value without a type",
+            };
+            refuse(format!("the input is {what}, which is not supported"));
+            importer.bind(&info.name, None);
+            return Ok(());
+        };
+        let element = match element(tensor.element) {
+            Ok(element) => element,
+            Err(name) => {
+                refuse(format!(
+                    "the input has elements of type {name}, which is not supported"
+                ));
+                importer.bind(&info.name, None);
+                return Ok(());
+            }
+        };
+        if let Some((_, constant)) = self
+            .options
+            .constants
+            .iter()
+            .find(|(name, _)| *name == info.name)
+        {
+            let shape = constant
+                .shape()
+                .iter()
+                .map(|d| Extent::from(i64::try_from(*d).unwrap_or(i64::MAX)));
+            if constant.element() != element {
+                let (wanted, found) = (element.name(), constant.element().name());
+                let text = format!(
+                    "the constant `{}` has elements of type {found}, the model's are {wanted}",
+                    info.name
+                );
+                return Err(Failed::Name(text));
+            }
+            let (shape, known) = (shape.collect(), tensor::known(constant));
+            let value = importer.value(
+                &info.name,
+                element,
+                shape,
+                known,
+                Some(Rc::new(constant.clone())),
+            );
+            importer.bind(&info.name, Some(value));
+            return Ok(());
+        }
+        let fixed = self
+            .options
+            .shapes
+            .iter()
+            .find(|(name, _)| *name == info.name)
+            .map(|(_, s)| s.clone());
+        let name = self.names.fresh(&info.name, "x");
+        let shape = match (tensor.shape, fixed) {
+            (None, None) => {
+                refuse(format!(
+                    "the rank of the input is unknown; pass `--input-shape {}=…`",
+                    info.name
+                ));
+                importer.bind(&info.name, None);
+                return Ok(());
+            }
+            (None, Some(fixed)) => fixed
+                .iter()
+                .map(|d| Extent::from(i64::try_from(*d).unwrap_or(i64::MAX)))
+                .collect(),
+            (Some(shape), fixed) => {
+                if let Some(fixed) = &fixed
+                    && fixed.len() != shape.dim.len()
+                {
+                    let text = format!(
+                        "`{}` has rank {}, not {}",
+                        info.name,
+                        shape.dim.len(),
+                        fixed.len()
+                    );
+                    return Err(Failed::Name(text));
+                }
+                let mut extents = Vec::new();
+                for (at, dim) in shape.dim.iter().enumerate() {
+                    let fixed = fixed.as_ref().and_then(|f| f.get(at)).copied();
+                    extents.push(self.dimension(&info.name, &name, at, dim, fixed, dims)?);
+                }
+                extents
+            }
+        };
+        let value = importer.value(&info.name, element, shape, None, None);
+        importer.bind(&info.name, Some(value.clone()));
+        self.listed.push((value, name));
+        Ok(())
+    }
+
+    fn dimension(
+        &mut self,
+        input: &str,
+        ours: &str,
+        at: usize,
+        dim: &DimensionProto,
+        fixed: Option<u64>,
+        dims: &HashMap<String, String>,
+    ) -> Result<Extent, Failed> {
+        let number = |d: u64| i64::try_from(d).map(Extent::from);
+        let large = |_| Failed::Name(format!("an extent of `{input}` does not fit in 63 bits"));
+        match (dim.value.filter(|v| *v >= 0), fixed) {
+            (Some(value), Some(fixed)) if i64::try_from(fixed) != Ok(value) => {
+                let text = format!(
+                    "dimension {at} of `{input}` has the extent {value} in the model, not {fixed}"
+                );
+                Err(Failed::Name(text))
+            }
+            (Some(value), _) => Ok(Extent::from(value)),
+            (None, Some(fixed)) => number(fixed).map_err(large),
+            (None, None) => {
+                let onnx = dim.name.clone().filter(|n| !n.is_empty());
+                let name = match onnx.as_ref().and_then(|n| dims.get(n)) {
+                    Some(name) => name.clone(),
+                    None => self.names.fresh(&format!("{ours}_{at}"), "n"),
+                };
+                if !self.bounds.contains_key(&name) {
+                    let mut bounds = self.options.bounds.iter();
+                    let bound = bounds.find(|(n, _)| *n == name || Some(n) == onnx.as_ref());
+                    let bound = bound.map(|(_, b)| *b).unwrap_or_else(|| {
+                        let text = format!(
+                            "the dynamic dimension `{name}` has the upper bound {DEFAULT_BOUND}; --bound {name}=N sets another one, --input-shape {input}=… makes it static"
+                        );
+                        self.notes.push(text);
+                        DEFAULT_BOUND
+                    });
+                    self.bounds.insert(name.clone(), bound);
+                }
+                Ok(Extent::named(&name))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

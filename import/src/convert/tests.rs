@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One node per operator group, shapes, names, and hostile files.
+
+use super::*;
+use crate::proto::*;
+
+/// An attribute of ints.
+fn ints(name: &str, ints: &[i64]) -> AttributeProto {
+    AttributeProto {
+        name: name.into(),
+        ints: ints.to_vec(),
+        ..AttributeProto::default()
+    }
+}
+
+fn int(name: &str, i: i64) -> AttributeProto {
+    AttributeProto {
+        name: name.into(),
+        i,
+        ..AttributeProto::default()
+    }
+}
+
+fn node(
+    operator: &str,
+    inputs: &[&str],
+    outputs: &[&str],
+    attribute: Vec<AttributeProto>,
+) -> NodeProto {
+    let owned = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
+    NodeProto {
+        op_type: operator.into(),
+        input: owned(inputs),
+        output: owned(outputs),
+        attribute,
+        ..NodeProto::default()
+    }
+}
+
+/// A value of this element type; extents are numbers or names.
+fn value(name: &str, element: i32, shape: &[&str]) -> ValueInfoProto {
+    let dim = shape.iter().map(|text| match text.parse() {
+        Ok(number) => DimensionProto {
+            value: Some(number),
+            name: None,
+        },
+        Err(_) => DimensionProto {
+            value: None,
+            name: Some((*text).to_owned()),
+        },
+    });
+    let shape = Some(ShapeProto { dim: dim.collect() });
+    let kind = TypeProto {
+        tensor: Some(TensorTypeProto { element, shape }),
+        ..TypeProto::default()
+    };
+    ValueInfoProto {
+        name: name.into(),
+        kind: Some(kind),
+    }
+}
+
+fn constant(name: &str, dims: &[i64], values: &[i64]) -> TensorProto {
+    TensorProto {
+        name: name.into(),
+        dims: dims.to_vec(),
+        data_type: 7,
+        int64_data: values.to_vec(),
+        ..TensorProto::default()
+    }
+}
+
+fn weights(name: &str, dims: &[i64]) -> TensorProto {
+    let count = usize::try_from(dims.iter().product::<i64>()).unwrap();
+    let float_data = (0..count).map(|i| i as f32).collect();
+    TensorProto {
+        name: name.into(),
+        dims: dims.to_vec(),
+        data_type: 1,
+        float_data,
+        ..TensorProto::default()
+    }
+}
+
+fn model(
+    inputs: Vec<ValueInfoProto>,
+    initializer: Vec<TensorProto>,
+    node: Vec<NodeProto>,
+) -> ModelProto {
+    let last = node
+        .last()
+        .and_then(|n| n.output.first())
+        .cloned()
+        .unwrap_or_default();
+    let output = vec![ValueInfoProto {
+        name: last,
+        kind: None,
+    }];
+    let graph = GraphProto {
+        node,
+        input: inputs,
+        initializer,
+        output,
+        ..GraphProto::default()
+    };
+    let opset_import = vec![OperatorSetIdProto {
+        domain: String::new(),
+        version: 17,
+    }];
+    ModelProto {
+        ir_version: 8,
+        graph: Some(graph),
+        opset_import,
+        ..ModelProto::default()
+    }
+}
+
+fn imported(bytes: &[u8]) -> Result<Imported, ImportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net.onnx");
+    std::fs::write(&path, bytes).unwrap();
+    convert(&path, Options::default())
+}
+
+/// The statements of a model with these parts, or its refusals.
+fn statements(
+    inputs: Vec<ValueInfoProto>,
+    initializer: Vec<TensorProto>,
+    nodes: Vec<NodeProto>,
+) -> String {
+    match imported(&model(inputs, initializer, nodes).encode_to_vec()) {
+        Ok(imported) => {
+            let (_, body) = imported.main.split_once("@compose {").unwrap();
+            body.lines()
+                .map(str::trim)
+                .filter(|l| l.contains('='))
+                .collect::<Vec<_>>()
+                .join("\n")
+        }
+        Err(ImportError::Refused { refusals, .. }) => refusals
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Err(other) => other.to_string(),
+    }
+}
+
+const F32: i32 = 1;
+const U8: i32 = 2;
+const I32: i32 = 6;
+
+#[test]
+fn elementwise() {
+    let x = || value("x", F32, &["2", "3"]);
+    assert_eq!(
+        statements(
+            vec![x()],
+            vec![],
+            vec![node("Relu", &["x"], &["y"], vec![])]
+        ),
+        "y = nn.relu(x);"
+    );
+    let add = node("Add", &["x", "x"], &["y"], vec![]);
+    assert_eq!(
+        statements(vec![x()], vec![], vec![add.clone()]),
+        "y = math.add(x, x);"
+    );
+    let text = statements(vec![value("x", I32, &["2"])], vec![], vec![add]);
+    assert_eq!(
+        text,
+        "add = math.add(x, x);\ny = onnx.wrap{bits=32, signed=true}(add);"
+    );
+    let identity = node("Identity", &["x"], &["y"], vec![]);
+    assert_eq!(statements(vec![x()], vec![], vec![identity]), "y = x;");
+}
+
+#[test]
+fn convolution_and_pooling() {
+    let x = || value("x", F32, &["1", "3", "8", "8"]);
+    let conv = node(
+        "Conv",
+        &["x", "w"],
+        &["y"],
+        vec![ints("pads", &[1, 1, 1, 1]), ints("strides", &[2, 2])],
+    );
+    let text = statements(vec![x()], vec![weights("w", &[4, 3, 3, 3])], vec![conv]);
+    assert_eq!(
+        text,
+        "y = nn.conv{stride=[2, 2], padding=[1, 1, 1, 1]}(x, w);"
+    );
+    let pool = node(
+        "MaxPool",
+        &["x"],
+        &["y"],
+        vec![ints("kernel_shape", &[2, 2])],
+    );
+    let text = statements(vec![x()], vec![], vec![pool]);
+    assert_eq!(
+        text,
+        "y = nn.max_pool{size=[2, 2], padding=[0, 0, 0, 0]}(x);"
+    );
+}
+
+#[test]
+fn reductions_and_normalization() {
+    let x = || value("x", F32, &["2", "3", "4"]);
+    let mean = node(
+        "ReduceMean",
+        &["x"],
+        &["y"],
+        vec![ints("axes", &[-1]), int("keepdims", 0)],
+    );
+    let text = statements(vec![x()], vec![], vec![mean]);
+    assert_eq!(text, "y = math.mean_reduce{axes=[2], squeeze=true}(x);");
+    let norm = node("LayerNormalization", &["x", "g"], &["y"], vec![]);
+    let text = statements(vec![x()], vec![weights("g", &[4])], vec![norm]);
+    assert_eq!(text, "y = onnx.layer_norm{axes=[2], epsilon=1e-5}(x, g);");
+}
+
+#[test]
+fn products() {
+    let gemm = node("Gemm", &["x", "w", "b"], &["y"], vec![int("transB", 1)]);
+    let weights = vec![weights("w", &[4, 3]), weights("b", &[4])];
+    assert_eq!(
+        statements(vec![value("x", F32, &["2", "3"])], weights, vec![gemm]),
+        "y = nn.linear(x, w, b);"
+    );
+}
+
+#[test]
+fn quantization() {
+    let dequantize = node("DequantizeLinear", &["x", "s"], &["y"], vec![]);
+    let scale = TensorProto {
+        name: "s".into(),
+        data_type: 1,
+        float_data: vec![0.5],
+        ..TensorProto::default()
+    };
+    let text = statements(vec![value("x", U8, &["2"])], vec![scale], vec![dequantize]);
+    assert_eq!(text, "y = onnx.dequantize(x, 0.5);");
+}
+
+#[test]
+fn shapes_are_computed_at_import() {
+    let nodes = || {
+        vec![
+            node("Shape", &["x"], &["s"], vec![]),
+            node("Gather", &["s", "zero"], &["n"], vec![]),
+            node("Unsqueeze", &["n", "axes"], &["n1"], vec![]),
+            node("Concat", &["n1", "rest"], &["target"], vec![int("axis", 0)]),
+            node("Reshape", &["x", "target"], &["y"], vec![]),
+        ]
+    };
+    let constants = || {
+        vec![
+            constant("zero", &[], &[0]),
+            constant("axes", &[1], &[0]),
+            constant("rest", &[1], &[-1]),
+        ]
+    };
+    let text = statements(
+        vec![value("x", F32, &["2", "3", "4"])],
+        constants(),
+        nodes(),
+    );
+    assert_eq!(text, "y = layout.reshape{shape=[2, 12]}(x);");
+    let text = statements(
+        vec![value("x", F32, &["batch", "3", "4"])],
+        constants(),
+        nodes(),
+    );
+    assert_eq!(text, "y = layout.reshape{shape=[batch, 12]}(x);");
+}
+
+#[test]
+fn dynamic_dimensions_have_bounds() {
+    let bytes = model(
+        vec![value("x", F32, &["batch", "3"])],
+        vec![],
+        vec![node("Exp", &["x"], &["y"], vec![])],
+    );
+    let imported = imported(&bytes.encode_to_vec()).unwrap();
+    assert!(
+        imported.main.contains("x: real[batch|1024,3];"),
+        "{}",
+        imported.main
+    );
+    assert!(
+        imported.notes.concat().contains("--bound batch=N"),
+        "{:?}",
+        imported.notes
+    );
+}
+
+#[test]
+fn all_reasons_are_reported() {
+    let nodes = vec![
+        node("Frobnicate", &["x"], &["a"], vec![]),
+        node("Relu", &["a"], &["b"], vec![]),
+        node("Blur", &["x"], &["c"], vec![]),
+        node("Add", &["b", "c"], &["y"], vec![]),
+    ];
+    let text = statements(vec![value("x", F32, &["2"])], vec![], nodes);
+    assert_eq!(
+        text,
+        "Frobnicate `a`: the operator is not supported\nBlur `c`: the operator is not supported"
+    );
+}
+
+#[test]
+fn inputs_that_decide_shapes_become_constants() {
+    let nodes = vec![node("Reshape", &["x", "shape"], &["y"], vec![])];
+    let text = statements(
+        vec![value("x", F32, &["4"]), value("shape", 7, &["2"])],
+        vec![],
+        nodes,
+    );
+    assert!(text.contains("pass `--constant shape=FILE.npy`"), "{text}");
+}
+
+#[test]
+fn hostile_files_are_refused() {
+    let good = model(
+        vec![value("x", F32, &["2"])],
+        vec![],
+        vec![node("Exp", &["x"], &["y"], vec![])],
+    )
+    .encode_to_vec();
+    assert!(imported(&good).is_ok());
+    // Cut off anywhere, and with any byte changed: an answer, never a panic.
+    for at in 0..good.len() {
+        let _ = imported(good.get(..at).unwrap());
+        let mut changed = good.clone();
+        *changed.get_mut(at).unwrap() ^= 0x41;
+        let _ = imported(&changed);
+    }
+    assert!(imported(b"\x08\x08").is_err());
+}
+
+#[test]
+fn hostile_sizes_are_refused() {
+    let huge = TensorProto {
+        name: "w".into(),
+        dims: vec![1 << 40, 1 << 40],
+        data_type: 1,
+        ..TensorProto::default()
+    };
+    let text = statements(
+        vec![value("x", F32, &["2"])],
+        vec![huge],
+        vec![node("Exp", &["x"], &["y"], vec![])],
+    );
+    assert!(text.contains("too large"), "{text}");
+    let cycle = vec![
+        node("Exp", &["b"], &["a"], vec![]),
+        node("Exp", &["a"], &["b"], vec![]),
+    ];
+    let text = statements(vec![], vec![], cycle);
+    assert_eq!(text, "Exp `a`: nothing before it gives its input `b`");
+    let many = i64::MAX.to_string();
+    let x = value("x", F32, &[&many, &many]);
+    let text = statements(vec![x], vec![], vec![node("Size", &["x"], &["y"], vec![])]);
+    assert!(text.contains("64 bits"), "{text}");
+}
+
+#[test]
+fn external_data_stays_in_the_folder() {
+    for (location, reason) in [
+        ("../w.bin", "outside of the model's folder"),
+        ("/etc/passwd", "outside"),
+        ("none.bin", "No such file"),
+    ] {
+        let entry = StringStringEntryProto {
+            key: "location".into(),
+            value: location.into(),
+        };
+        let tensor = TensorProto {
+            name: "w".into(),
+            dims: vec![2],
+            data_type: 1,
+            data_location: 1,
+            external_data: vec![entry],
+            ..TensorProto::default()
+        };
+        let text = statements(
+            vec![value("x", F32, &["2"])],
+            vec![tensor],
+            vec![node("Add", &["x", "w"], &["y"], vec![])],
+        );
+        assert!(text.contains(reason), "{text}");
+    }
+}

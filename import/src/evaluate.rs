@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Computes small tensors whose elements are known at import: shapes, indices, and the arithmetic on them.
+
+use skript_tensor::ElementType;
+
+use crate::call::{Call, broadcast};
+use crate::extent::Extent;
+use crate::tensor::rounded;
+use crate::value::{Item, MOST_KNOWN, Value, width};
+
+/// Computes a node whose inputs are all known. `None` if it is left to its rule.
+pub fn fold(call: &mut Call) -> Option<Value> {
+    let inputs: Option<Vec<Value>> = call.inputs.iter().cloned().collect();
+    let inputs = inputs?;
+    if inputs.is_empty() || inputs.iter().any(|v| v.known.is_none()) {
+        return None;
+    }
+    let operator = call.node.op_type.as_str();
+    let (element, shape, items) = match inputs.as_slice() {
+        [x] => unary(operator, call, x)?,
+        [x, y] => binary(operator, x, y)?,
+        [c, x, y] if operator == "Where" => select(c, x, y)?,
+        _ => return None,
+    };
+    let items = items
+        .into_iter()
+        .map(|item| fitted(element, item))
+        .collect::<Option<Vec<_>>>()?;
+    Some(call.known(element, shape, items))
+}
+
+/// Rounds a real to its type; `None` for an int that its type cannot hold.
+fn fitted(element: ElementType, item: Item) -> Option<Item> {
+    match &item {
+        Item::Real(value) => Some(Item::Real(rounded(element, *value))),
+        Item::Int(extent) => match extent.value() {
+            Some(value) => {
+                let (bits, signed) = width(element);
+                let least = if signed { i64::MIN >> (64 - bits) } else { 0 };
+                let most = match (bits, signed) {
+                    (64, _) => i64::MAX,
+                    (_, true) => (1 << (bits - 1)) - 1,
+                    (_, false) => (1 << bits) - 1,
+                };
+                (least..=most).contains(&value).then_some(item)
+            }
+            None => Some(item),
+        },
+        Item::Bool(_) => Some(item),
+    }
+}
+
+type Folded = (ElementType, Vec<Extent>, Vec<Item>);
+
+fn unary(operator: &str, call: &Call, x: &Value) -> Option<Folded> {
+    let known = x.known.as_ref()?;
+    let element = match operator {
+        "Cast" => crate::value::element(i32::try_from(call.int("to", 0)).ok()?).ok()?,
+        _ => x.element,
+    };
+    let compute = |item: &Item| -> Option<Item> {
+        Some(match (operator, item) {
+            ("Cast", item) => cast(element, item)?,
+            ("Neg", Item::Int(v)) => Item::Int(v.times(&Extent::from(-1))?),
+            ("Neg", Item::Real(v)) => Item::Real(-v),
+            ("Sqrt", Item::Real(v)) => Item::Real(v.sqrt()),
+            ("Floor", Item::Real(v)) => Item::Real(v.floor()),
+            ("Ceil", Item::Real(v)) => Item::Real(v.ceil()),
+            ("Abs", Item::Int(v)) => Item::Int(Extent::from(v.value()?.checked_abs()?)),
+            ("Reciprocal", Item::Real(v)) => Item::Real(1.0 / v),
+            ("Not", Item::Bool(v)) => Item::Bool(!v),
+            ("Identity", item) => item.clone(),
+            _ => return None,
+        })
+    };
+    let items = known.iter().map(compute).collect::<Option<Vec<_>>>()?;
+    Some((element, x.shape.clone(), items))
+}
+
+/// Known elements as another element type.
+pub fn converted(x: &Value, to: ElementType) -> Option<Vec<Item>> {
+    let known = x.known.as_ref()?.iter();
+    known.map(|item| fitted(to, cast(to, item)?)).collect()
+}
+
+fn cast(element: ElementType, item: &Item) -> Option<Item> {
+    let bool = element == ElementType::Bool;
+    let real = element.real().is_some();
+    Some(match item {
+        Item::Int(v) if real => {
+            #[expect(clippy::cast_precision_loss, reason = "rounds to nearest")]
+            let value = v.value()? as f64;
+            Item::Real(value)
+        }
+        Item::Int(v) if bool => Item::Bool(v.value()? != 0),
+        Item::Int(_) => item.clone(),
+        Item::Bool(v) if real => Item::Real(f64::from(u8::from(*v))),
+        Item::Bool(v) if !bool => Item::Int(Extent::from(i64::from(*v))),
+        Item::Bool(_) => item.clone(),
+        Item::Real(v) if bool => Item::Bool(*v != 0.0),
+        Item::Real(_) if real => item.clone(),
+        Item::Real(v) => {
+            // Beyond 2^53 the result would depend on the machine.
+            (v.abs() < 9.0e15).then_some(())?;
+            #[expect(clippy::cast_possible_truncation, reason = "in range")]
+            let value = v.trunc() as i64;
+            Item::Int(Extent::from(value))
+        }
+    })
+}
+
+fn binary(operator: &str, x: &Value, y: &Value) -> Option<Folded> {
+    let compares = matches!(
+        operator,
+        "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual"
+    );
+    let shape = broadcast(&x.shape, &y.shape).ok()?;
+    let (a, b) = (spread(x, &shape)?, spread(y, &shape)?);
+    let compute = |(a, b): (Item, Item)| -> Option<Item> {
+        Some(match (a, b) {
+            (Item::Int(a), Item::Int(b)) => match operator {
+                "Add" => Item::Int(a.plus(&b)?),
+                "Sub" => Item::Int(a.minus(&b)?),
+                "Mul" => Item::Int(a.times(&b)?),
+                // Rounds towards zero; the sign of dynamic extents is known.
+                "Div" => match (a.value(), b.value()) {
+                    (Some(a), Some(b)) => Item::Int(Extent::from(a.checked_div(b)?)),
+                    (_, Some(b)) if b > 0 && a.value().is_none() => {
+                        Item::Int(a.over(&Extent::from(b))?)
+                    }
+                    (None, None) => Item::Int(a.over(&b)?),
+                    _ => return None,
+                },
+                "Mod" => Item::Int(Extent::from(
+                    a.value()?
+                        .checked_rem_euclid(b.value().filter(|b| *b > 0)?)?,
+                )),
+                "Max" => Item::Int(Extent::from(a.value()?.max(b.value()?))),
+                "Min" => Item::Int(Extent::from(a.value()?.min(b.value()?))),
+                "Equal" => match (a.value(), b.value()) {
+                    (Some(a), Some(b)) => Item::Bool(a == b),
+                    _ if a == b => Item::Bool(true),
+                    // Extents are never negative.
+                    (Some(v), None) | (None, Some(v)) if v < 0 && is_extent(&a) | is_extent(&b) => {
+                        Item::Bool(false)
+                    }
+                    _ => return None,
+                },
+                "Less" => Item::Bool(a.value()? < b.value()?),
+                "Greater" => Item::Bool(a.value()? > b.value()?),
+                "LessOrEqual" => Item::Bool(a.value()? <= b.value()?),
+                "GreaterOrEqual" => Item::Bool(a.value()? >= b.value()?),
+                _ => return None,
+            },
+            (Item::Real(a), Item::Real(b)) => match operator {
+                "Add" => Item::Real(a + b),
+                "Sub" => Item::Real(a - b),
+                "Mul" => Item::Real(a * b),
+                "Div" => Item::Real(a / b),
+                "Equal" => Item::Bool(a == b),
+                "Less" => Item::Bool(a < b),
+                "Greater" => Item::Bool(a > b),
+                _ => return None,
+            },
+            (Item::Bool(a), Item::Bool(b)) => match operator {
+                "And" => Item::Bool(a && b),
+                "Or" => Item::Bool(a || b),
+                "Xor" => Item::Bool(a != b),
+                "Equal" => Item::Bool(a == b),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    };
+    let items = a
+        .into_iter()
+        .zip(b)
+        .map(compute)
+        .collect::<Option<Vec<_>>>()?;
+    Some((
+        if compares {
+            ElementType::Bool
+        } else {
+            x.element
+        },
+        shape,
+        items,
+    ))
+}
+
+/// Whether an extent is a dynamic dimension itself, which is not negative.
+fn is_extent(extent: &Extent) -> bool {
+    extent.name().is_some()
+}
+
+fn select(c: &Value, x: &Value, y: &Value) -> Option<Folded> {
+    let shape = broadcast(&c.shape, &broadcast(&x.shape, &y.shape).ok()?).ok()?;
+    let (c, a, b) = (spread(c, &shape)?, spread(x, &shape)?, spread(y, &shape)?);
+    let items = c
+        .into_iter()
+        .zip(a.into_iter().zip(b))
+        .map(|(c, (a, b))| match c {
+            Item::Bool(c) => Some(if c { a } else { b }),
+            _ => None,
+        });
+    Some((x.element, shape, items.collect::<Option<Vec<_>>>()?))
+}
+
+/// Static extents as numbers.
+pub fn static_shape(shape: &[Extent]) -> Option<Vec<usize>> {
+    shape
+        .iter()
+        .map(|e| usize::try_from(e.value()?).ok())
+        .collect()
+}
+
+/// The elements of a value that is repeated to a shape.
+fn spread(x: &Value, shape: &[Extent]) -> Option<Vec<Item>> {
+    let rank = x.rank();
+    let from = static_shape(&x.shape)?;
+    let skipped = shape.len().checked_sub(rank)?;
+    moved(x, shape, |index| {
+        let index = index.get(skipped..)?.iter().zip(&from);
+        Some(
+            index
+                .map(|(i, extent)| if *extent == 1 { 0 } else { *i })
+                .collect(),
+        )
+    })
+}
+
+/// The elements at positions that depend on the positions of the result.
+pub fn moved(
+    x: &Value,
+    shape: &[Extent],
+    source: impl Fn(&[usize]) -> Option<Vec<usize>>,
+) -> Option<Vec<Item>> {
+    let known = x.known.as_ref()?;
+    let (from, to) = (static_shape(&x.shape)?, static_shape(shape)?);
+    let count = to
+        .iter()
+        .try_fold(1usize, |p, e| p.checked_mul(*e))
+        .filter(|c| *c <= MOST_KNOWN)?;
+    let mut items = Vec::with_capacity(count);
+    let mut index = vec![0; to.len()];
+    for _ in 0..count {
+        let position = source(&index)?;
+        let mut offset = 0;
+        for (i, extent) in position.iter().zip(&from) {
+            (i < extent).then_some(())?;
+            offset = offset * extent + i;
+        }
+        items.push(known.get(offset)?.clone());
+        for (i, extent) in index.iter_mut().zip(&to).rev() {
+            *i += 1;
+            if *i < *extent {
+                break;
+            }
+            *i = 0;
+        }
+    }
+    Some(items)
+}

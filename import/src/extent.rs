@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Extents as integer polynomials over the dynamic dimensions of the inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// A factor of a term.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Atom {
+    /// A dynamic dimension of an input, by its name in the graph.
+    Named(String),
+    /// A dimension of a computed tensor, which data decide: value and axis.
+    Of(usize, usize),
+    /// A quotient, rounded down.
+    Quotient(Box<Extent>, Box<Extent>),
+}
+
+/// A sum of products of atoms, each with a factor that is not zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Extent(BTreeMap<Vec<Atom>, i64>);
+
+/// Terms that an extent has at most; larger ones are refused.
+const MOST_TERMS: usize = 64;
+
+impl From<i64> for Extent {
+    fn from(value: i64) -> Self {
+        let mut terms = BTreeMap::new();
+        if value != 0 {
+            terms.insert(Vec::new(), value);
+        }
+        Extent(terms)
+    }
+}
+
+impl Extent {
+    /// The extent of one atom.
+    pub fn atom(atom: Atom) -> Extent {
+        Extent(BTreeMap::from([(vec![atom], 1)]))
+    }
+
+    /// A named dynamic dimension.
+    pub fn named(name: &str) -> Extent {
+        Extent::atom(Atom::Named(name.to_owned()))
+    }
+
+    /// The value, if it is known.
+    pub fn value(&self) -> Option<i64> {
+        match self.0.len() {
+            0 => Some(0),
+            1 => self.0.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The name, if the extent is a dynamic dimension of an input.
+    pub fn name(&self) -> Option<&str> {
+        let (factors, 1) = self.single()? else {
+            return None;
+        };
+        match factors {
+            [Atom::Named(name)] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether the extent is this number.
+    pub fn is(&self, value: i64) -> bool {
+        self.value() == Some(value)
+    }
+
+    /// The sum; `None` if a number overflows.
+    pub fn plus(&self, other: &Extent) -> Option<Extent> {
+        let mut sum = self.clone();
+        for (factors, factor) in &other.0 {
+            sum.add(factors.clone(), *factor)?;
+        }
+        Some(sum)
+    }
+
+    /// The difference; `None` if a number overflows.
+    pub fn minus(&self, other: &Extent) -> Option<Extent> {
+        self.plus(&other.times(&Extent::from(-1))?)
+    }
+
+    /// The product; `None` if a number overflows.
+    pub fn times(&self, other: &Extent) -> Option<Extent> {
+        let mut product = Extent::default();
+        for (left, a) in &self.0 {
+            for (right, b) in &other.0 {
+                let mut factors = [left.as_slice(), right.as_slice()].concat();
+                factors.sort();
+                product.add(factors, a.checked_mul(*b)?)?;
+            }
+        }
+        Some(product)
+    }
+
+    /// The quotient, rounded down; `None` if the divisor is zero or a number overflows.
+    pub fn over(&self, other: &Extent) -> Option<Extent> {
+        if let (Some(a), Some(b)) = (self.value(), other.value()) {
+            let quotient = a.checked_div_euclid(b)?;
+            let down = b < 0 && a.checked_rem_euclid(b)? != 0;
+            return Some(Extent::from(if down { quotient - 1 } else { quotient }));
+        }
+        if self == other {
+            return Some(Extent::from(1));
+        }
+        if let Some(exact) = self.exactly_over(other) {
+            return Some(exact);
+        }
+        match other.is(0) {
+            true => None,
+            false => Some(Extent::atom(Atom::Quotient(
+                Box::new(self.clone()),
+                Box::new(other.clone()),
+            ))),
+        }
+    }
+
+    /// The quotient by an extent of one term that divides each term.
+    fn exactly_over(&self, other: &Extent) -> Option<Extent> {
+        let (divisor, factor) = other.single()?;
+        let mut quotient = Extent::default();
+        for (factors, f) in &self.0 {
+            let mut rest = factors.clone();
+            for atom in divisor {
+                let at = rest.iter().position(|a| a == atom)?;
+                rest.remove(at);
+            }
+            (f.checked_rem(factor)? == 0).then_some(())?;
+            quotient.add(rest, f.checked_div(factor)?)?;
+        }
+        Some(quotient)
+    }
+
+    fn single(&self) -> Option<(&[Atom], i64)> {
+        let mut terms = self.0.iter();
+        let (factors, factor) = terms.next()?;
+        terms.next().is_none().then_some((factors, *factor))
+    }
+
+    fn add(&mut self, factors: Vec<Atom>, factor: i64) -> Option<()> {
+        let sum = self.0.get(&factors).copied().unwrap_or(0);
+        match sum.checked_add(factor)? {
+            0 => self.0.remove(&factors),
+            sum => self.0.insert(factors, sum),
+        };
+        (self.0.len() <= MOST_TERMS).then_some(())
+    }
+
+    /// The product of several extents.
+    pub fn product<'e>(extents: impl IntoIterator<Item = &'e Extent>) -> Option<Extent> {
+        let mut extents = extents.into_iter();
+        extents.try_fold(Extent::from(1), |product, extent| product.times(extent))
+    }
+
+    /// The values whose dimensions occur in the extent.
+    pub fn values(&self, found: &mut BTreeSet<usize>) {
+        for atom in self.0.keys().flatten() {
+            match atom {
+                Atom::Named(_) => {}
+                Atom::Of(value, _) => {
+                    found.insert(*value);
+                }
+                Atom::Quotient(a, b) => {
+                    a.values(found);
+                    b.values(found);
+                }
+            }
+        }
+    }
+
+    /// The extent in SkriptND, where `name` is the name of a computed tensor.
+    pub fn text(&self, name: &dyn Fn(usize) -> String) -> String {
+        if self.0.is_empty() {
+            return "0".to_owned();
+        }
+        let mut text = String::new();
+        // Numbers come last: `n + 1`.
+        let (constant, others): (Vec<_>, Vec<_>) = self.0.iter().partition(|(f, _)| f.is_empty());
+        for (factors, factor) in others.into_iter().chain(constant) {
+            match (text.is_empty(), *factor < 0) {
+                (true, true) => text.push('-'),
+                (true, false) => {}
+                (false, true) => text.push_str(" - "),
+                (false, false) => text.push_str(" + "),
+            }
+            let mut parts: Vec<String> = Vec::new();
+            if factor.unsigned_abs() != 1 || factors.is_empty() {
+                parts.push(factor.unsigned_abs().to_string());
+            }
+            for atom in factors {
+                parts.push(match atom {
+                    Atom::Named(name) => name.clone(),
+                    Atom::Of(value, axis) => format!("{}.shape[{axis}]", name(*value)),
+                    Atom::Quotient(a, b) => format!("({} / {})", a.factor(name), b.factor(name)),
+                });
+            }
+            let _ = write!(text, "{}", parts.join(" * "));
+        }
+        text
+    }
+
+    fn factor(&self, name: &dyn Fn(usize) -> String) -> String {
+        let text = self.text(name);
+        match self.0.len() > 1 || text.contains('*') {
+            true => format!("({text})"),
+            false => text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(extent: &Extent) -> String {
+        extent.text(&|value| format!("t{value}"))
+    }
+
+    #[test]
+    fn polynomials_are_normalized() {
+        let n = Extent::named("n");
+        let twice = n.plus(&n).unwrap();
+        assert_eq!(text(&twice), "2 * n");
+        assert_eq!(text(&twice.minus(&n).unwrap().minus(&n).unwrap()), "0");
+        let area = n.times(&Extent::from(12)).unwrap();
+        assert_eq!(area.over(&n).unwrap().value(), Some(12));
+        assert_eq!(
+            text(&area.over(&Extent::from(5)).unwrap()),
+            "((12 * n) / 5)"
+        );
+        assert_eq!(text(&area.minus(&Extent::from(1)).unwrap()), "12 * n - 1");
+        assert_eq!(text(&Extent::atom(Atom::Of(3, 1))), "t3.shape[1]");
+    }
+
+    #[test]
+    fn overflow_is_no_panic() {
+        let most = Extent::from(i64::MAX);
+        assert_eq!(most.plus(&Extent::from(1)), None);
+        assert_eq!(most.times(&most), None);
+        let least = Extent::from(i64::MIN);
+        assert_eq!(least.over(&Extent::from(-1)), None);
+        assert_eq!(Extent::from(1).over(&Extent::from(0)), None);
+        assert_eq!(
+            Extent::from(-7).over(&Extent::from(2)).unwrap().value(),
+            Some(-4)
+        );
+        assert_eq!(
+            Extent::from(7).over(&Extent::from(-2)).unwrap().value(),
+            Some(-4)
+        );
+    }
+}

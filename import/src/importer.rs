@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Walks a graph: values by name, rules by operator, refusals collected.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use skript_tensor::{ElementType, Tensor};
+
+use crate::call::Call;
+use crate::extent::Extent;
+use crate::operators;
+use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto};
+use crate::refusal::{Reason, Refusal, Ruled};
+use crate::statement::{Block, Statement};
+use crate::tensor;
+use crate::value::{Item, Value, ValueData};
+
+/// Bodies and functions within each other, at most.
+const DEEPEST: usize = 16;
+/// Nodes, with those of functions where they are used, at most.
+const MOST_NODES: usize = 1 << 20;
+
+/// The state of an import.
+#[derive(Debug, Default)]
+pub struct Importer {
+    pub folder: PathBuf,
+    pub values: Vec<Value>,
+    /// The statements of the block that is written.
+    pub statements: Vec<Statement>,
+    pub refusals: Vec<Refusal>,
+    /// Values by their names in the graphs, the innermost graph last.
+    scopes: Vec<HashMap<String, Option<Value>>>,
+    opsets: HashMap<String, i64>,
+    functions: HashMap<(String, String), Rc<FunctionProto>>,
+    depth: usize,
+    nodes: usize,
+    /// The first ONNX name of a value, by its number.
+    pub titles: HashMap<usize, String>,
+    /// Names that no node gives because their node was refused.
+    refused: BTreeSet<String>,
+}
+
+impl Importer {
+    pub fn new(
+        folder: PathBuf,
+        opsets: HashMap<String, i64>,
+        functions: Vec<FunctionProto>,
+    ) -> Importer {
+        let functions = functions.into_iter();
+        let functions = functions.map(|f| ((f.domain.clone(), f.name.clone()), Rc::new(f)));
+        Importer {
+            folder,
+            opsets,
+            functions: functions.collect(),
+            scopes: vec![HashMap::new()],
+            ..Importer::default()
+        }
+    }
+
+    /// A new value.
+    pub fn value(
+        &mut self,
+        onnx: &str,
+        element: ElementType,
+        shape: Vec<Extent>,
+        known: Option<Vec<Item>>,
+        tensor: Option<Rc<Tensor>>,
+    ) -> Value {
+        let id = self.values.len();
+        let onnx = onnx.to_owned();
+        let value = Rc::new(ValueData {
+            id,
+            onnx,
+            element,
+            shape,
+            known,
+            tensor,
+        });
+        self.values.push(value.clone());
+        value
+    }
+
+    /// Gives a value a name in the innermost graph.
+    pub fn bind(&mut self, name: &str, value: Option<Value>) {
+        if let Some(value) = &value
+            && self.depth == 0
+        {
+            self.titles
+                .entry(value.id)
+                .or_insert_with(|| name.to_owned());
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_owned(), value);
+        }
+    }
+
+    /// The value of this name.
+    pub fn find(&self, name: &str) -> Option<Value> {
+        let mut scopes = self.scopes.iter().rev();
+        scopes.find_map(|scope| scope.get(name)).cloned().flatten()
+    }
+
+    /// Adds a tensor of the file.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn tensor(&mut self, proto: &mut TensorProto) -> Result<Value, String> {
+        let tensor = tensor::read(proto, &self.folder)?;
+        let shape = tensor
+            .shape()
+            .iter()
+            .map(|d| i64::try_from(*d).map(Extent::from));
+        let shape = shape
+            .collect::<Result<_, _>>()
+            .map_err(|_| "its extents are too large")?;
+        let known = tensor::known(&tensor);
+        Ok(self.value(
+            &proto.name,
+            tensor.element(),
+            shape,
+            known,
+            Some(Rc::new(tensor)),
+        ))
+    }
+
+    pub fn refuse(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
+        let (node, operator, reason) = (node.to_owned(), operator.to_owned(), reason.into());
+        self.refusals.push(Refusal {
+            node,
+            operator,
+            reason,
+        });
+    }
+
+    /// Adds the initializers of a graph.
+    pub fn initializers(&mut self, tensors: &mut [TensorProto]) {
+        for proto in tensors {
+            let name = proto.name.clone();
+            match self.tensor(proto) {
+                Ok(value) => self.bind(&name, Some(value)),
+                Err(reason) => {
+                    self.refused.insert(name.clone());
+                    self.refuse(&name, "", reason);
+                }
+            }
+        }
+    }
+
+    /// Adds the statements of nodes, in an order in which each follows what it reads.
+    pub fn nodes(&mut self, nodes: Vec<NodeProto>) {
+        for node in nodes {
+            self.nodes += 1;
+            if self.nodes > MOST_NODES {
+                if self.nodes == MOST_NODES + 1 {
+                    self.refuse(
+                        "",
+                        "",
+                        format!("the model has more than {MOST_NODES} nodes"),
+                    );
+                }
+                return;
+            }
+            self.node(node);
+        }
+    }
+
+    fn node(&mut self, node: NodeProto) {
+        let name = match (node.name.as_str(), node.output.first()) {
+            ("", Some(output)) => output.clone(),
+            (name, _) => name.to_owned(),
+        };
+        let operator = match node.domain.as_str() {
+            "" | "ai.onnx" => node.op_type.clone(),
+            domain => format!("{domain}.{}", node.op_type),
+        };
+        let mut inputs = Vec::new();
+        for input in &node.input {
+            let value = self.find(input);
+            if value.is_none() && !input.is_empty() && !self.is_absent(input) {
+                // One reason for each chain of nodes: the first one.
+                if !self.refused.contains(input) {
+                    self.refuse(
+                        &name,
+                        &operator,
+                        format!("nothing before it gives its input `{input}`"),
+                    );
+                }
+                self.refused.extend(node.output.iter().cloned());
+                return;
+            }
+            inputs.push(value);
+        }
+        let outputs = node.output.clone();
+        match self.apply(node, inputs) {
+            Ok(results) => {
+                let results = results.into_iter().chain(std::iter::repeat(None));
+                for (output, result) in outputs.iter().zip(results) {
+                    match result {
+                        _ if output.is_empty() => {}
+                        Some(value) => self.bind(output, Some(value)),
+                        None => {
+                            self.refused.insert(output.clone());
+                            self.refuse(
+                                &name,
+                                &operator,
+                                format!("its output `{output}` is not supported"),
+                            );
+                        }
+                    }
+                }
+            }
+            Err(Reason(reason)) => {
+                self.refused.extend(outputs);
+                if !reason.is_empty() {
+                    self.refuse(&name, &operator, reason);
+                }
+            }
+        }
+    }
+
+    fn is_absent(&self, name: &str) -> bool {
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(name))
+            .is_some_and(Option::is_none)
+    }
+
+    fn apply(&mut self, node: NodeProto, inputs: Vec<Option<Value>>) -> Ruled<Vec<Option<Value>>> {
+        let domain = if node.domain == "ai.onnx" {
+            String::new()
+        } else {
+            node.domain.clone()
+        };
+        let key = (node.domain.clone(), node.op_type.clone());
+        if let Some(function) = self.functions.get(&key).cloned() {
+            return self.function(&function, &node, inputs);
+        }
+        let opset = self.opsets.get(&domain).copied().unwrap_or(1);
+        let Some(rule) = operators::find(&domain, &node.op_type) else {
+            return Err("the operator is not supported".into());
+        };
+        let mut call = Call {
+            importer: self,
+            node,
+            inputs,
+            results: Vec::new(),
+            opset,
+        };
+        rule(&mut call)?;
+        Ok(call.results)
+    }
+
+    /// Writes the nodes of a function where it is used.
+    fn function(
+        &mut self,
+        function: &FunctionProto,
+        node: &NodeProto,
+        inputs: Vec<Option<Value>>,
+    ) -> Ruled<Vec<Option<Value>>> {
+        self.deeper()?;
+        let mut scope = HashMap::new();
+        let inputs = inputs.into_iter().chain(std::iter::repeat(None));
+        for (name, value) in function.input.iter().zip(inputs) {
+            scope.insert(name.clone(), value);
+        }
+        let own: HashMap<String, i64> = function
+            .opset_import
+            .iter()
+            .map(|o| (o.domain.clone(), o.version))
+            .collect();
+        let outer_opsets = match own.is_empty() {
+            true => self.opsets.clone(),
+            false => std::mem::replace(&mut self.opsets, own),
+        };
+        let outer_scopes = std::mem::replace(&mut self.scopes, vec![scope]);
+        let mut given: Vec<AttributeProto> = node.attribute.clone();
+        for default in &function.attribute_proto {
+            if !given.iter().any(|a| a.name == default.name) {
+                given.push(default.clone());
+            }
+        }
+        let before = self.refusals.len();
+        let nodes = function.node.iter().cloned().map(|mut inner| {
+            resolve(&mut inner, &given);
+            if inner.name.is_empty() {
+                inner.name.clone_from(&node.name);
+            }
+            inner
+        });
+        self.nodes(nodes.collect());
+        let results = function.output.iter().map(|name| self.find(name)).collect();
+        self.scopes = outer_scopes;
+        self.opsets = outer_opsets;
+        self.depth -= 1;
+        match self.refusals.len() > before {
+            // They are reported already.
+            true => Err("".into()),
+            false => Ok(results),
+        }
+    }
+
+    fn deeper(&mut self) -> Ruled<()> {
+        if self.depth >= DEEPEST {
+            return Err(Reason(format!(
+                "functions and bodies are nested deeper than {DEEPEST}"
+            )));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// The statements of a body, whose inputs are these values.
+    ///
+    /// # Errors
+    /// The body is refused; an empty reason if its reasons are reported already.
+    pub fn body(&mut self, mut graph: GraphProto, inputs: Vec<(String, Value)>) -> Ruled<Block> {
+        self.deeper()?;
+        let outer = std::mem::take(&mut self.statements);
+        let scope = inputs
+            .into_iter()
+            .map(|(name, value)| (name, Some(value)))
+            .collect();
+        self.scopes.push(scope);
+        let before = self.refusals.len();
+        self.initializers(&mut graph.initializer);
+        self.nodes(graph.node);
+        let yields: Option<Vec<Value>> = graph.output.iter().map(|o| self.find(&o.name)).collect();
+        self.scopes.pop();
+        let statements = std::mem::replace(&mut self.statements, outer);
+        self.depth -= 1;
+        match yields {
+            _ if self.refusals.len() > before => Err("".into()),
+            None => Err("nothing gives an output of its body".into()),
+            Some(yields) => Ok(Block { statements, yields }),
+        }
+    }
+
+    /// The version of a domain's operators.
+    pub fn opset(&self, domain: &str) -> i64 {
+        self.opsets.get(domain).copied().unwrap_or(1)
+    }
+}
+
+/// Replaces references to attributes of the function by their values, in bodies of the node as well.
+fn resolve(node: &mut NodeProto, given: &[AttributeProto]) {
+    node.attribute.retain_mut(|attribute| {
+        if attribute.ref_attr_name.is_empty() {
+            for inner in attribute.g.iter_mut().flat_map(|g| &mut g.node) {
+                resolve(inner, given);
+            }
+            return true;
+        }
+        match given.iter().find(|a| a.name == attribute.ref_attr_name) {
+            Some(value) => {
+                let name = std::mem::take(&mut attribute.name);
+                *attribute = AttributeProto {
+                    name,
+                    ..value.clone()
+                };
+                true
+            }
+            None => false,
+        }
+    });
+}

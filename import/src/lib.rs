@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reads ONNX models and writes them as SkriptND.
+//!
+//! [`convert`] reads the file ([`proto`]), walks its graph with a rule for each operator ([`operators`]), computes shapes and
+//! small integer tensors meanwhile ([`evaluate`]), and writes the document ([`write`]). What is not supported is a
+//! [`Refusal`]; all of them are returned.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+mod call;
+mod convert;
+mod evaluate;
+mod extent;
+mod external;
+mod importer;
+mod library;
+mod names;
+pub mod operators;
+mod proto;
+mod refusal;
+mod statement;
+mod tensor;
+mod value;
+mod write;
+
+pub use convert::{ImportError, Imported, Options, convert};
+pub use refusal::Refusal;
+pub use write::{Port, Weight};

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Names of ONNX values as names of SkriptND.
+//!
+//! The rule: `_output_0` at the end is dropped, each run of other characters than letters, digits and `_` becomes `_`, `_`
+//! at both ends is dropped. A name that begins with a digit or is a word of the language gets a prefix. A name that is in
+//! use gets the first free suffix of `_2`, `_3`, ….
+
+use std::collections::{HashMap, HashSet};
+
+/// Words of the language, and names that a document reads more easily without.
+const RESERVED: &[&str] = &[
+    "optional", "operator", "import", "public", "unroll", "graph", "yield", "while", "false",
+    "elif", "else", "then", "with", "real", "bool", "true", "for", "inf", "int", "str", "if", "in",
+    "is", "do", "pi", "static", "dynamic", "layout", "math", "nn", "linalg", "image", "algo",
+    "onnx", "quant", "rand", "misc", "layer", "main",
+];
+
+/// The longest name; longer ones are cut.
+const LONGEST: usize = 96;
+
+/// The names in use.
+#[derive(Debug, Default)]
+pub struct Names {
+    used: HashSet<String>,
+    /// The next suffix to try for a name.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    /// A name that is not in use yet; `prefix` precedes names that begin with a digit.
+    pub fn fresh(&mut self, onnx: &str, prefix: &str) -> String {
+        let name = valid(onnx, prefix);
+        if self.used.insert(name.clone()) {
+            return name;
+        }
+        let next = self.next.entry(name.clone()).or_insert(2);
+        loop {
+            let other = format!("{name}_{next}");
+            *next += 1;
+            if self.used.insert(other.clone()) {
+                return other;
+            }
+        }
+    }
+}
+
+/// A valid name.
+fn valid(onnx: &str, prefix: &str) -> String {
+    let onnx = onnx.strip_suffix("_output_0").unwrap_or(onnx);
+    let mut name = String::new();
+    for c in onnx.chars() {
+        if name.len() >= LONGEST {
+            break;
+        }
+        match c.is_ascii_alphanumeric() {
+            true => name.push(c),
+            false if !name.ends_with('_') => name.push('_'),
+            false => {}
+        }
+    }
+    let name = name.trim_matches('_');
+    let digit = name.starts_with(|c: char| c.is_ascii_digit());
+    match name.is_empty() {
+        true => prefix.to_owned(),
+        false if digit || RESERVED.contains(&name) => format!("{prefix}_{name}"),
+        false => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_the_rule() {
+        let mut names = Names::default();
+        let mut of = |onnx: &str| names.fresh(onnx, "conv");
+        assert_eq!(
+            of("/layer1/layer1.0/conv1/Conv_output_0"),
+            "layer1_layer1_0_conv1_Conv"
+        );
+        assert_eq!(of("layer1.0.conv1.weight"), "layer1_0_conv1_weight");
+        assert_eq!(of("layer1:0:conv1:weight"), "layer1_0_conv1_weight_2");
+        assert_eq!(of("x"), "x");
+        assert_eq!(of("x"), "x_2");
+        assert_eq!(of("x_2"), "x_2_2");
+        assert_eq!(of("123"), "conv_123");
+        assert_eq!(of("if"), "conv_if");
+        assert_eq!(of("ß→"), "conv");
+        assert!(of(&"a".repeat(4000)).len() <= LONGEST);
+    }
+}

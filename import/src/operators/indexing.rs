@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Elements at positions that other tensors hold.
+
+use skript_tensor::ElementType;
+
+use super::{Operator, operator};
+use crate::call::{Call, axis};
+use crate::evaluate::moved;
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled};
+use crate::statement::{Argument, marked};
+use crate::value::{Item, Value};
+
+pub const OPERATORS: &[Operator] = &[
+    operator("Gather", "`layout.gather`, `onnx.gather`", gather),
+    operator("GatherElements", "`onnx.gather_elements`", gather_elements),
+    operator("GatherND", "`onnx.from_end`, `layout.gather_nd`", gather_nd),
+    operator("Scatter", "`onnx.scatter_elements`", scatter_elements),
+    operator(
+        "ScatterElements",
+        "`onnx.scatter_elements`, `onnx.scatter_elements_add`, …",
+        scatter_elements,
+    ),
+    operator(
+        "ScatterND",
+        "`onnx.scatter_nd`, `onnx.scatter_nd_add`, …",
+        scatter_nd,
+    ),
+    operator("OneHot", "`onnx.one_hot`", one_hot),
+    operator("Compress", "`layout.nonzero`, `layout.gather`", compress),
+    operator("NonZero", "`layout.nonzero`", non_zero),
+    operator("TopK", "`algo.top_k`", top_k),
+];
+
+/// Indices from 0 on, if they are known: negative ones count from the end.
+fn from_zero(c: &mut Call, indices: &Value, extent: &Extent) -> Ruled<Option<Value>> {
+    let Some(known) = &indices.known else {
+        return Ok(None);
+    };
+    let mut items = Vec::new();
+    for item in known {
+        let Item::Int(at) = item else {
+            return Err("the indices are not ints".into());
+        };
+        let at = match at.value() {
+            Some(v) if v < 0 => extent.plus(at).ok_or_else(crate::refusal::overflow)?,
+            _ => at.clone(),
+        };
+        if let (Some(a), Some(e)) = (at.value(), extent.value())
+            && !(0..e).contains(&a)
+        {
+            return Err(Reason(format!(
+                "the index {a} is outside of the extent {e}"
+            )));
+        }
+        items.push(Item::Int(at));
+    }
+    if items == *known {
+        return Ok(Some(indices.clone()));
+    }
+    Ok(Some(c.known(indices.element, indices.shape.clone(), items)))
+}
+
+fn gather(c: &mut Call) -> Ruled<()> {
+    let (x, indices) = (c.input(0)?, c.input(1)?);
+    let at = axis(c.int("axis", 0), x.rank())?;
+    let (before, rest) = x.shape.split_at_checked(at).unwrap_or((&x.shape, &[]));
+    let after = rest.get(1..).unwrap_or_default();
+    let shape = [before, &indices.shape, after].concat();
+    let known = from_zero(c, &indices, &x.extent(at))?;
+    if let Some(known) = &known
+        && let Some(numbers) = known.numbers()
+    {
+        let inner = crate::evaluate::static_shape(&known.shape).unwrap_or_default();
+        let items = moved(&x, &shape, |index| {
+            let middle = index.get(at..at + inner.len())?;
+            let offset = middle
+                .iter()
+                .zip(&inner)
+                .fold(0, |offset, (i, e)| offset * e + i);
+            let picked = usize::try_from(*numbers.get(offset)?).ok()?;
+            Some([index.get(..at)?, &[picked], index.get(at + inner.len()..)?].concat())
+        });
+        if let Some(items) = items {
+            let y = c.known(x.element, shape, items);
+            c.set(0, y);
+            return Ok(());
+        }
+    }
+    let (operator, indices) = match known {
+        Some(known) => ("layout.gather", known),
+        None => ("onnx.gather", indices),
+    };
+    let y = c.call(
+        operator,
+        &[("axis", at.to_string())],
+        &[(&x).into(), (&indices).into()],
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn gather_elements(c: &mut Call) -> Ruled<()> {
+    let (x, indices) = (c.input(0)?, c.input(1)?);
+    let at = axis(c.int("axis", 0), x.rank())?;
+    let attributes = [("axis", at.to_string())];
+    let shape = indices.shape.clone();
+    let y = c.call(
+        "onnx.gather_elements",
+        &attributes,
+        &[(&x).into(), (&indices).into()],
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+/// Index tuples whose negative items count from the end of the data's dimensions from `batch` on.
+fn tuples(c: &mut Call, x: &Value, indices: &Value, batch: usize) -> Ruled<(Value, usize)> {
+    let length = indices
+        .shape
+        .last()
+        .and_then(Extent::value)
+        .and_then(|n| usize::try_from(n).ok());
+    let length = length.filter(|n| batch + n <= x.rank());
+    let length = length.ok_or("the indices have no last dimension that fits the data")?;
+    let extents = x.shape.get(batch..batch + length).unwrap_or_default();
+    let extents: Vec<String> = extents.iter().map(marked).collect();
+    if indices.numbers().is_some_and(|n| n.iter().all(|i| *i >= 0)) {
+        return Ok((indices.clone(), length));
+    }
+    let attributes = [("extents", format!("[{}]", extents.join(", ")))];
+    Ok((c.map("onnx.from_end", &attributes, indices), length))
+}
+
+fn gather_nd(c: &mut Call) -> Ruled<()> {
+    let (x, indices) = (c.input(0)?, c.input(1)?);
+    let batch = usize::try_from(c.int("batch_dims", 0)).unwrap_or(usize::MAX);
+    if batch >= indices.rank() || batch > x.rank() {
+        return Err("batch_dims does not fit the rank of the indices".into());
+    }
+    let (indices, length) = tuples(c, &x, &indices, batch)?;
+    let outer = indices
+        .shape
+        .get(..indices.rank().saturating_sub(1))
+        .unwrap_or_default();
+    let shape = [outer, x.shape.get(batch + length..).unwrap_or_default()].concat();
+    let mut attributes = Vec::new();
+    if batch > 0 {
+        attributes.push(("batch_dims", batch.to_string()));
+    }
+    let y = c.call(
+        "layout.gather_nd",
+        &attributes,
+        &[(&x).into(), (&indices).into()],
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+/// The operator for a way to combine what is there with what is written.
+fn combined(c: &Call, plain: &str) -> Ruled<String> {
+    Ok(match c.string("reduction", "none").as_str() {
+        "none" => plain.to_owned(),
+        how @ ("add" | "mul" | "max" | "min") => format!("{plain}_{how}"),
+        other => return Err(Reason(format!("the reduction {other:?} is unknown"))),
+    })
+}
+
+fn scatter_elements(c: &mut Call) -> Ruled<()> {
+    let (x, indices, updates) = (c.input(0)?, c.input(1)?, c.input(2)?);
+    let at = axis(c.int("axis", 0), x.rank())?;
+    let operator = combined(c, "onnx.scatter_elements")?;
+    if operator != "onnx.scatter_elements" && x.is_bool() {
+        return Err("combining bools is not supported".into());
+    }
+    let arguments = [(&x).into(), (&indices).into(), (&updates).into()];
+    let y = c.call(
+        &operator,
+        &[("axis", at.to_string())],
+        &arguments,
+        (x.element, x.shape.clone()),
+    );
+    let y = if operator == "onnx.scatter_elements" {
+        y
+    } else {
+        c.wrapped(y)?
+    };
+    c.set(0, y);
+    Ok(())
+}
+
+fn scatter_nd(c: &mut Call) -> Ruled<()> {
+    let (x, indices, updates) = (c.input(0)?, c.input(1)?, c.input(2)?);
+    let operator = combined(c, "onnx.scatter_nd")?;
+    if operator != "onnx.scatter_nd" && x.is_bool() {
+        return Err("combining bools is not supported".into());
+    }
+    let (indices, _) = tuples(c, &x, &indices, 0)?;
+    let arguments = [(&x).into(), (&indices).into(), (&updates).into()];
+    let y = c.call(&operator, &[], &arguments, (x.element, x.shape.clone()));
+    let y = if operator == "onnx.scatter_nd" {
+        y
+    } else {
+        c.wrapped(y)?
+    };
+    c.set(0, y);
+    Ok(())
+}
+
+fn one_hot(c: &mut Call) -> Ruled<()> {
+    let (mut indices, values) = (c.input(0)?, c.input(2)?);
+    let depth = c.extents(1, "the depth").or_else(|_| {
+        let depth = c.reals(1, "the depth")?.first().copied();
+        let depth = depth.ok_or("the depth is missing")?;
+        #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+        let depth = depth as i64;
+        Ok::<_, Reason>(vec![Extent::from(depth)])
+    })?;
+    let depth = depth.first().cloned().ok_or("the depth is missing")?;
+    if indices.is_real() {
+        indices = c.call(
+            "layout.cast<int>",
+            &[],
+            &[(&indices).into()],
+            (ElementType::I64, indices.shape.clone()),
+        );
+    }
+    let at = axis(c.int("axis", -1), indices.rank() + 1)?;
+    let mut shape = indices.shape.clone();
+    shape.insert(at.min(shape.len()), depth.clone());
+    let attributes = [("axis", at.to_string()), ("depth", marked(&depth))];
+    let y = c.call(
+        "onnx.one_hot",
+        &attributes,
+        &[(&indices).into(), (&values).into()],
+        (values.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn compress(c: &mut Call) -> Ruled<()> {
+    let (mut x, condition) = (c.input(0)?, c.input(1)?);
+    let at = match c.has("axis") {
+        true => axis(c.int("axis", 0), x.rank())?,
+        false => {
+            let volume = crate::call::product(&x.shape)?;
+            x = super::movement::reshaped(c, &x, vec![volume]);
+            0
+        }
+    };
+    if let Some(flags) = condition.numbers() {
+        let kept = flags
+            .iter()
+            .zip(0..)
+            .filter(|(flag, _)| **flag != 0)
+            .map(|(_, i)| Extent::from(i));
+        let kept = kept.collect::<Vec<_>>();
+        let mut shape = x.shape.clone();
+        if let Some(extent) = shape.get_mut(at) {
+            *extent = Extent::from(i64::try_from(kept.len()).unwrap_or(0));
+        }
+        let indices = c.known_extents(kept);
+        let y = c.call(
+            "layout.gather",
+            &[("axis", at.to_string())],
+            &[(&x).into(), (&indices).into()],
+            (x.element, shape),
+        );
+        c.set(0, y);
+        return Ok(());
+    }
+    let id = c.next_id();
+    let found = c.call(
+        "layout.nonzero",
+        &[],
+        &[(&condition).into()],
+        (ElementType::I64, vec![Extent::from(1), Call::open(id, 1)]),
+    );
+    let id = c.next_id();
+    let indices = c.call(
+        "layout.reshape",
+        &[("shape", "[-1]".to_owned())],
+        &[(&found).into()],
+        (ElementType::I64, vec![Call::open(id, 0)]),
+    );
+    let mut shape = x.shape.clone();
+    if let Some(extent) = shape.get_mut(at) {
+        *extent = indices.extent(0);
+    }
+    let y = c.call(
+        "layout.gather",
+        &[("axis", at.to_string())],
+        &[(&x).into(), (&indices).into()],
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn non_zero(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let rank = Extent::from(i64::try_from(x.rank()).unwrap_or(0));
+    let id = c.next_id();
+    let y = c.call(
+        "layout.nonzero",
+        &[],
+        &[(&x).into()],
+        (ElementType::I64, vec![rank, Call::open(id, 1)]),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn top_k(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let k = match c.opset >= 10 {
+        true => c.extents(1, "k")?.first().cloned().ok_or("k is missing")?,
+        false => Extent::from(c.int("k", 0)),
+    };
+    let at = axis(c.int("axis", -1), x.rank())?;
+    let mut shape = x.shape.clone();
+    if let (Some(e), Some(n)) = (x.extent(at).value(), k.value())
+        && n > e
+    {
+        return Err(Reason(format!("k is {n}, and the extent is {e}")));
+    }
+    if let Some(extent) = shape.get_mut(at) {
+        *extent = k.clone();
+    }
+    let mut attributes = vec![("k", marked(&k)), ("axis", at.to_string())];
+    if !c.flag("largest", true) {
+        attributes.push(("largest", "false".to_owned()));
+    }
+    let types = vec![(x.element, shape.clone()), (ElementType::I64, shape)];
+    let arguments: [Argument; 1] = [(&x).into()];
+    for (at, result) in c
+        .calls("algo.top_k", &attributes, &arguments, types)
+        .into_iter()
+        .enumerate()
+    {
+        c.set(at, result);
+    }
+    Ok(())
+}

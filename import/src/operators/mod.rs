@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The rules: one for each operator, in files by group.
+
+mod attention;
+mod control;
+mod convolution;
+mod elementwise;
+mod indexing;
+mod integer;
+mod loss;
+mod movement;
+mod normalization;
+mod pooling;
+mod product;
+mod quantize;
+mod recurrent;
+mod reduction;
+mod resize;
+mod shape;
+mod slice;
+
+use crate::call::Call;
+use crate::evaluate;
+use crate::refusal::Ruled;
+
+/// How a node becomes statements.
+pub type Rule = fn(&mut Call) -> Ruled<()>;
+
+/// An operator with its rule.
+#[derive(Clone, Copy)]
+pub struct Operator {
+    /// The domain; empty for ONNX's own.
+    pub domain: &'static str,
+    pub name: &'static str,
+    /// What it becomes, for the documentation.
+    pub how: &'static str,
+    rule: Rule,
+}
+
+const fn operator(name: &'static str, how: &'static str, rule: Rule) -> Operator {
+    Operator {
+        domain: "",
+        name,
+        how,
+        rule,
+    }
+}
+
+const fn microsoft(name: &'static str, how: &'static str, rule: Rule) -> Operator {
+    Operator {
+        domain: "com.microsoft",
+        name,
+        how,
+        rule,
+    }
+}
+
+/// A group of operators.
+pub struct Group {
+    pub name: &'static str,
+    pub operators: &'static [Operator],
+}
+
+/// All groups.
+pub const GROUPS: &[Group] = &[
+    Group {
+        name: "Elementwise",
+        operators: elementwise::OPERATORS,
+    },
+    Group {
+        name: "Ints and bits",
+        operators: integer::OPERATORS,
+    },
+    Group {
+        name: "Reductions",
+        operators: reduction::OPERATORS,
+    },
+    Group {
+        name: "Shapes and constants",
+        operators: shape::OPERATORS,
+    },
+    Group {
+        name: "Movement",
+        operators: movement::OPERATORS,
+    },
+    Group {
+        name: "Slices and borders",
+        operators: slice::OPERATORS,
+    },
+    Group {
+        name: "Indexing",
+        operators: indexing::OPERATORS,
+    },
+    Group {
+        name: "Products",
+        operators: product::OPERATORS,
+    },
+    Group {
+        name: "Convolution",
+        operators: convolution::OPERATORS,
+    },
+    Group {
+        name: "Pooling",
+        operators: pooling::OPERATORS,
+    },
+    Group {
+        name: "Normalization",
+        operators: normalization::OPERATORS,
+    },
+    Group {
+        name: "Resizing",
+        operators: resize::OPERATORS,
+    },
+    Group {
+        name: "Attention",
+        operators: attention::OPERATORS,
+    },
+    Group {
+        name: "Recurrence",
+        operators: recurrent::OPERATORS,
+    },
+    Group {
+        name: "Quantization",
+        operators: quantize::OPERATORS,
+    },
+    Group {
+        name: "Losses",
+        operators: loss::OPERATORS,
+    },
+    Group {
+        name: "Control flow",
+        operators: control::OPERATORS,
+    },
+];
+
+/// The rule of an operator.
+pub(crate) fn find(domain: &str, name: &str) -> Option<impl Fn(&mut Call) -> Ruled<()> + use<>> {
+    let mut all = GROUPS.iter().flat_map(|g| g.operators);
+    let operator = all.find(|o| o.domain == domain && o.name == name)?;
+    let rule = operator.rule;
+    Some(move |call: &mut Call| {
+        if let Some(value) = evaluate::fold(call) {
+            call.set(0, value);
+            return Ok(());
+        }
+        rule(call)
+    })
+}
+
+/// The table of all operators, in Markdown.
+pub fn markdown() -> String {
+    let mut text = String::new();
+    for group in GROUPS {
+        text.push_str(&format!(
+            "\n## {}\n\n| operator | becomes |\n|---|---|\n",
+            group.name
+        ));
+        for operator in group.operators {
+            let name = match operator.domain {
+                "" => operator.name.to_owned(),
+                domain => format!("{domain}.{}", operator.name),
+            };
+            text.push_str(&format!("| {name} | {} |\n", operator.how));
+        }
+    }
+    text
+}

@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Elements that move as they are.
+
+use super::{Operator, operator};
+use crate::call::{Call, axes, axis, axis_list, broadcast, extent_list, list, product};
+use crate::evaluate::moved;
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled, overflow};
+use crate::statement::{Argument, marked};
+use crate::value::Value;
+
+pub const OPERATORS: &[Operator] = &[
+    operator("Reshape", "`layout.reshape`", reshape),
+    operator("Flatten", "`layout.reshape`", flatten),
+    operator("Squeeze", "`layout.squeeze`", squeeze),
+    operator("Unsqueeze", "`layout.unsqueeze`", unsqueeze),
+    operator("Transpose", "`layout.transpose`", transpose),
+    operator("Concat", "`layout.concat`", concat),
+    operator("Split", "`layout.split`", split),
+    operator("Expand", "`layout.broadcast`, `onnx.expand`", expand),
+    operator("Tile", "`layout.tile`", tile),
+    operator("DepthToSpace", "`layout.depth_to_space`", |c| {
+        blocks(c, true)
+    }),
+    operator("SpaceToDepth", "`layout.space_to_depth`", |c| {
+        blocks(c, false)
+    }),
+    operator("Trilu", "`onnx.trilu`", trilu),
+    operator(
+        "ReverseSequence",
+        "`onnx.reverse_sequence`",
+        reverse_sequence,
+    ),
+    operator("Dropout", "nothing", dropout),
+];
+
+/// The same elements in another shape.
+pub(super) fn reshaped(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
+    if shape == x.shape {
+        return x.clone();
+    }
+    if let Some(known) = &x.known {
+        return c.known(x.element, shape, known.clone());
+    }
+    // An extent that is a quotient is easier to read as what is left.
+    let texts: Vec<String> = shape.iter().map(marked).collect();
+    let quotients = texts.iter().filter(|t| t.contains('/')).count();
+    let text = match quotients {
+        1 => texts
+            .iter()
+            .map(|t| if t.contains('/') { "-1" } else { t.as_str() })
+            .collect::<Vec<_>>()
+            .join(", "),
+        _ => texts.join(", "),
+    };
+    c.call(
+        "layout.reshape",
+        &[("shape", format!("[{text}]"))],
+        &[x.into()],
+        (x.element, shape),
+    )
+}
+
+fn reshape(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let given = match c.opset >= 5 {
+        true => c.extents(1, "the shape")?,
+        false => c
+            .ints("shape")
+            .unwrap_or_default()
+            .into_iter()
+            .map(Extent::from)
+            .collect(),
+    };
+    let zero = c.flag("allowzero", false);
+    let mut shape: Vec<Extent> = Vec::new();
+    let mut open = None;
+    for (at, extent) in given.into_iter().enumerate() {
+        match extent.value() {
+            Some(0) if !zero => {
+                let copied = x.shape.get(at).cloned();
+                shape.push(copied.ok_or("a 0 in the shape is beyond the rank of the input")?);
+            }
+            Some(-1) if open.is_none() => {
+                open = Some(at);
+                shape.push(Extent::from(1));
+            }
+            Some(d) if d < 0 => return Err(Reason(format!("the extent {d} is negative"))),
+            _ => shape.push(extent),
+        }
+    }
+    let volume = product(&x.shape)?;
+    let others = product(&shape)?;
+    if let Some(at) = open {
+        let rest = match (volume.value(), others.value()) {
+            (_, Some(0)) => Some(Extent::from(0)),
+            (Some(v), Some(o)) if v % o != 0 => None,
+            _ => volume.over(&others),
+        };
+        let rest = rest
+            .ok_or_else(|| Reason("the number of elements does not match the shape".to_owned()))?;
+        if let Some(extent) = shape.get_mut(at) {
+            *extent = rest;
+        }
+    } else if let (Some(v), Some(o)) = (volume.value(), others.value())
+        && v != o
+    {
+        return Err(Reason(format!("the input has {v} elements, the shape {o}")));
+    }
+    let y = reshaped(c, &x, shape);
+    c.set(0, y);
+    Ok(())
+}
+
+fn flatten(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let given = c.int("axis", 1);
+    let rank = i64::try_from(x.rank()).unwrap_or(0);
+    let at = match given {
+        at if at == rank => x.rank(),
+        at => axis(at, x.rank().max(1))?,
+    };
+    let (before, after) = x.shape.split_at_checked(at).unwrap_or((&x.shape, &[]));
+    let shape = vec![product(before)?, product(after)?];
+    let y = reshaped(c, &x, shape);
+    c.set(0, y);
+    Ok(())
+}
+
+/// Axes: an attribute before opset 13, from then on an input.
+fn given_axes(c: &Call) -> Ruled<Option<Vec<i64>>> {
+    match c.opset >= 13 {
+        true if c.optional(1).is_some() => c.numbers(1, "the axes").map(Some),
+        true => Ok(None),
+        false => Ok(c.ints("axes")),
+    }
+}
+
+fn squeeze(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let removed = match given_axes(c)? {
+        Some(given) => axes(&given, x.rank())?,
+        None => {
+            if x.shape.iter().any(|e| e.value().is_none()) {
+                return Err("which dimensions are 1 must be known at import".into());
+            }
+            (0..x.rank()).filter(|a| x.extent(*a).is(1)).collect()
+        }
+    };
+    if removed
+        .iter()
+        .any(|a| x.extent(*a).value().is_some_and(|e| e != 1))
+    {
+        return Err("a dimension that is removed does not have the extent 1".into());
+    }
+    let shape = super::reduction::reduced_shape(&x.shape, &removed, false);
+    let y = match &x.known {
+        _ if removed.is_empty() => x,
+        Some(known) => {
+            let known = known.clone();
+            c.known(x.element, shape, known)
+        }
+        None => c.call(
+            "layout.squeeze",
+            &[("axes", axis_list(&removed))],
+            &[(&x).into()],
+            (x.element, shape),
+        ),
+    };
+    c.set(0, y);
+    Ok(())
+}
+
+/// The tensor with dimensions of extent 1 that become these axes of the result.
+pub(super) fn unsqueezed(c: &mut Call, x: &Value, added: &[usize]) -> Value {
+    let mut shape = x.shape.clone();
+    for at in added {
+        shape.insert((*at).min(shape.len()), Extent::from(1));
+    }
+    if added.is_empty() {
+        return x.clone();
+    }
+    match &x.known {
+        Some(known) => c.known(x.element, shape, known.clone()),
+        None => c.call(
+            "layout.unsqueeze",
+            &[("axes", axis_list(added))],
+            &[x.into()],
+            (x.element, shape),
+        ),
+    }
+}
+
+fn unsqueeze(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let given = given_axes(c)?.ok_or("the axes are missing")?;
+    let added = axes(&given, x.rank().saturating_add(given.len()))?;
+    let y = unsqueezed(c, &x, &added);
+    c.set(0, y);
+    Ok(())
+}
+
+/// The tensor with dimension `perm[i]` as dimension i.
+pub(super) fn transposed(c: &mut Call, x: &Value, perm: &[usize]) -> Value {
+    let shape: Vec<Extent> = perm.iter().map(|p| x.extent(*p)).collect();
+    if perm.iter().enumerate().all(|(at, p)| at == *p) {
+        return x.clone();
+    }
+    let items = moved(x, &shape, |index| {
+        let mut source = vec![0; index.len()];
+        for (i, p) in index.iter().zip(perm) {
+            *source.get_mut(*p)? = *i;
+        }
+        Some(source)
+    });
+    match items {
+        Some(items) => c.known(x.element, shape, items),
+        None => c.call(
+            "layout.transpose",
+            &[("perm", axis_list(perm))],
+            &[x.into()],
+            (x.element, shape),
+        ),
+    }
+}
+
+fn transpose(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let perm = match c.ints("perm") {
+        Some(given) => given
+            .iter()
+            .map(|p| axis(*p, x.rank()))
+            .collect::<Ruled<Vec<_>>>()?,
+        None => (0..x.rank()).rev().collect(),
+    };
+    let mut sorted = perm.clone();
+    sorted.sort_unstable();
+    if !sorted.into_iter().eq(0..x.rank()) {
+        return Err("the permutation does not have each axis once".into());
+    }
+    let y = transposed(c, &x, &perm);
+    c.set(0, y);
+    Ok(())
+}
+
+/// Tensors joined along an axis.
+pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value> {
+    let first = parts.first().cloned().ok_or("there is nothing to join")?;
+    if parts.len() == 1 {
+        return Ok(first);
+    }
+    let mut shape = first.shape.clone();
+    let mut sum = Extent::from(0);
+    for part in &parts {
+        if part.rank() != first.rank() {
+            return Err("the ranks of the inputs differ".into());
+        }
+        sum = sum.plus(&part.extent(at)).ok_or_else(overflow)?;
+        // Static extents are better known than dynamic ones.
+        for (axis, extent) in shape.iter_mut().enumerate() {
+            let other = part.extent(axis);
+            if axis != at && extent.value().is_none() && other.value().is_some() {
+                *extent = other;
+            }
+        }
+    }
+    if let Some(extent) = shape.get_mut(at) {
+        *extent = sum;
+    }
+    let known: Option<Vec<_>> = parts.iter().map(|p| p.known.clone()).collect();
+    if let Some(known) = known
+        && first.rank() == 1
+    {
+        return Ok(c.known(first.element, shape, known.concat()));
+    }
+    Ok(c.call(
+        "layout.concat",
+        &[("axis", at.to_string())],
+        &[Argument::Pack(parts)],
+        (first.element, shape),
+    ))
+}
+
+fn concat(c: &mut Call) -> Ruled<()> {
+    let parts = (0..c.inputs.len())
+        .map(|at| c.input(at))
+        .collect::<Ruled<Vec<_>>>()?;
+    let rank = parts.first().map_or(0, |p| p.rank());
+    let at = axis(c.int("axis", 1), rank)?;
+    let y = joined(c, parts, at)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// Parts of these extents along an axis.
+pub(super) fn parts(c: &mut Call, x: &Value, at: usize, sizes: &[Extent]) -> Vec<Value> {
+    let types = sizes.iter().map(|size| {
+        let mut shape = x.shape.clone();
+        if let Some(extent) = shape.get_mut(at) {
+            *extent = size.clone();
+        }
+        (x.element, shape)
+    });
+    let types = types.collect();
+    let equal = sizes.iter().all(|s| Some(s) == sizes.first());
+    let how = match equal {
+        true => ("count", sizes.len().to_string()),
+        false => ("sizes", extent_list(sizes)),
+    };
+    c.unpacked(
+        "layout.split",
+        &[("axis", at.to_string()), how],
+        &[x.into()],
+        types,
+    )
+}
+
+fn split(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let at = axis(c.int("axis", 0), x.rank())?;
+    let given = match c.opset >= 13 {
+        true if c.optional(1).is_some() => Some(c.extents(1, "the extents of the parts")?),
+        true => None,
+        false => c
+            .ints("split")
+            .map(|s| s.into_iter().map(Extent::from).collect()),
+    };
+    let count = i64::try_from(c.node.output.len()).unwrap_or(0);
+    let sizes = match given {
+        Some(sizes) => sizes,
+        None => {
+            let whole = x.extent(at);
+            match whole.value() {
+                Some(extent) => {
+                    let size = extent / count + i64::from(extent % count != 0);
+                    let last = extent.saturating_sub(size.saturating_mul(count - 1));
+                    if last < 0 {
+                        return Err("there are more parts than elements".into());
+                    }
+                    let mut sizes = vec![Extent::from(size); c.node.output.len()];
+                    if let Some(s) = sizes.last_mut() {
+                        *s = Extent::from(last);
+                    }
+                    sizes
+                }
+                None => vec![
+                    whole.over(&Extent::from(count)).ok_or_else(overflow)?;
+                    c.node.output.len()
+                ],
+            }
+        }
+    };
+    if sizes.len() != c.node.output.len() {
+        return Err("the number of extents is not that of the outputs".into());
+    }
+    if x.known.is_some() && x.rank() == 1 && sizes.iter().all(|s| s.value().is_some()) {
+        let mut begin = 0;
+        for (output, size) in sizes.into_iter().enumerate() {
+            let n = usize::try_from(size.value().unwrap_or(0)).unwrap_or(0);
+            let end = begin + n;
+            let known = x.known.as_ref().and_then(|k| k.get(begin..end));
+            let known = known
+                .ok_or("the extents of the parts are too large")?
+                .to_vec();
+            let part = c.known(x.element, vec![size], known);
+            c.set(output, part);
+            begin = end;
+        }
+        return Ok(());
+    }
+    for (output, part) in parts(c, &x, at, &sizes).into_iter().enumerate() {
+        c.set(output, part);
+    }
+    Ok(())
+}
+
+/// The tensor repeated to a shape.
+pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
+    if shape == x.shape {
+        return x.clone();
+    }
+    let skipped = shape.len().saturating_sub(x.rank());
+    let from = x.shape.clone();
+    let items = moved(x, &shape, |index| {
+        let index = index.get(skipped..)?.iter().zip(&from);
+        Some(
+            index
+                .map(|(i, extent)| if extent.is(1) { 0 } else { *i })
+                .collect(),
+        )
+    });
+    if let Some(items) = items {
+        return c.known(x.element, shape, items);
+    }
+    let fits = skipped == 0 && !shape.iter().any(|e| e.is(0));
+    let operator = if fits {
+        "layout.broadcast"
+    } else {
+        "onnx.expand"
+    };
+    c.call(
+        operator,
+        &[("shape", extent_list(&shape))],
+        &[x.into()],
+        (x.element, shape),
+    )
+}
+
+fn expand(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let target = c.extents(1, "the shape")?;
+    let shape = broadcast(&x.shape, &target)?;
+    let y = expanded(c, &x, shape);
+    c.set(0, y);
+    Ok(())
+}
+
+fn tile(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let repeats = c.extents(1, "the numbers of repetitions")?;
+    if repeats.len() != x.rank() {
+        return Err("the number of repetitions is not that of the dimensions".into());
+    }
+    if repeats.iter().any(|r| r.value().is_some_and(|r| r < 1)) {
+        return Err("a repetition of zero times is not supported".into());
+    }
+    if repeats.iter().all(|r| r.is(1)) {
+        c.set(0, x);
+        return Ok(());
+    }
+    let shape = x
+        .shape
+        .iter()
+        .zip(&repeats)
+        .map(|(e, r)| e.times(r).ok_or_else(overflow));
+    let shape = shape.collect::<Ruled<Vec<_>>>()?;
+    let y = c.call(
+        "layout.tile",
+        &[("repeats", extent_list(&repeats))],
+        &[(&x).into()],
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn blocks(c: &mut Call, to_space: bool) -> Ruled<()> {
+    let x = c.input(0)?;
+    let [n, d, h, w] = x.shape.as_slice() else {
+        return Err("the input does not have four dimensions".into());
+    };
+    let size = c.int("blocksize", 1);
+    let block = Extent::from(size);
+    let area = block.times(&block).ok_or_else(overflow)?;
+    let times = |a: &Extent, b: &Extent| a.times(b).ok_or_else(overflow);
+    let over = |a: &Extent, b: &Extent| a.over(b).ok_or_else(overflow);
+    let sizes = ("block_size", list(&[size, size]));
+    let y = if to_space {
+        let shape = vec![
+            n.clone(),
+            over(d, &area)?,
+            times(h, &block)?,
+            times(w, &block)?,
+        ];
+        let mut attributes = vec![sizes];
+        match c.string("mode", "DCR").as_str() {
+            "DCR" => {}
+            "CRD" => attributes.push(("blocks_first", "false".to_owned())),
+            other => return Err(Reason(format!("the mode {other:?} is unknown"))),
+        }
+        c.call(
+            "layout.depth_to_space",
+            &attributes,
+            &[(&x).into()],
+            (x.element, shape),
+        )
+    } else {
+        let shape = vec![
+            n.clone(),
+            times(d, &area)?,
+            over(h, &block)?,
+            over(w, &block)?,
+        ];
+        let mut attributes = vec![sizes];
+        match c.string("mode", "DCR").as_str() {
+            "DCR" => {}
+            "CRD" => attributes.push(("blocks_first", "false".to_owned())),
+            other => return Err(Reason(format!("the mode {other:?} is unknown"))),
+        }
+        c.call(
+            "layout.space_to_depth",
+            &attributes,
+            &[(&x).into()],
+            (x.element, shape),
+        )
+    };
+    c.set(0, y);
+    Ok(())
+}
+
+fn trilu(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let diagonal = match c.optional(1) {
+        Some(_) => c.numbers(1, "the diagonal")?.first().copied().unwrap_or(0),
+        None => 0,
+    };
+    let diagonal = diagonal.clamp(-(1 << 40), 1 << 40);
+    let mut attributes = vec![("upper", c.flag("upper", true).to_string())];
+    if diagonal != 0 {
+        attributes.push(("diagonal", diagonal.to_string()));
+    }
+    let y = c.map("onnx.trilu", &attributes, &x);
+    c.set(0, y);
+    Ok(())
+}
+
+fn reverse_sequence(c: &mut Call) -> Ruled<()> {
+    let (x, lengths) = (c.input(0)?, c.input(1)?);
+    let batch = axis(c.int("batch_axis", 1), x.rank())?;
+    let time = axis(c.int("time_axis", 0), x.rank())?;
+    let attributes = [("batch", batch.to_string()), ("time", time.to_string())];
+    let arguments = [(&x).into(), (&lengths).into()];
+    let y = c.call(
+        "onnx.reverse_sequence",
+        &attributes,
+        &arguments,
+        (x.element, x.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+/// What inference does: nothing, unless the node trains.
+fn dropout(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let ratio = c
+        .optional(1)
+        .and_then(|r| r.reals())
+        .and_then(|r| r.first().copied());
+    let training = match c.optional(2) {
+        Some(_) => c
+            .numbers(2, "whether it trains")?
+            .first()
+            .is_some_and(|t| *t != 0),
+        None => false,
+    };
+    if training && ratio != Some(0.0) {
+        return Err("training is not supported: the values would be random".into());
+    }
+    if c.wants(1) {
+        let attributes = [
+            ("shape", extent_list(&x.shape)),
+            ("value", "true".to_owned()),
+        ];
+        let mask = c.call(
+            "onnx.fill",
+            &attributes,
+            &[],
+            (skript_tensor::ElementType::Bool, x.shape.clone()),
+        );
+        c.set(1, mask);
+    }
+    c.set(0, x);
+    Ok(())
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Normalization, and softmax.
+
+use super::{Operator, microsoft, operator};
+use crate::call::{Call, axis, axis_list, float_text};
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled};
+
+pub const OPERATORS: &[Operator] = &[
+    operator("BatchNormalization", "`nn.batch_norm`", batch_norm),
+    operator(
+        "InstanceNormalization",
+        "`nn.mean_variance_norm`",
+        instance_norm,
+    ),
+    operator("LayerNormalization", "`onnx.layer_norm`", layer_norm),
+    operator("RMSNormalization", "`onnx.rms_norm`", rms_norm),
+    operator("GroupNormalization", "`onnx.group_norm`", group_norm),
+    operator("LpNormalization", "`onnx.lp_normalize`", lp_norm),
+    operator("LRN", "`nn.local_response_norm`", local_response_norm),
+    operator(
+        "MeanVarianceNormalization",
+        "`onnx.mean_variance_normalize`",
+        mean_variance,
+    ),
+    operator("Softmax", "`nn.softmax`", |c| softmax(c, "nn.softmax")),
+    operator("LogSoftmax", "`onnx.log_softmax`", |c| {
+        softmax(c, "onnx.log_softmax")
+    }),
+    operator("Hardmax", "`onnx.hardmax`", hardmax),
+    microsoft(
+        "SkipLayerNormalization",
+        "`math.add`, `onnx.layer_norm`",
+        skip_layer_norm,
+    ),
+    operator("SimplifiedLayerNormalization", "`onnx.rms_norm`", rms_norm),
+    microsoft(
+        "SkipSimplifiedLayerNormalization",
+        "`math.add`, `onnx.rms_norm`",
+        skip_rms_norm,
+    ),
+];
+
+fn epsilon(c: &Call) -> (&'static str, String) {
+    ("epsilon", float_text(c.float("epsilon", 1e-5)))
+}
+
+fn batch_norm(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let (scale, bias, mean, variance) = (c.input(1)?, c.input(2)?, c.input(3)?, c.input(4)?);
+    if c.flag("training_mode", false) {
+        return Err("training is not supported".into());
+    }
+    if (1..c.node.output.len()).any(|at| c.wants(at)) {
+        return Err("outputs of training are not supported".into());
+    }
+    if c.opset < 9 && !c.flag("spatial", true) {
+        return Err("spatial=0 is not supported".into());
+    }
+    let arguments = [
+        (&x).into(),
+        (&mean).into(),
+        (&variance).into(),
+        (&bias).into(),
+        (&scale).into(),
+    ];
+    let epsilon = [epsilon(c)];
+    let y = c.call(
+        "nn.batch_norm",
+        &epsilon,
+        &arguments,
+        (x.element, x.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn instance_norm(c: &mut Call) -> Ruled<()> {
+    let (x, scale, bias) = (c.real(0)?, c.input(1)?, c.input(2)?);
+    if x.rank() < 3 {
+        return Err("the input has no spatial dimensions".into());
+    }
+    let epsilon = [epsilon(c)];
+    let arguments = [(&x).into(), (&bias).into(), (&scale).into()];
+    let y = c.call(
+        "nn.mean_variance_norm",
+        &epsilon,
+        &arguments,
+        (x.element, x.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn last_axes(c: &Call, rank: usize) -> Ruled<Vec<usize>> {
+    let first = axis(c.int("axis", -1), rank)?;
+    Ok((first..rank).collect())
+}
+
+fn layer_norm(c: &mut Call) -> Ruled<()> {
+    let (x, scale, bias) = (c.real(0)?, c.input(1)?, c.optional(2));
+    let axes = last_axes(c, x.rank())?;
+    let attributes = [("axes", axis_list(&axes)), epsilon(c)];
+    let whole = (x.element, x.shape.clone());
+    let arguments = [(&x).into(), (&scale).into(), bias.as_ref().into()];
+    let y = c.call("onnx.layer_norm", &attributes, &arguments, whole);
+    if c.wants(1) || c.wants(2) {
+        let reduced = (
+            x.element,
+            super::reduction::reduced_shape(&x.shape, &axes, true),
+        );
+        let parts = c.calls(
+            "onnx.layer_statistics",
+            &attributes,
+            &[(&x).into()],
+            vec![reduced.clone(), reduced],
+        );
+        for (at, part) in parts.into_iter().enumerate() {
+            c.set(at + 1, part);
+        }
+    }
+    c.set(0, y);
+    Ok(())
+}
+
+fn rms_norm(c: &mut Call) -> Ruled<()> {
+    let (x, scale) = (c.real(0)?, c.input(1)?);
+    let axes = last_axes(c, x.rank())?;
+    let attributes = [("axes", axis_list(&axes)), epsilon(c)];
+    let arguments = [(&x).into(), (&scale).into()];
+    let y = c.call(
+        "onnx.rms_norm",
+        &attributes,
+        &arguments,
+        (x.element, x.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+/// The sum of the input, the skipped one and the bias.
+fn skipped(c: &mut Call, bias_at: usize) -> Ruled<crate::value::Value> {
+    let (x, skip) = (c.real(0)?, c.real(1)?);
+    let mut sum = c.binary("math.add", &x, &skip)?;
+    if let Some(bias) = c.optional(bias_at) {
+        sum = c.binary("math.add", &sum, &bias)?;
+    }
+    if c.wants(1) || c.wants(2) {
+        return Err("its outputs for training are not supported".into());
+    }
+    if c.wants(3) {
+        c.set(3, sum.clone());
+    }
+    Ok(sum)
+}
+
+fn skip_layer_norm(c: &mut Call) -> Ruled<()> {
+    let sum = skipped(c, 4)?;
+    let (scale, bias) = (c.input(2)?, c.optional(3));
+    let attributes = [
+        ("axes", axis_list(&[sum.rank().saturating_sub(1)])),
+        ("epsilon", float_text(c.float("epsilon", 1e-12))),
+    ];
+    let arguments = [(&sum).into(), (&scale).into(), bias.as_ref().into()];
+    let y = c.call(
+        "onnx.layer_norm",
+        &attributes,
+        &arguments,
+        (sum.element, sum.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn skip_rms_norm(c: &mut Call) -> Ruled<()> {
+    let sum = skipped(c, 3)?;
+    let scale = c.input(2)?;
+    let attributes = [
+        ("axes", axis_list(&[sum.rank().saturating_sub(1)])),
+        ("epsilon", float_text(c.float("epsilon", 1e-12))),
+    ];
+    let y = c.call(
+        "onnx.rms_norm",
+        &attributes,
+        &[(&sum).into(), (&scale).into()],
+        (sum.element, sum.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn group_norm(c: &mut Call) -> Ruled<()> {
+    let (x, scale, bias) = (c.real(0)?, c.input(1)?, c.input(2)?);
+    if x.rank() < 3 {
+        return Err("the input has no spatial dimensions".into());
+    }
+    let groups = c.int("num_groups", 1);
+    let channels = x
+        .extent(1)
+        .value()
+        .filter(|n| groups > 0 && n % groups == 0);
+    let channels = channels.ok_or("the channels are not a multiple of the groups")?;
+    // Opset 18 has parameters by group.
+    let by_group = scale.extent(0).is(groups) && groups != channels;
+    let attributes = [
+        ("groups", groups.to_string()),
+        ("by_group", by_group.to_string()),
+        epsilon(c),
+    ];
+    let arguments = [(&x).into(), (&scale).into(), (&bias).into()];
+    let y = c.call(
+        "onnx.group_norm",
+        &attributes,
+        &arguments,
+        (x.element, x.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn lp_norm(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let at = axis(c.int("axis", -1), x.rank())?;
+    let p = c.int("p", 2);
+    if p != 1 && p != 2 {
+        return Err(Reason(format!("p={p} is not supported")));
+    }
+    let attributes = [("axis", at.to_string()), ("p", p.to_string())];
+    let y = c.map("onnx.lp_normalize", &attributes, &x);
+    c.set(0, y);
+    Ok(())
+}
+
+fn local_response_norm(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let attributes = [
+        ("size", format!("[{}]", c.int("size", 1))),
+        ("alpha", float_text(c.float("alpha", 1e-4))),
+        ("beta", float_text(c.float("beta", 0.75))),
+        ("bias", float_text(c.float("bias", 1.0))),
+    ];
+    let y = c.map("nn.local_response_norm", &attributes, &x);
+    c.set(0, y);
+    Ok(())
+}
+
+fn mean_variance(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let given = c.ints("axes").unwrap_or_else(|| vec![0, 2, 3]);
+    let axes = crate::call::axes(&given, x.rank())?;
+    let y = c.map(
+        "onnx.mean_variance_normalize",
+        &[("axes", axis_list(&axes))],
+        &x,
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+/// From opset 13 on along one axis, before along all axes from one on.
+fn softmax_axes(c: &Call, rank: usize) -> Ruled<Vec<usize>> {
+    if c.opset >= 13 {
+        return Ok(vec![axis(c.int("axis", -1), rank)?]);
+    }
+    let first = axis(c.int("axis", 1), rank)?;
+    Ok((first..rank).collect())
+}
+
+fn softmax(c: &mut Call, operator: &str) -> Ruled<()> {
+    let x = c.real(0)?;
+    let axes = softmax_axes(c, x.rank())?;
+    let y = c.map(operator, &[("axes", axis_list(&axes))], &x);
+    c.set(0, y);
+    Ok(())
+}
+
+fn hardmax(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let axes = softmax_axes(c, x.rank())?;
+    let [at] = axes.as_slice() else {
+        return Err(
+            "the operator of opset 12 and before is supported along the last axis only".into(),
+        );
+    };
+    let _ = Extent::from(0);
+    let y = c.map("onnx.hardmax", &[("axis", at.to_string())], &x);
+    c.set(0, y);
+    Ok(())
+}

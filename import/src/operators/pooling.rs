@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Pooling by windows, and of whole maps.
+
+use super::convolution::{Window, spatial, window};
+use super::{Operator, operator};
+use crate::call::{Call, float_text, list};
+use crate::refusal::Ruled;
+
+pub const OPERATORS: &[Operator] = &[
+    operator("MaxPool", "`nn.max_pool`, `onnx.max_pool`", max_pool),
+    operator("AveragePool", "`nn.avg_pool`", average_pool),
+    operator("LpPool", "`nn.lp_pool`", lp_pool),
+    operator("GlobalAveragePool", "`math.mean_reduce`", |c| {
+        global(c, "math.mean_reduce")
+    }),
+    operator("GlobalMaxPool", "`math.max_reduce`", |c| {
+        global(c, "math.max_reduce")
+    }),
+    operator("GlobalLpPool", "`math.lp_reduce`", global_lp),
+];
+
+fn pooled(
+    c: &mut Call,
+    operator: &str,
+    window: Window,
+    more: Vec<(&'static str, String)>,
+) -> Ruled<()> {
+    let x = c.input(0)?;
+    let mut attributes = vec![("size", list(&window.size))];
+    attributes.extend(window.attributes());
+    attributes.extend(more);
+    let mut shape = vec![x.extent(0), x.extent(1)];
+    shape.extend(window.extents);
+    let y = c.call(operator, &attributes, &[(&x).into()], (x.element, shape));
+    c.set(0, y);
+    Ok(())
+}
+
+fn checked(window: Window) -> Ruled<Window> {
+    match window.padding.iter().all(|p| *p >= 0) {
+        true => Ok(window),
+        false => Err("negative padding is not supported".into()),
+    }
+}
+
+fn max_pool(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let window = checked(window(c, spatial(&x)?, None, c.flag("ceil_mode", false))?)?;
+    if c.wants(1) {
+        let mut attributes = vec![("size", list(&window.size))];
+        attributes.extend(window.attributes());
+        if !attributes.iter().any(|(name, _)| *name == "stride") {
+            attributes.push(("stride", list(&window.stride)));
+        }
+        if !attributes.iter().any(|(name, _)| *name == "dilation") {
+            attributes.push(("dilation", list(&window.dilation)));
+        }
+        if c.int("storage_order", 0) != 0 {
+            attributes.push(("columns_first", "true".to_owned()));
+        }
+        let mut shape = vec![x.extent(0), x.extent(1)];
+        shape.extend(window.extents);
+        let types = vec![
+            (x.element, shape.clone()),
+            (skript_tensor::ElementType::I64, shape),
+        ];
+        for (at, result) in c
+            .calls("onnx.max_pool_indices", &attributes, &[(&x).into()], types)
+            .into_iter()
+            .enumerate()
+        {
+            c.set(at, result);
+        }
+        return Ok(());
+    }
+    match x.is_real() {
+        true => pooled(c, "nn.max_pool", window, Vec::new()),
+        false => {
+            c.no_u64()?;
+            let mut more = Vec::new();
+            for (name, values) in [("stride", &window.stride), ("dilation", &window.dilation)] {
+                if values.iter().all(|v| *v == 1) {
+                    more.push((name, list(values)));
+                }
+            }
+            pooled(c, "onnx.max_pool_ints", window, more)
+        }
+    }
+}
+
+fn average_pool(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let window = checked(window(c, spatial(&x)?, None, c.flag("ceil_mode", false))?)?;
+    let include = c.flag("count_include_pad", false);
+    let padded = window.padding.iter().any(|p| *p != 0);
+    let overhang = window.overhang.iter().any(|o| *o != 0);
+    if include && overhang {
+        return Err("ceil_mode with count_include_pad is not supported here".into());
+    }
+    let more = match include || (!padded && !overhang) {
+        true => vec![("ignore_border", "false".to_owned())],
+        false => Vec::new(),
+    };
+    pooled(c, "nn.avg_pool", window, more)
+}
+
+fn lp_pool(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let window = checked(window(c, spatial(&x)?, None, c.flag("ceil_mode", false))?)?;
+    let p = float_text(order(c));
+    pooled(c, "nn.lp_pool", window, vec![("p", p)])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "orders are small")]
+fn order(c: &Call) -> f32 {
+    c.int("p", 2) as f32
+}
+
+fn global(c: &mut Call, operator: &str) -> Ruled<()> {
+    let x = c.real(0)?;
+    spatial(&x)?;
+    let axes: Vec<usize> = (2..x.rank()).collect();
+    let y = super::reduction::over(c, &x, &axes, true, operator);
+    c.set(0, y);
+    Ok(())
+}
+
+fn global_lp(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    spatial(&x)?;
+    let axes: Vec<usize> = (2..x.rank()).collect();
+    let shape = super::reduction::reduced_shape(&x.shape, &axes, true);
+    let attributes = [
+        ("axes", crate::call::axis_list(&axes)),
+        ("p", float_text(order(c))),
+    ];
+    let y = c.call(
+        "math.lp_reduce",
+        &attributes,
+        &[(&x).into()],
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Products of matrices and tensors.
+
+use skript_tensor::ElementType;
+
+use super::movement::{reshaped, transposed, unsqueezed};
+use super::{Operator, microsoft, operator};
+use crate::call::{Call, broadcast};
+use crate::extent::Extent;
+use crate::refusal::Ruled;
+use crate::value::Value;
+
+pub const OPERATORS: &[Operator] = &[
+    operator("MatMul", "`linalg.matmul`, `onnx.matmul_ints`", matmul),
+    operator("Gemm", "`nn.linear`, `linalg.matmul`", gemm),
+    operator("MatMulInteger", "`onnx.matmul_ints`", matmul_integer),
+    operator("Einsum", "`layout.transpose`, `linalg.matmul`", einsum),
+    microsoft("FusedMatMul", "`linalg.matmul`", fused_matmul),
+];
+
+/// The product of two tensors, as numpy multiplies.
+pub(super) fn product(
+    c: &mut Call,
+    a: &Value,
+    b: &Value,
+    operator: &str,
+    element: ElementType,
+) -> Ruled<Value> {
+    product_of(c, a, b, (false, false), operator, element)
+}
+
+fn product_of(
+    c: &mut Call,
+    a: &Value,
+    b: &Value,
+    (trans_a, trans_b): (bool, bool),
+    operator: &str,
+    element: ElementType,
+) -> Ruled<Value> {
+    if a.rank() == 0 || b.rank() == 0 {
+        return Err("a product with a scalar is not supported".into());
+    }
+    let (row, column) = (a.rank() == 1, b.rank() == 1);
+    let a = if row {
+        unsqueezed(c, a, &[0])
+    } else {
+        a.clone()
+    };
+    let b = if column {
+        unsqueezed(c, b, &[1])
+    } else {
+        b.clone()
+    };
+    let outer = |v: &Value| v.shape.get(..v.rank() - 2).unwrap_or_default().to_vec();
+    let mut shape = broadcast(&outer(&a), &outer(&b))?;
+    shape.push(a.extent(if trans_a { a.rank() - 1 } else { a.rank() - 2 }));
+    shape.push(b.extent(if trans_b { b.rank() - 2 } else { b.rank() - 1 }));
+    let mut attributes = Vec::new();
+    if trans_a {
+        attributes.push(("transA", "true".to_owned()));
+    }
+    if trans_b {
+        attributes.push(("transB", "true".to_owned()));
+    }
+    let y = c.call(
+        operator,
+        &attributes,
+        &[(&a).into(), (&b).into()],
+        (element, shape.clone()),
+    );
+    if !row && !column {
+        return Ok(y);
+    }
+    if column {
+        shape.pop();
+    }
+    if row {
+        shape.remove(shape.len() - usize::from(!column) - 1);
+    }
+    Ok(reshaped(c, &y, shape))
+}
+
+fn matmul(c: &mut Call) -> Ruled<()> {
+    c.no_u64()?;
+    let (a, b) = (c.input(0)?, c.input(1)?);
+    let operator = if a.is_real() {
+        "linalg.matmul"
+    } else {
+        "onnx.matmul_ints"
+    };
+    let y = product(c, &a, &b, operator, a.element)?;
+    let y = c.wrapped(y)?;
+    c.set(0, y);
+    Ok(())
+}
+
+fn fused_matmul(c: &mut Call) -> Ruled<()> {
+    let (a, b) = (c.real(0)?, c.real(1)?);
+    if c.flag("transBatchA", false) || c.flag("transBatchB", false) {
+        return Err("transposed batches are not supported".into());
+    }
+    let transposed = (c.flag("transA", false), c.flag("transB", false));
+    let mut y = product_of(c, &a, &b, transposed, "linalg.matmul", a.element)?;
+    let alpha = c.float("alpha", 1.0);
+    if alpha != 1.0 {
+        y = c.with_number("math.mul", &y, alpha.into());
+    }
+    c.set(0, y);
+    Ok(())
+}
+
+fn gemm(c: &mut Call) -> Ruled<()> {
+    let (a, b) = (c.input(0)?, c.input(1)?);
+    if !a.is_real() {
+        return Err("it is supported for reals only".into());
+    }
+    if a.rank() != 2 || b.rank() != 2 {
+        return Err("the operands are not matrices".into());
+    }
+    let (alpha, beta) = (c.float("alpha", 1.0), c.float("beta", 1.0));
+    let (ta, tb) = (c.flag("transA", false), c.flag("transB", false));
+    let shape = vec![a.extent(usize::from(ta)), b.extent(usize::from(!tb))];
+    let bias = c.optional(2).filter(|_| beta != 0.0);
+    let simple = alpha == 1.0 && beta == 1.0;
+    let along_rows = |v: &Value| v.rank() == 1 && v.shape.first() == shape.get(1);
+    if simple && !ta && tb && bias.as_ref().is_none_or(along_rows) {
+        let y = c.call(
+            "nn.linear",
+            &[],
+            &[(&a).into(), (&b).into(), bias.as_ref().into()],
+            (a.element, shape),
+        );
+        c.set(0, y);
+        return Ok(());
+    }
+    let mut attributes = Vec::new();
+    if ta {
+        attributes.push(("transA", "true".to_owned()));
+    }
+    if tb {
+        attributes.push(("transB", "true".to_owned()));
+    }
+    let mut y = c.call(
+        "linalg.matmul",
+        &attributes,
+        &[(&a).into(), (&b).into()],
+        (a.element, shape),
+    );
+    if alpha != 1.0 {
+        y = c.with_number("math.mul", &y, alpha.into());
+    }
+    if let Some(mut bias) = bias {
+        if beta != 1.0 {
+            bias = c.with_number("math.mul", &bias, beta.into());
+        }
+        y = c.binary("math.add", &y, &bias)?;
+    }
+    c.set(0, y);
+    Ok(())
+}
+
+/// The ints less their zero point, which is one number, or one for each row or column of the last two dimensions.
+fn less_zero_point(c: &mut Call, x: &Value, zero: Option<Value>, rows: bool) -> Ruled<Value> {
+    let Some(mut zero) = zero else {
+        return Ok(x.clone());
+    };
+    if zero.rank() == 1 && !zero.extent(0).is(1) && rows {
+        zero = unsqueezed(c, &zero, &[1]);
+    }
+    let x = c.retyped(x, ElementType::I64);
+    let zero = c.retyped(&zero, ElementType::I64);
+    c.binary("math.sub", &x, &zero)
+}
+
+fn matmul_integer(c: &mut Call) -> Ruled<()> {
+    let (a, b) = (c.input(0)?, c.input(1)?);
+    let (za, zb) = (c.optional(2), c.optional(3));
+    let a = less_zero_point(c, &a, za, true)?;
+    let b = less_zero_point(c, &b, zb, false)?;
+    let y = product(c, &a, &b, "onnx.matmul_ints", ElementType::I32)?;
+    let y = c.wrapped(y)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// The letters of each operand, and those of the result.
+fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<char>)> {
+    let equation: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
+    let (left, right) = match equation.split_once("->") {
+        Some((left, right)) => (left.to_owned(), Some(right.to_owned())),
+        None => (equation.clone(), None),
+    };
+    // The dimensions of `...` are digits, the last one 0.
+    let mut terms = Vec::new();
+    let mut longest = 0u32;
+    for (term, operand) in left.split(',').zip(operands) {
+        let named = term.replace("...", "");
+        let hidden = match term.contains("...") {
+            true => operand
+                .rank()
+                .checked_sub(named.chars().count())
+                .ok_or("a term has too many letters")?,
+            false => 0,
+        };
+        let hidden = u32::try_from(hidden)
+            .ok()
+            .filter(|h| *h < 10)
+            .ok_or("too many dimensions")?;
+        longest = longest.max(hidden);
+        let digits: String = (0..hidden)
+            .rev()
+            .filter_map(|d| char::from_digit(d, 10))
+            .collect();
+        let term: Vec<char> = term.replace("...", &digits).chars().collect();
+        if term.len() != operand.rank() || !term.iter().all(char::is_ascii_alphanumeric) {
+            return Err("a term does not fit the rank of its operand".into());
+        }
+        terms.push(term);
+    }
+    let digits: String = (0..longest)
+        .rev()
+        .filter_map(|d| char::from_digit(d, 10))
+        .collect();
+    let result = match right {
+        Some(right) => right.replace("...", &digits).chars().collect(),
+        None => {
+            let all: Vec<char> = terms.concat();
+            let mut once: Vec<char> = all
+                .iter()
+                .copied()
+                .filter(|l| l.is_ascii_alphabetic() && all.iter().filter(|o| *o == l).count() == 1)
+                .collect();
+            once.sort_unstable();
+            digits.chars().chain(once).collect()
+        }
+    };
+    Ok((terms, result))
+}
+
+/// One operand: sums over what nothing needs. Two: transposed, flattened, multiplied as matrices. More: from left to right.
+fn einsum(c: &mut Call) -> Ruled<()> {
+    let operands = (0..c.inputs.len())
+        .map(|at| c.real(at))
+        .collect::<Ruled<Vec<_>>>()?;
+    let (terms, result) = letters(&c.string("equation", ""), &operands)?;
+    if terms.len() != operands.len() {
+        return Err("the equation does not have one term for each operand".into());
+    }
+    for term in terms.iter().chain([&result]) {
+        let mut sorted = term.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        if sorted.len() != term.len() {
+            return Err(
+                "a letter that occurs twice in a term (a diagonal) is not supported".into(),
+            );
+        }
+    }
+    let mut rest = operands
+        .into_iter()
+        .zip(terms)
+        .collect::<std::collections::VecDeque<_>>();
+    let (mut x, mut on) = rest.pop_front().ok_or("there are no operands")?;
+    while let Some((y, term)) = rest.pop_front() {
+        let needed = |l: &char| result.contains(l) || rest.iter().any(|(_, t)| t.contains(l));
+        (x, on) = contracted(c, (&x, &on), (&y, &term), &needed)?;
+    }
+    let summed: Vec<usize> = (0..on.len())
+        .filter(|at| on.get(*at).is_some_and(|l| !result.contains(l)))
+        .collect();
+    if !summed.is_empty() {
+        x = super::reduction::over(c, &x, &summed, false, "math.sum_reduce");
+        on.retain(|l| result.contains(l));
+    }
+    let perm: Option<Vec<usize>> = result
+        .iter()
+        .map(|l| on.iter().position(|o| o == l))
+        .collect();
+    let perm = perm
+        .filter(|p| p.len() == on.len())
+        .ok_or("a letter of the result is in no operand")?;
+    let y = transposed(c, &x, &perm);
+    c.set(0, y);
+    Ok(())
+}
+
+type Lettered<'v> = (&'v Value, &'v [char]);
+
+fn contracted(
+    c: &mut Call,
+    (x, on_x): Lettered,
+    (y, on_y): Lettered,
+    needed: &dyn Fn(&char) -> bool,
+) -> Ruled<(Value, Vec<char>)> {
+    let extent =
+        |v: &Value, on: &[char], l: char| on.iter().position(|o| *o == l).map(|at| v.extent(at));
+    let shared: Vec<char> = on_x.iter().copied().filter(|l| on_y.contains(l)).collect();
+    for l in &shared {
+        let (a, b) = (extent(x, on_x, *l), extent(y, on_y, *l));
+        if a != b {
+            return Err("operands that broadcast along a letter are not supported".into());
+        }
+    }
+    let (batch, summed): (Vec<char>, Vec<char>) = shared.iter().copied().partition(|l| needed(l));
+    let rows: Vec<char> = on_x
+        .iter()
+        .copied()
+        .filter(|l| !shared.contains(l))
+        .collect();
+    let columns: Vec<char> = on_y
+        .iter()
+        .copied()
+        .filter(|l| !shared.contains(l))
+        .collect();
+    let order = |on: &[char], wanted: &[char]| -> Vec<usize> {
+        wanted
+            .iter()
+            .filter_map(|l| on.iter().position(|o| o == l))
+            .collect()
+    };
+    let extents = |v: &Value, on: &[char], list: &[char]| -> Vec<Extent> {
+        list.iter().filter_map(|l| extent(v, on, *l)).collect()
+    };
+    let flat = |list: &[Extent]| crate::call::product(list);
+    let left: Vec<char> = [batch.as_slice(), &rows, &summed].concat();
+    let right: Vec<char> = [batch.as_slice(), &summed, &columns].concat();
+    let a = transposed(c, x, &order(on_x, &left));
+    let b = transposed(c, y, &order(on_y, &right));
+    let outer = extents(x, on_x, &batch);
+    let (m, k, n) = (
+        extents(x, on_x, &rows),
+        extents(x, on_x, &summed),
+        extents(y, on_y, &columns),
+    );
+    let a = reshaped(c, &a, [outer.clone(), vec![flat(&m)?, flat(&k)?]].concat());
+    let b = reshaped(c, &b, [outer.clone(), vec![flat(&k)?, flat(&n)?]].concat());
+    let z = product(c, &a, &b, "linalg.matmul", x.element)?;
+    let z = reshaped(c, &z, [outer, m, n].concat());
+    Ok((z, [batch, rows, columns].concat()))
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Quantized numbers.
+
+use skript_tensor::ElementType;
+
+use super::movement::unsqueezed;
+use super::{Operator, operator};
+use crate::call::{Call, axis};
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled};
+use crate::statement::Argument;
+use crate::value::{Value, element, width};
+
+pub const OPERATORS: &[Operator] = &[
+    operator("QuantizeLinear", "`onnx.quantize`", quantize),
+    operator("DequantizeLinear", "`onnx.dequantize`", dequantize),
+    operator(
+        "DynamicQuantizeLinear",
+        "`onnx.quantize_dynamically`",
+        quantize_dynamically,
+    ),
+    operator(
+        "QLinearMatMul",
+        "`math.sub`, `onnx.matmul_ints`, `onnx.quantize`",
+        matmul,
+    ),
+];
+
+/// A parameter of one number, or with one for each index of an axis, so that it broadcasts with the tensor.
+fn aligned(c: &mut Call, parameter: &Value, rank: usize, at: i64) -> Ruled<Value> {
+    match parameter.rank() {
+        0 => Ok(parameter.clone()),
+        1 if parameter.extent(0).is(1) => Ok(super::movement::reshaped(c, parameter, Vec::new())),
+        1 => {
+            let at = axis(at, rank)?;
+            let after: Vec<usize> = (1..rank - at).collect();
+            Ok(unsqueezed(c, parameter, &after))
+        }
+        _ => Err("quantization by blocks is not supported".into()),
+    }
+}
+
+fn limits(element: ElementType) -> Ruled<[(&'static str, String); 2]> {
+    let (bits, signed) = width(element);
+    if bits > 32 {
+        return Err("quantization to 64 bits is not supported".into());
+    }
+    let (least, most) = match signed {
+        true => (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1),
+        false => (0, (1i64 << bits) - 1),
+    };
+    Ok([("least", least.to_string()), ("most", most.to_string())])
+}
+
+fn quantized(
+    c: &mut Call,
+    x: &Value,
+    scale: &Value,
+    zero: Option<&Value>,
+    to: ElementType,
+) -> Ruled<Value> {
+    let limits = limits(to)?;
+    let arguments: [Argument; 3] = [x.into(), scale.into(), zero.into()];
+    Ok(c.call("onnx.quantize", &limits, &arguments, (to, x.shape.clone())))
+}
+
+fn quantize(c: &mut Call) -> Ruled<()> {
+    let (x, scale) = (c.input(0)?, c.real(1)?);
+    if c.int("block_size", 0) != 0 {
+        return Err("quantization by blocks is not supported".into());
+    }
+    let x = if x.is_real() {
+        x
+    } else {
+        super::elementwise::to_real(c, &x, scale.element)
+    };
+    let zero = c.optional(2);
+    let to = match (&zero, c.int("output_dtype", 0)) {
+        (Some(zero), _) => zero.element,
+        (None, 0) => ElementType::U8,
+        (None, number) => element(i32::try_from(number).unwrap_or(0))
+            .map_err(|n| Reason(format!("the element type {n} is not supported")))?,
+    };
+    let at = c.int("axis", 1);
+    let scale = aligned(c, &scale, x.rank(), at)?;
+    let zero = zero.map(|z| aligned(c, &z, x.rank(), at)).transpose()?;
+    let y = quantized(c, &x, &scale, zero.as_ref(), to)?;
+    c.set(0, y);
+    Ok(())
+}
+
+fn dequantize(c: &mut Call) -> Ruled<()> {
+    c.no_u64()?;
+    let (x, scale) = (c.input(0)?, c.real(1)?);
+    if c.int("block_size", 0) != 0 || !x.is_int() {
+        return Err(
+            "quantization by blocks, and of other types than ints, is not supported".into(),
+        );
+    }
+    let at = c.int("axis", 1);
+    let scale = aligned(c, &scale, x.rank(), at)?;
+    let zero = c
+        .optional(2)
+        .map(|z| aligned(c, &z, x.rank(), at))
+        .transpose()?;
+    let arguments: [Argument; 3] = [(&x).into(), (&scale).into(), zero.as_ref().into()];
+    let y = c.call(
+        "onnx.dequantize",
+        &[],
+        &arguments,
+        (scale.element, x.shape.clone()),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn quantize_dynamically(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let scalar: Vec<Extent> = Vec::new();
+    let types = vec![
+        (ElementType::U8, x.shape.clone()),
+        (x.element, scalar.clone()),
+        (ElementType::U8, scalar),
+    ];
+    for (at, result) in c
+        .calls("onnx.quantize_dynamically", &[], &[(&x).into()], types)
+        .into_iter()
+        .enumerate()
+    {
+        c.set(at, result);
+    }
+    Ok(())
+}
+
+/// Ints less their zero point.
+fn centred(c: &mut Call, x: &Value, zero: &Value, at: i64) -> Ruled<Value> {
+    let zero = aligned(c, zero, x.rank(), at)?;
+    let (x, zero) = (
+        c.retyped(x, ElementType::I64),
+        c.retyped(&zero, ElementType::I64),
+    );
+    c.binary("math.sub", &x, &zero)
+}
+
+fn matmul(c: &mut Call) -> Ruled<()> {
+    let (a, b) = (c.input(0)?, c.input(3)?);
+    let (a_scale, a_zero) = (c.real(1)?, c.input(2)?);
+    let (b_scale, b_zero) = (c.real(4)?, c.input(5)?);
+    let (y_scale, y_zero) = (c.real(6)?, c.input(7)?);
+    if y_scale.rank() > 0 && !y_scale.extent(0).is(1) {
+        return Err("a scale for each row of the result is not supported".into());
+    }
+    let a_centred = centred(c, &a, &a_zero, -2)?;
+    let b_centred = centred(c, &b, &b_zero, -1)?;
+    let sum = super::product::product(
+        c,
+        &a_centred,
+        &b_centred,
+        "onnx.matmul_ints",
+        ElementType::I64,
+    )?;
+    let real = super::elementwise::to_real(c, &sum, y_scale.element);
+    let a_scale = aligned(c, &a_scale, real.rank(), -2)?;
+    let b_scale = aligned(c, &b_scale, real.rank(), -1)?;
+    let scaled = c.binary("math.mul", &real, &a_scale)?;
+    let scaled = c.binary("math.mul", &scaled, &b_scale)?;
+    let y_scale = aligned(c, &y_scale, real.rank(), -1)?;
+    let zero = aligned(c, &y_zero, real.rank(), -1)?;
+    let y = quantized(c, &scaled, &y_scale, Some(&zero), y_zero.element)?;
+    c.set(0, y);
+    Ok(())
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Recurrent networks.
+
+use super::movement::{reshaped, transposed};
+use super::{Operator, operator};
+use crate::call::{Call, Type, extent_list};
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled};
+use crate::statement::Argument;
+use crate::value::Value;
+
+pub const OPERATORS: &[Operator] = &[
+    operator("LSTM", "`onnx.lstm`", |c| {
+        recurrent(c, "onnx.lstm", 4, &["sigmoid", "tanh", "tanh"])
+    }),
+    operator("GRU", "`onnx.gru`", |c| {
+        recurrent(c, "onnx.gru", 3, &["sigmoid", "tanh"])
+    }),
+    operator("RNN", "`onnx.rnn`", |c| {
+        recurrent(c, "onnx.rnn", 1, &["tanh"])
+    }),
+];
+
+/// A tensor of zeros, or the input.
+fn or_zeros(c: &mut Call, at: usize, like: &Value, shape: Vec<Extent>) -> Value {
+    match c.optional(at) {
+        Some(given) => given,
+        None => {
+            let attributes = [("shape", extent_list(&shape)), ("value", "0.0".to_owned())];
+            c.call("onnx.fill", &attributes, &[], (like.element, shape))
+        }
+    }
+}
+
+fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ruled<()> {
+    let (mut x, w, r) = (c.real(0)?, c.real(1)?, c.real(2)?);
+    if x.rank() != 3 || r.rank() != 3 {
+        return Err("the operands do not have three dimensions".into());
+    }
+    let cells = operator == "onnx.lstm";
+    let given = c.strings("activations");
+    let count = r.extent(0).value().unwrap_or(1);
+    let usual = given.is_none_or(|g| {
+        let usual = functions.iter().cycle().take(g.len());
+        g.iter()
+            .map(|f| f.to_ascii_lowercase())
+            .eq(usual.map(|f| (*f).to_owned()))
+    });
+    if !usual {
+        return Err("other activations than the usual ones are not supported".into());
+    }
+    if c.has("clip") || c.flag("input_forget", false) {
+        return Err("`clip` and `input_forget` are not supported".into());
+    }
+    let batch_first = c.flag("layout", false);
+    if batch_first {
+        x = transposed(c, &x, &[1, 0, 2]);
+    }
+    let (s, b, n) = (x.extent(0), x.extent(1), r.extent(2));
+    if let Some(lengths) = c.optional(4) {
+        let all = lengths
+            .numbers()
+            .is_some_and(|l| l.iter().all(|l| s.is(*l)));
+        if !all {
+            return Err(
+                "lengths of sequences that are not known at import, or differ, are not supported"
+                    .into(),
+            );
+        }
+    }
+    let wide = n
+        .times(&Extent::from(2 * gates))
+        .ok_or_else(crate::refusal::overflow)?;
+    let bias = or_zeros(c, 3, &x, vec![Extent::from(count), wide]);
+    let state = vec![Extent::from(count), b.clone(), n.clone()];
+    let turned = |c: &mut Call, v: Value| {
+        if batch_first {
+            transposed(c, &v, &[1, 0, 2])
+        } else {
+            v
+        }
+    };
+    let initial = |c: &mut Call, at: usize| {
+        let given = c.optional(at).is_some();
+        let value = or_zeros(c, at, &x, state.clone());
+        if given { turned(c, value) } else { value }
+    };
+    let h0 = initial(c, 5);
+    let c0 = cells.then(|| initial(c, 6));
+    let peephole = c.optional(7).filter(|_| cells);
+    let directions: &[bool] = match (c.string("direction", "forward").as_str(), count) {
+        ("forward", 1) => &[false],
+        ("reverse", 1) => &[true],
+        ("bidirectional", 2) => &[false, true],
+        (other, _) => {
+            return Err(Reason(format!(
+                "the direction {other:?} does not fit the weights"
+            )));
+        }
+    };
+    let (mut ys, mut hs, mut cs) = (Vec::new(), Vec::new(), Vec::new());
+    for (d, reverse) in directions.iter().enumerate() {
+        let mut attributes = vec![
+            ("direction", d.to_string()),
+            ("reverse", reverse.to_string()),
+        ];
+        if operator == "onnx.gru" {
+            attributes.push((
+                "reset_after",
+                c.flag("linear_before_reset", false).to_string(),
+            ));
+        }
+        let all: Type = (x.element, vec![s.clone(), b.clone(), n.clone()]);
+        let last: Type = (x.element, vec![b.clone(), n.clone()]);
+        let mut arguments: Vec<Argument> = vec![
+            (&x).into(),
+            (&w).into(),
+            (&r).into(),
+            (&bias).into(),
+            (&h0).into(),
+        ];
+        let mut types = vec![all, last.clone()];
+        if let Some(c0) = &c0 {
+            arguments.push(c0.into());
+            arguments.push(peephole.as_ref().into());
+            types.push(last);
+        }
+        let mut results = c
+            .calls(operator, &attributes, &arguments, types)
+            .into_iter();
+        ys.extend(results.next());
+        hs.extend(results.next());
+        cs.extend(results.next());
+    }
+    let one = Extent::from(count);
+    let stacked =
+        |c: &mut Call, parts: Vec<Value>, at: usize, shape: Vec<Extent>| -> Ruled<Value> {
+            let first = parts.first().cloned().ok_or("there is no direction")?;
+            Ok(match parts.len() {
+                1 => reshaped(c, &first, shape),
+                _ => c.call(
+                    "layout.stack",
+                    &[("axis", at.to_string())],
+                    &[Argument::Pack(parts)],
+                    (first.element, shape),
+                ),
+            })
+        };
+    let mut y = stacked(c, ys, 1, vec![s, one.clone(), b.clone(), n.clone()])?;
+    if batch_first {
+        y = transposed(c, &y, &[2, 0, 1, 3]);
+    }
+    c.set(0, y);
+    for (at, parts) in [(1, hs), (2, cs)] {
+        if !parts.is_empty() {
+            let last = stacked(c, parts, 0, vec![one.clone(), b.clone(), n.clone()])?;
+            let last = turned(c, last);
+            c.set(at, last);
+        }
+    }
+    Ok(())
+}

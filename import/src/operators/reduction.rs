@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Reductions along axes.
+
+use skript_tensor::ElementType;
+
+use super::{Operator, operator};
+use crate::call::{Call, axes, axis, axis_list};
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled};
+use crate::value::Value;
+
+pub const OPERATORS: &[Operator] = &[
+    operator("ReduceSum", "`math.sum_reduce`", |c| {
+        reduce(c, 13, &[], "math.sum_reduce", &[])
+    }),
+    operator("ReduceMean", "`math.mean_reduce`", |c| {
+        real_reduce(c, &[], "math.mean_reduce", &[])
+    }),
+    operator("ReduceMax", "`math.max_reduce`, `math.any_reduce`", |c| {
+        extreme(c, "math.max_reduce", "math.any_reduce")
+    }),
+    operator("ReduceMin", "`math.min_reduce`, `math.all_reduce`", |c| {
+        extreme(c, "math.min_reduce", "math.all_reduce")
+    }),
+    operator("ReduceProd", "`math.prod_reduce`", |c| {
+        reduce(c, 18, &[], "math.prod_reduce", &[])
+    }),
+    operator("ReduceL1", "`math.abs`, `math.sum_reduce`", |c| {
+        reduce(c, 18, &["math.abs"], "math.sum_reduce", &[])
+    }),
+    operator(
+        "ReduceL2",
+        "`math.sqr`, `math.sum_reduce`, `math.sqrt`",
+        |c| real_reduce(c, &["math.sqr"], "math.sum_reduce", &["math.sqrt"]),
+    ),
+    operator("ReduceSumSquare", "`math.sqr`, `math.sum_reduce`", |c| {
+        reduce(c, 18, &["math.sqr"], "math.sum_reduce", &[])
+    }),
+    operator("ReduceLogSum", "`math.sum_reduce`, `math.log`", |c| {
+        real_reduce(c, &[], "math.sum_reduce", &["math.log"])
+    }),
+    operator("ReduceLogSumExp", "`onnx.log_sum_exp`", |c| {
+        real_reduce(c, &[], "onnx.log_sum_exp", &[])
+    }),
+    operator("ArgMax", "`onnx.argmax`", |c| position(c, "onnx.argmax")),
+    operator("ArgMin", "`onnx.argmin`", |c| position(c, "onnx.argmin")),
+    operator("CumSum", "`onnx.cumulative_sum`", |c| {
+        cumulative(c, "onnx.cumulative_sum")
+    }),
+    operator("CumProd", "`onnx.cumulative_product`", |c| {
+        cumulative(c, "onnx.cumulative_product")
+    }),
+];
+
+fn real_reduce(c: &mut Call, before: &[&str], operator: &str, after: &[&str]) -> Ruled<()> {
+    c.real(0)?;
+    reduce(c, 18, before, operator, after)
+}
+
+/// The axes: an attribute before opset `input_since`, from then on an input. `None` if there is nothing to reduce.
+fn reduced(c: &Call, x: &Value, input_since: i64) -> Ruled<Option<Vec<usize>>> {
+    let given = match c.opset >= input_since {
+        true if c.optional(1).is_some() => Some(c.numbers(1, "the axes")?),
+        true => None,
+        false => c.ints("axes"),
+    };
+    let given = given.unwrap_or_default();
+    match given.is_empty() {
+        true if c.flag("noop_with_empty_axes", false) => Ok(None),
+        true => Ok(Some((0..x.rank()).collect())),
+        false => axes(&given, x.rank()).map(Some),
+    }
+}
+
+/// The shape of a reduction.
+pub(super) fn reduced_shape(shape: &[Extent], axes: &[usize], keep: bool) -> Vec<Extent> {
+    let extents = shape.iter().enumerate();
+    let extents = extents.filter_map(|(at, extent)| match axes.contains(&at) {
+        true => keep.then(|| Extent::from(1)),
+        false => Some(extent.clone()),
+    });
+    extents.collect()
+}
+
+fn reduce(
+    c: &mut Call,
+    input_since: i64,
+    before: &[&str],
+    operator: &str,
+    after: &[&str],
+) -> Ruled<()> {
+    c.no_u64()?;
+    let x = c.input(0)?;
+    let axes = reduced(c, &x, input_since)?;
+    let keep = c.flag("keepdims", true);
+    let mut y = x.clone();
+    for operator in before {
+        y = c.map(operator, &[], &y);
+    }
+    if let Some(axes) = axes
+        && x.rank() > 0
+    {
+        y = over(c, &y, &axes, keep, operator);
+    } else if operator == "onnx.log_sum_exp" {
+        // Of one number.
+        y = x;
+    }
+    for operator in after {
+        y = c.map(operator, &[], &y);
+    }
+    let y = c.wrapped(y)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// A reduction by an operator with the attributes `axes` and `squeeze`.
+pub(super) fn over(c: &mut Call, x: &Value, axes: &[usize], keep: bool, operator: &str) -> Value {
+    if x.rank() == 0 {
+        return x.clone();
+    }
+    let mut attributes = Vec::new();
+    if axes.len() < x.rank() || operator.starts_with("onnx.") {
+        attributes.push(("axes", axis_list(axes)));
+    }
+    if !keep {
+        attributes.push(("squeeze", "true".to_owned()));
+    }
+    let shape = reduced_shape(&x.shape, axes, keep);
+    c.call(operator, &attributes, &[x.into()], (x.element, shape))
+}
+
+fn extreme(c: &mut Call, operator: &str, of_bools: &str) -> Ruled<()> {
+    let x = c.input(0)?;
+    let bools = x.is_bool();
+    if !bools && x.is_int() {
+        let (bits, _) = crate::value::width(x.element);
+        let axes = reduced(c, &x, 18)?.unwrap_or_default();
+        let empty = axes
+            .iter()
+            .any(|a| x.extent(*a).value().is_none_or(|e| e <= 0));
+        if bits < 64 && empty {
+            return Err(Reason(
+                "the extreme of no narrow ints is not supported".to_owned(),
+            ));
+        }
+    }
+    reduce(c, 18, &[], if bools { of_bools } else { operator }, &[])
+}
+
+fn position(c: &mut Call, operator: &str) -> Ruled<()> {
+    c.no_u64()?;
+    let x = c.input(0)?;
+    if x.rank() == 0 {
+        let zero = c.known(
+            ElementType::I64,
+            Vec::new(),
+            vec![crate::value::Item::Int(Extent::from(0))],
+        );
+        c.set(0, zero);
+        return Ok(());
+    }
+    let at = axis(c.int("axis", 0), x.rank())?;
+    let keep = c.flag("keepdims", true);
+    let last = c.flag("select_last_index", false);
+    let mut attributes = vec![("axis", at.to_string())];
+    if !keep {
+        attributes.push(("squeeze", "true".to_owned()));
+    }
+    if last {
+        attributes.push(("last", "true".to_owned()));
+    }
+    let shape = reduced_shape(&x.shape, &[at], keep);
+    let y = c.call(
+        operator,
+        &attributes,
+        &[(&x).into()],
+        (ElementType::I64, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn cumulative(c: &mut Call, operator: &str) -> Ruled<()> {
+    c.no_u64()?;
+    let x = c.input(0)?;
+    let given = c.numbers(1, "the axis")?;
+    let [given] = given.as_slice() else {
+        return Err("the axis is not one number".into());
+    };
+    let at = axis(*given, x.rank())?;
+    let mut attributes = vec![("axis", at.to_string())];
+    for name in ["exclusive", "reverse"] {
+        if c.flag(name, false) {
+            attributes.push((name, "true".to_owned()));
+        }
+    }
+    let y = c.map(operator, &attributes, &x);
+    let y = c.wrapped(y)?;
+    c.set(0, y);
+    Ok(())
+}

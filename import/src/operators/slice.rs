@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Parts of tensors, and borders around them.
+
+use super::{Operator, operator};
+use crate::call::{Call, axis, axis_list, extent_list, list};
+use crate::evaluate::moved;
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled, overflow};
+use crate::statement::Argument;
+use crate::value::Value;
+
+pub const OPERATORS: &[Operator] = &[
+    operator("Slice", "`layout.slice`", slice),
+    operator("Pad", "`layout.pad`, `onnx.pad_wrap`", pad),
+    operator("CenterCropPad", "`layout.slice`, `layout.pad`", center),
+];
+
+/// One axis of a slice.
+struct Cut {
+    axis: usize,
+    begin: Extent,
+    end: Extent,
+    step: i64,
+    /// `None` if it depends on which of two extents is smaller.
+    count: Option<Extent>,
+}
+
+fn slice(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let ints = |name: &str| {
+        c.ints(name)
+            .map(|l| l.into_iter().map(Extent::from).collect::<Vec<_>>())
+    };
+    let (starts, ends, given, steps) = match c.opset >= 10 {
+        true => (
+            c.extents(1, "where it begins")?,
+            c.extents(2, "where it ends")?,
+            c.optional(3)
+                .map(|_| c.numbers(3, "the axes"))
+                .transpose()?,
+            c.optional(4)
+                .map(|_| c.numbers(4, "the steps"))
+                .transpose()?,
+        ),
+        false => (
+            ints("starts").unwrap_or_default(),
+            ints("ends").unwrap_or_default(),
+            c.ints("axes"),
+            None,
+        ),
+    };
+    let count = i64::try_from(starts.len()).unwrap_or(0);
+    let given = given.unwrap_or_else(|| (0..count).collect());
+    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
+    if ends.len() != starts.len() || given.len() != starts.len() || steps.len() != starts.len() {
+        return Err("its lists have different lengths".into());
+    }
+    let mut cuts = Vec::new();
+    for (((begin, end), at), step) in starts.into_iter().zip(ends).zip(&given).zip(&steps) {
+        let at = axis(*at, x.rank())?;
+        let cut = cut(at, &x.extent(at), begin, end, *step)?;
+        let whole = cut.step == 1 && cut.begin.is(0) && cut.count.as_ref() == Some(&x.extent(at));
+        if !whole {
+            cuts.push(cut);
+        }
+    }
+    let y = sliced(c, &x, cuts)?;
+    c.set(0, y);
+    Ok(())
+}
+
+fn sliced(c: &mut Call, x: &Value, cuts: Vec<Cut>) -> Ruled<Value> {
+    if cuts.is_empty() {
+        return Ok(x.clone());
+    }
+    let mut shape = x.shape.clone();
+    let result = c.next_id();
+    for cut in &cuts {
+        if let Some(extent) = shape.get_mut(cut.axis) {
+            *extent = cut
+                .count
+                .clone()
+                .unwrap_or_else(|| Call::open(result, cut.axis));
+        }
+    }
+    let items = moved(x, &shape, |index| {
+        let mut source = index.to_vec();
+        for cut in &cuts {
+            let at = source.get_mut(cut.axis)?;
+            let from = cut
+                .begin
+                .value()?
+                .checked_add(cut.step.checked_mul(i64::try_from(*at).ok()?)?)?;
+            *at = usize::try_from(from).ok()?;
+        }
+        Some(source)
+    });
+    if let Some(items) = items {
+        return Ok(c.known(x.element, shape, items));
+    }
+    let texts = |of: fn(&Cut) -> &Extent| {
+        extent_list(&cuts.iter().map(|cut| of(cut).clone()).collect::<Vec<_>>())
+    };
+    let mut attributes = Vec::new();
+    let on: Vec<usize> = cuts.iter().map(|cut| cut.axis).collect();
+    attributes.push(("axes", axis_list(&on)));
+    attributes.push(("begin", texts(|cut| &cut.begin)));
+    attributes.push(("end", texts(|cut| &cut.end)));
+    if cuts.iter().any(|cut| cut.step != 1) {
+        attributes.push((
+            "stride",
+            list(&cuts.iter().map(|cut| cut.step).collect::<Vec<_>>()),
+        ));
+    }
+    Ok(c.call("layout.slice", &attributes, &[x.into()], (x.element, shape)))
+}
+
+fn cut(axis: usize, extent: &Extent, begin: Extent, end: Extent, step: i64) -> Ruled<Cut> {
+    if step == 0 {
+        return Err("a step is zero".into());
+    }
+    let step = step.clamp(-(1 << 62), 1 << 62);
+    if let (Some(d), Some(b), Some(e)) = (extent.value(), begin.value(), end.value()) {
+        let from_zero = |at: i64| if at < 0 { at.saturating_add(d) } else { at };
+        let (low, high) = if step > 0 { (0, d) } else { (-1, d - 1) };
+        let (b, e) = (from_zero(b).clamp(low, high), from_zero(e).clamp(low, high));
+        let length = if step > 0 { e - b } else { b - e }.max(0);
+        let size = step.saturating_abs();
+        let count = length / size + i64::from(length % size != 0);
+        if count == 0 {
+            let zero = || Extent::from(0);
+            return Ok(Cut {
+                axis,
+                begin: zero(),
+                end: zero(),
+                step: 1,
+                count: Some(zero()),
+            });
+        }
+        // The library counts a negative end from the extent.
+        let e = if e < 0 { -1 - d } else { e };
+        return Ok(Cut {
+            axis,
+            begin: Extent::from(b),
+            end: Extent::from(e),
+            step,
+            count: Some(Extent::from(count)),
+        });
+    }
+    let far = |e: &Extent| e.value().is_some_and(|v| v >= i64::from(i32::MAX));
+    if step < 0 {
+        return Err("a slice of a dynamic dimension backwards is not supported".into());
+    }
+    // Where it begins and ends from the front: None for an end that may be beyond the extent.
+    let front = |at: &Extent| match at.value() {
+        Some(v) if v < 0 => extent.plus(at),
+        _ => Some(at.clone()),
+    };
+    let first = front(&begin).ok_or_else(overflow)?;
+    let (end, last) = match () {
+        () if far(&end) => (extent.clone(), Some(extent.clone())),
+        () if end.value().is_some_and(|v| v < 0) => (end.clone(), front(&end)),
+        () if end == *extent => (end.clone(), Some(end)),
+        () if end.value().is_none() => (end.clone(), Some(end)),
+        () => (end, None),
+    };
+    let length = last.and_then(|last| last.minus(&first));
+    let count = length.and_then(|length| match step {
+        1 => Some(length),
+        step => length
+            .plus(&Extent::from(step - 1))?
+            .over(&Extent::from(step)),
+    });
+    Ok(Cut {
+        axis,
+        begin,
+        end,
+        step,
+        count,
+    })
+}
+
+fn pad(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    let (amounts, on) = match c.opset >= 11 {
+        true => {
+            let on = c
+                .optional(3)
+                .map(|_| c.numbers(3, "the axes"))
+                .transpose()?;
+            (c.extents(1, "the padding")?, on)
+        }
+        false => {
+            let amounts = c
+                .ints("pads")
+                .or_else(|| c.ints("paddings"))
+                .unwrap_or_default();
+            (amounts.into_iter().map(Extent::from).collect(), None)
+        }
+    };
+    let on = match on {
+        Some(on) => on
+            .iter()
+            .map(|a| axis(*a, x.rank()))
+            .collect::<Ruled<Vec<_>>>()?,
+        None => (0..x.rank()).collect(),
+    };
+    let value = match c.opset >= 11 {
+        true => c.optional(2).map(|v| match v.known.as_deref() {
+            Some([item]) => {
+                let item = item.clone();
+                let scalar = c.known(x.element, Vec::new(), vec![item]);
+                Argument::from(&scalar)
+            }
+            _ => Argument::from(&v),
+        }),
+        false => c
+            .has("value")
+            .then(|| Argument::Number(crate::call::float_text(c.float("value", 0.0)))),
+    };
+    let mode = c.string("mode", "constant");
+    let (before, after) = amounts
+        .split_at_checked(on.len())
+        .ok_or("the padding is too short")?;
+    if after.len() != on.len() {
+        return Err("the padding does not have two numbers for each axis".into());
+    }
+    // Negative amounts cut.
+    let mut cuts = Vec::new();
+    let mut padded = Vec::new();
+    for ((at, b), a) in on.iter().zip(before).zip(after) {
+        let negative = |e: &Extent| e.value().filter(|v| *v < 0).unwrap_or(0);
+        let positive = |e: &Extent| {
+            if negative(e) < 0 {
+                Extent::from(0)
+            } else {
+                e.clone()
+            }
+        };
+        if negative(b) < 0 || negative(a) < 0 {
+            let extent = x.extent(*at);
+            let begin = Extent::from(negative(b).saturating_neg());
+            let end = extent
+                .plus(&Extent::from(negative(a)))
+                .ok_or_else(overflow)?;
+            cuts.push(cut(*at, &extent, begin, end, 1)?);
+        }
+        padded.push((*at, positive(b), positive(a)));
+    }
+    let x = sliced(c, &x, cuts)?;
+    padded.retain(|(_, b, a)| !b.is(0) || !a.is(0));
+    if padded.is_empty() {
+        c.set(0, x);
+        return Ok(());
+    }
+    let mut shape = x.shape.clone();
+    for (at, b, a) in &padded {
+        if let Some(extent) = shape.get_mut(*at) {
+            *extent = extent
+                .plus(b)
+                .and_then(|e| e.plus(a))
+                .ok_or_else(overflow)?;
+        }
+    }
+    let amounts: Vec<Extent> = padded
+        .iter()
+        .map(|(_, b, _)| b)
+        .chain(padded.iter().map(|(_, _, a)| a))
+        .cloned()
+        .collect();
+    let on: Vec<usize> = padded.iter().map(|(at, _, _)| *at).collect();
+    let mut attributes = vec![("axes", axis_list(&on)), ("padding", extent_list(&amounts))];
+    let (operator, arguments) = match mode.as_str() {
+        "constant" => (
+            "layout.pad",
+            vec![Argument::from(&x), value.unwrap_or(Argument::Absent)],
+        ),
+        "reflect" | "edge" => {
+            let method = if mode == "edge" {
+                "'REPLICATE'"
+            } else {
+                "'REFLECT'"
+            };
+            attributes.push(("method", method.to_owned()));
+            ("layout.pad", vec![Argument::from(&x)])
+        }
+        "wrap" => ("onnx.pad_wrap", vec![Argument::from(&x)]),
+        other => return Err(Reason(format!("the mode {other:?} is not supported"))),
+    };
+    let y = c.call(operator, &attributes, &arguments, (x.element, shape));
+    c.set(0, y);
+    Ok(())
+}
+
+fn center(c: &mut Call) -> Ruled<()> {
+    let mut x = c.input(0)?;
+    let target = c.numbers(1, "the shape")?;
+    let on = match c.ints("axes") {
+        Some(given) => given
+            .iter()
+            .map(|a| axis(*a, x.rank()))
+            .collect::<Ruled<Vec<_>>>()?,
+        None => (0..x.rank()).collect(),
+    };
+    let (mut cuts, mut on_padded, mut before, mut after) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut shape = x.shape.clone();
+    for (at, wanted) in on.into_iter().zip(target) {
+        let extent = x
+            .extent(at)
+            .value()
+            .ok_or("a dynamic dimension is not supported")?;
+        if wanted < extent {
+            let begin = (extent - wanted) / 2;
+            cuts.push(cut(
+                at,
+                &Extent::from(extent),
+                Extent::from(begin),
+                Extent::from(begin + wanted),
+                1,
+            )?);
+        } else if wanted > extent {
+            let begin = (wanted - extent) / 2;
+            on_padded.push(at);
+            before.push(begin);
+            after.push(wanted - extent - begin);
+        }
+        if let Some(e) = shape.get_mut(at) {
+            *e = Extent::from(wanted);
+        }
+    }
+    x = sliced(c, &x, cuts)?;
+    if !on_padded.is_empty() {
+        let attributes = [
+            ("axes", axis_list(&on_padded)),
+            ("padding", list(&[before, after].concat())),
+        ];
+        x = c.call(
+            "layout.pad",
+            &attributes,
+            &[(&x).into()],
+            (x.element, shape),
+        );
+    }
+    c.set(0, x);
+    Ok(())
+}

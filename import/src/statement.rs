@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Statements of a composition, before values have names.
+
+use std::collections::BTreeSet;
+
+use crate::extent::Extent;
+use crate::value::Value;
+
+/// An argument of an invocation.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    Tensor(Value),
+    /// A number.
+    Number(String),
+    Pack(Vec<Value>),
+    /// An input that is left out.
+    Absent,
+}
+
+impl From<&Value> for Argument {
+    fn from(value: &Value) -> Self {
+        Argument::Tensor(value.clone())
+    }
+}
+
+impl From<Option<&Value>> for Argument {
+    fn from(value: Option<&Value>) -> Self {
+        value.map_or(Argument::Absent, Argument::from)
+    }
+}
+
+/// Statements with the values that they yield.
+#[derive(Debug, Default)]
+pub struct Block {
+    pub statements: Vec<Statement>,
+    pub yields: Vec<Value>,
+}
+
+/// The right side of a statement.
+#[derive(Debug)]
+pub enum Body {
+    Call {
+        operator: String,
+        attributes: Vec<(String, String)>,
+        arguments: Vec<Argument>,
+    },
+    /// An operator whose results are a pack.
+    Unpacked {
+        operator: String,
+        attributes: Vec<(String, String)>,
+        arguments: Vec<Argument>,
+    },
+    /// The same tensor as a value of another type of the same kind.
+    Same(Value),
+    /// A branch by a condition that is known at run time only.
+    If {
+        condition: Value,
+        then: Block,
+        otherwise: Block,
+    },
+    /// A loop with carried values; `parameters` of its block are the carried values of the step.
+    Loop(Box<Loop>),
+}
+
+/// A loop.
+#[derive(Debug)]
+pub struct Loop {
+    /// Carried values of a step, with what they start as.
+    pub carried: Vec<(Value, Value)>,
+    /// The index of the step, if the body uses it.
+    pub index: Value,
+    /// The number of steps.
+    pub count: Extent,
+    pub body: Block,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub struct Statement {
+    pub results: Vec<Value>,
+    pub body: Body,
+    /// The name of the ONNX node that it is for.
+    pub node: String,
+}
+
+/// Marks the name of a value in the text of attributes.
+const BEGIN: char = '\u{2}';
+const END: char = '\u{3}';
+
+/// The text of an extent; names of values are marked.
+pub fn marked(extent: &Extent) -> String {
+    extent.text(&|value| format!("{BEGIN}{value}{END}"))
+}
+
+/// The text with the marked values replaced by their names.
+pub fn named(text: &str, name: &dyn Fn(usize) -> String) -> String {
+    if !text.contains(BEGIN) {
+        return text.to_owned();
+    }
+    let mut parts = text.split(BEGIN);
+    let mut result = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (value, rest) = part.split_once(END).unwrap_or(("", part));
+        if let Ok(value) = value.parse() {
+            result.push_str(&name(value));
+        }
+        result.push_str(rest);
+    }
+    result
+}
+
+/// The values that a text names.
+fn mentioned(text: &str, found: &mut BTreeSet<usize>) {
+    for part in text.split(BEGIN).skip(1) {
+        let value: Option<usize> = part
+            .split_once(END)
+            .and_then(|(value, _)| value.parse().ok());
+        found.extend(value);
+    }
+}
+
+/// A value that is read, and those that its known elements rest on.
+fn read(value: &Value, found: &mut BTreeSet<usize>) {
+    found.insert(value.id);
+    for item in value.known.iter().flatten() {
+        if let crate::value::Item::Int(extent) = item {
+            extent.values(found);
+        }
+    }
+}
+
+impl Statement {
+    /// The values that the statement reads.
+    pub fn reads(&self, found: &mut BTreeSet<usize>) {
+        match &self.body {
+            Body::Call {
+                attributes,
+                arguments,
+                ..
+            }
+            | Body::Unpacked {
+                attributes,
+                arguments,
+                ..
+            } => {
+                for (_, text) in attributes {
+                    mentioned(text, found);
+                }
+                for argument in arguments {
+                    match argument {
+                        Argument::Tensor(value) => read(value, found),
+                        Argument::Pack(values) => values.iter().for_each(|v| read(v, found)),
+                        Argument::Number(text) => mentioned(text, found),
+                        Argument::Absent => {}
+                    }
+                }
+            }
+            Body::Same(value) => read(value, found),
+            Body::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                read(condition, found);
+                then.reads(found);
+                otherwise.reads(found);
+            }
+            Body::Loop(l) => {
+                for (_, start) in &l.carried {
+                    read(start, found);
+                }
+                l.count.values(found);
+                l.body.reads(found);
+            }
+        }
+    }
+}
+
+impl Block {
+    fn reads(&self, found: &mut BTreeSet<usize>) {
+        self.statements.iter().for_each(|s| s.reads(found));
+        self.yields.iter().for_each(|v| read(v, found));
+    }
+
+    /// Drops statements whose results nothing reads.
+    pub fn drop_unread(&mut self) {
+        let mut live = BTreeSet::new();
+        self.yields.iter().for_each(|v| read(v, &mut live));
+        let mut kept = Vec::new();
+        for mut statement in std::mem::take(&mut self.statements).into_iter().rev() {
+            if !statement.results.iter().any(|r| live.contains(&r.id)) {
+                continue;
+            }
+            match &mut statement.body {
+                Body::If {
+                    then, otherwise, ..
+                } => {
+                    then.drop_unread();
+                    otherwise.drop_unread();
+                }
+                Body::Loop(l) => l.body.drop_unread(),
+                _ => {}
+            }
+            statement.reads(&mut live);
+            kept.push(statement);
+        }
+        kept.reverse();
+        self.statements = kept;
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tensors of the file: initializers, and attributes of nodes.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use half::{bf16, f16};
+use skript_tensor::shape::{byte_length, volume};
+use skript_tensor::{ElementType, Tensor};
+
+use crate::extent::Extent;
+use crate::external;
+use crate::proto::TensorProto;
+use crate::value::{Item, MOST_KNOWN, element};
+
+/// Elements that are in a file beside the model.
+const EXTERNAL: i32 = 1;
+
+/// Reads a tensor.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
+    let kind = element(proto.data_type)
+        .map_err(|name| format!("elements of type {name} are not supported"))?;
+    let extent = |d: &i64| u64::try_from(*d).map_err(|_| format!("the extent {d} is negative"));
+    let shape: Vec<u64> = proto.dims.iter().map(extent).collect::<Result<_, _>>()?;
+    let bytes = byte_length(kind, &shape).ok_or("its extents are too large")?;
+    let count = volume(&shape).ok_or("its extents are too large")?;
+    if proto.data_location == EXTERNAL {
+        return external::read(&proto.external_data, folder, kind, &shape);
+    }
+    let raw = std::mem::take(&mut proto.raw_data);
+    let wrong =
+        |found: usize| format!("has {found} elements, which do not match its shape {shape:?}");
+    let bytes = if raw.len() == bytes && (bytes > 0 || listed(proto, kind) == 0) {
+        raw
+    } else if !raw.is_empty() {
+        return Err(format!(
+            "has {} bytes, but its shape {shape:?} needs {bytes}",
+            raw.len()
+        ));
+    } else {
+        let found = listed(proto, kind);
+        if found as u64 != count {
+            return Err(wrong(found));
+        }
+        packed(proto, kind)?
+    };
+    let mut tensor = Tensor::from_bytes(kind, &shape, &bytes).map_err(|e| e.to_string())?;
+    if kind == ElementType::Bool {
+        // Any byte but zero is true.
+        for byte in tensor.bytes_mut().map_err(|e| e.to_string())? {
+            *byte = u8::from(*byte != 0);
+        }
+    }
+    Ok(tensor)
+}
+
+/// The number of listed elements.
+fn listed(proto: &TensorProto, kind: ElementType) -> usize {
+    match kind {
+        ElementType::F32 => proto.float_data.len(),
+        ElementType::F64 => proto.double_data.len(),
+        ElementType::I64 => proto.int64_data.len(),
+        ElementType::U32 | ElementType::U64 => proto.uint64_data.len(),
+        _ => proto.int32_data.len(),
+    }
+}
+
+/// The bytes of listed elements.
+fn packed(proto: &TensorProto, kind: ElementType) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let fits = |fits: bool| fits.then_some(()).ok_or("an element does not fit its type");
+    match kind {
+        ElementType::F32 => proto
+            .float_data
+            .iter()
+            .for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::F64 => proto
+            .double_data
+            .iter()
+            .for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::I64 => proto
+            .int64_data
+            .iter()
+            .for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::U64 => proto
+            .uint64_data
+            .iter()
+            .for_each(|v| bytes.extend(v.to_le_bytes())),
+        ElementType::U32 => {
+            for v in &proto.uint64_data {
+                let v = u32::try_from(*v).map_err(|_| "an element does not fit its type")?;
+                bytes.extend(v.to_le_bytes());
+            }
+        }
+        _ => {
+            for v in &proto.int32_data {
+                let le = v.to_le_bytes();
+                let size = kind.size().min(4);
+                fits(match kind {
+                    ElementType::I8 => i8::try_from(*v).is_ok(),
+                    ElementType::I16 => i16::try_from(*v).is_ok(),
+                    ElementType::U8 => u8::try_from(*v).is_ok(),
+                    ElementType::U16 | ElementType::F16 | ElementType::BF16 => {
+                        u16::try_from(*v).is_ok()
+                    }
+                    ElementType::Bool => (0..=255).contains(v),
+                    _ => true,
+                })?;
+                bytes.extend(le.iter().take(size));
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+/// The elements of a small tensor.
+pub fn known(tensor: &Tensor) -> Option<Vec<Item>> {
+    let count = tensor.volume();
+    if count > MOST_KNOWN {
+        return None;
+    }
+    let kind = tensor.element();
+    let items = tensor
+        .bytes()
+        .chunks_exact(kind.size())
+        .map(|bytes| item(kind, bytes));
+    items.collect()
+}
+
+fn item(kind: ElementType, bytes: &[u8]) -> Option<Item> {
+    fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+        bytes.try_into().ok()
+    }
+    let int = |value: i64| Item::Int(Extent::from(value));
+    Some(match kind {
+        ElementType::F16 => Item::Real(f16::from_le_bytes(array(bytes)?).to_f64()),
+        ElementType::BF16 => Item::Real(bf16::from_le_bytes(array(bytes)?).to_f64()),
+        ElementType::F32 => Item::Real(f32::from_le_bytes(array(bytes)?).into()),
+        ElementType::F64 => Item::Real(f64::from_le_bytes(array(bytes)?)),
+        ElementType::I8 => int(i8::from_le_bytes(array(bytes)?).into()),
+        ElementType::I16 => int(i16::from_le_bytes(array(bytes)?).into()),
+        ElementType::I32 => int(i32::from_le_bytes(array(bytes)?).into()),
+        ElementType::I64 => int(i64::from_le_bytes(array(bytes)?)),
+        ElementType::U8 => int(u8::from_le_bytes(array(bytes)?).into()),
+        ElementType::U16 => int(u16::from_le_bytes(array(bytes)?).into()),
+        ElementType::U32 => int(u32::from_le_bytes(array(bytes)?).into()),
+        ElementType::U64 => int(i64::try_from(u64::from_le_bytes(array(bytes)?)).ok()?),
+        ElementType::Bool => Item::Bool(bytes.first().is_some_and(|b| *b != 0)),
+    })
+}
+
+/// A tensor of known elements; `None` if one is not a number or does not fit.
+pub fn of_items(kind: ElementType, shape: &[u64], items: &[Item]) -> Option<Rc<Tensor>> {
+    let mut bytes = Vec::new();
+    for item in items {
+        match item {
+            Item::Bool(value) => bytes.push(u8::from(*value)),
+            Item::Real(value) => match kind {
+                ElementType::F64 => bytes.extend(value.to_le_bytes()),
+                ElementType::F16 => bytes.extend(f16::from_f64(*value).to_le_bytes()),
+                ElementType::BF16 => bytes.extend(bf16::from_f64(*value).to_le_bytes()),
+                #[expect(clippy::cast_possible_truncation, reason = "rounds to nearest")]
+                _ => bytes.extend((*value as f32).to_le_bytes()),
+            },
+            Item::Int(extent) => {
+                let value = extent.value()?;
+                let le = value.to_le_bytes();
+                bytes.extend(le.iter().take(kind.size()));
+            }
+        }
+    }
+    Tensor::from_bytes(kind, shape, &bytes).ok().map(Rc::new)
+}
+
+/// A real rounded to an element type.
+pub fn rounded(kind: ElementType, value: f64) -> f64 {
+    match kind {
+        ElementType::F16 => f16::from_f64(value).to_f64(),
+        ElementType::BF16 => bf16::from_f64(value).to_f64(),
+        #[expect(clippy::cast_possible_truncation, reason = "rounds to nearest")]
+        ElementType::F32 => f64::from(value as f32),
+        _ => value,
+    }
+}

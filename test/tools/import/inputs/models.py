@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes small ONNX models to a folder: good.onnx, bad.onnx, dynamic.onnx, and x.npy for the good one."""
+
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+folder = pathlib.Path(sys.argv[1])
+
+
+def save(name, nodes, inputs, outputs, weights=()):
+    weights = [numpy_helper.from_array(array, key) for key, array in weights]
+    values = [[helper.make_tensor_value_info(key, kind, shape) for key, kind, shape in group] for group in (inputs, outputs)]
+    graph = helper.make_graph(nodes, "g", *values, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, folder / name)
+
+
+x = ("x.1", TensorProto.FLOAT, [2, 3])
+y = ("y", TensorProto.FLOAT, [2, 3])
+save("good.onnx", [helper.make_node("Add", ["x.1", "b"], ["s"], name="/add/Add"), helper.make_node("Relu", ["s"], ["y"])], [x], [y],
+     [("b", np.array([1, -2, 3], np.float32))])
+save("bad.onnx", [helper.make_node("Frobnicate", ["x.1"], ["a"], name="/f"), helper.make_node("Blur", ["a"], ["b"]),
+                  helper.make_node("Unique", ["x.1"], ["y"])], [x], [y])
+save("dynamic.onnx", [helper.make_node("Exp", ["x.1"], ["y"])], [("x.1", TensorProto.FLOAT, ["batch", 3])],
+     [("y", TensorProto.FLOAT, ["batch", 3])])
+save("bytes.onnx", [helper.make_node("Add", ["i", "i"], ["y"])], [("i", TensorProto.INT8, [2])], [("y", TensorProto.INT8, [2])])
+np.save(folder / "x.npy", np.array([[0, 1, 2], [-5, 5, -5]], np.float32))
+np.save(folder / "i.npy", np.array([100, -3], np.int8))

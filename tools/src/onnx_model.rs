@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//! ONNX models: imports them, and reads what an import wrote about itself.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::Value;
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INPUT, ONNX, OUTPUT};
+use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::format::format;
+use skript_frontend::limits::Limits;
+use skript_frontend::source::SourceMap;
+use skript_import::{ImportError, Imported, Options};
+use skript_semantics::{RealType, Scalar};
+use skript_tensor::{ElementType, Tensor, npy, safetensors};
+use tempfile::TempDir;
+
+use crate::command_line::InputArgument;
+use crate::foreign;
+
+/// The largest `import.json` that is read.
+const MOST_BYTES: u64 = 1 << 26;
+
+/// Options of an import, for every command that reads an ONNX model.
+#[derive(Debug, Default, Args)]
+pub struct ImportOptions {
+    /// Upper bound of a dynamic dimension of an ONNX model; the default is 1024
+    #[arg(long = "bound", value_name = "NAME=N", value_parser = bound)]
+    pub bounds: Vec<(String, u64)>,
+    /// An input of an ONNX model that becomes a constant, such as a shape
+    #[arg(long = "constant", value_name = "NAME=FILE.npy", value_parser = constant)]
+    pub constants: Vec<(String, PathBuf)>,
+}
+
+fn bound(text: &str) -> Result<(String, u64), String> {
+    let wrong = || "write NAME=N".to_owned();
+    let (name, number) = text.split_once('=').ok_or_else(wrong)?;
+    match number.parse() {
+        Ok(number) if !name.is_empty() && number > 0 => Ok((name.to_owned(), number)),
+        _ => Err(wrong()),
+    }
+}
+
+fn constant(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_owned(), file.into()))
+        }
+        _ => Err("write NAME=FILE.npy".to_owned()),
+    }
+}
+
+/// The shapes of `--input-shape`.
+pub type Shapes = [(String, Vec<Vec<u64>>)];
+
+/// Imports a model.
+///
+/// # Errors
+/// One diagnostic for each reason.
+pub fn import(
+    path: &Path,
+    options: &ImportOptions,
+    shapes: &Shapes,
+) -> Result<Imported, Vec<Diagnostic>> {
+    let mut constants = Vec::new();
+    let mut wrong = Vec::new();
+    for (name, file) in &options.constants {
+        match npy::read(file, &|_, _| Ok(())) {
+            Ok(tensor) => constants.push((name.clone(), tensor)),
+            Err(error) => wrong.push(Diagnostic::without_location(&INPUT, error.to_string())),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    let shapes = shapes
+        .iter()
+        .filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
+    let options = Options {
+        shapes: shapes.collect(),
+        bounds: options.bounds.clone(),
+        constants,
+    };
+    skript_import::convert(path, options).map_err(|error| match error {
+        ImportError::Refused { path, refusals } => {
+            let name = path.display().to_string();
+            let reasons = refusals.iter();
+            let reasons =
+                reasons.map(|r| Diagnostic::without_location(&ONNX, format!("{name}: {r}")));
+            reasons.collect()
+        }
+        ImportError::Name(text) => vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)],
+        other => vec![Diagnostic::without_location(&ONNX, other.to_string())],
+    })
+}
+
+/// Whether a path names an ONNX model.
+pub fn is_model(path: &Path) -> bool {
+    foreign::is_onnx_model(path)
+}
+
+/// Writes the files of a model folder.
+///
+/// # Errors
+/// The system refuses.
+pub fn write(imported: &Imported, folder: &Path) -> Result<(), Box<Diagnostic>> {
+    let wrong = |path: &Path, error: std::io::Error| {
+        let message = format!("cannot write {}: {error}", path.display());
+        Box::new(Diagnostic::without_location(&OUTPUT, message))
+    };
+    std::fs::create_dir_all(folder).map_err(|e| wrong(folder, e))?;
+    let text = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| wrong(&path, e))
+    };
+    text("main.sknd", &formatted(&imported.main))?;
+    if let Some(onnx) = &imported.onnx {
+        text("onnx.sknd", &formatted(onnx))?;
+    }
+    text("import.json", &imported.json)?;
+    if !imported.weights.is_empty() {
+        let path = folder.join("main.safetensors");
+        let file = File::create(&path).map_err(|e| wrong(&path, e))?;
+        let mut stream = BufWriter::with_capacity(1 << 20, file);
+        let arrays = imported
+            .weights
+            .iter()
+            .map(|w| (w.name.as_str(), &*w.tensor));
+        safetensors::write(arrays, &mut stream).map_err(|e| wrong(&path, e))?;
+        stream.flush().map_err(|e| wrong(&path, e))?;
+    }
+    Ok(())
+}
+
+/// The text in the style of the standard library; as it is, if it has errors, which are reported when it is read.
+fn formatted(text: &str) -> String {
+    let (mut sources, mut sink) = (SourceMap::default(), Sink::default());
+    let file = sources.add(Path::new("main.sknd"), text);
+    format(file, text, &Limits::default(), &mut sink).unwrap_or_else(|| text.to_owned())
+}
+
+/// Imports a model into a temporary folder.
+///
+/// # Errors
+/// As for [`import`] and [`write`].
+pub fn temporary(
+    path: &Path,
+    options: &ImportOptions,
+    shapes: &Shapes,
+) -> Result<TempDir, Vec<Diagnostic>> {
+    let imported = import(path, options, shapes)?;
+    let wrong = |e: std::io::Error| {
+        let message = format!("cannot create a temporary folder: {e}");
+        vec![Diagnostic::without_location(&OUTPUT, message)]
+    };
+    let folder = tempfile::Builder::new()
+        .prefix("skript-")
+        .tempdir()
+        .map_err(wrong)?;
+    write(&imported, folder.path()).map_err(|e| vec![*e])?;
+    Ok(folder)
+}
+
+/// What `import.json` of a model folder says.
+#[derive(Debug, Default)]
+pub struct Origin {
+    /// The storage type of reals.
+    pub real: Option<RealType>,
+    /// Names of inputs: in ONNX, in SkriptND.
+    inputs: Vec<(String, String)>,
+    /// Outputs in SkriptND, with the element types of the ONNX model.
+    outputs: Vec<(String, ElementType)>,
+}
+
+impl Origin {
+    /// Reads `import.json`; `None` if the folder has none of this version.
+    pub fn of(folder: &Path) -> Option<Origin> {
+        let bytes =
+            skript_host::file::read_within(&folder.join("import.json"), folder, MOST_BYTES).ok()?;
+        let json: Value = serde_json::from_slice(&bytes).ok()?;
+        if json.get("version")?.as_u64()? != 1 {
+            return None;
+        }
+        let ports = |key: &str| {
+            json.get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+        };
+        let text = |port: &Value, key: &str| Some(port.get(key)?.as_str()?.to_owned());
+        let inputs = ports("inputs").filter_map(|p| Some((text(p, "onnx")?, text(p, "skript")?)));
+        let outputs = ports("outputs")
+            .filter_map(|p| Some((text(p, "skript")?, element(&text(p, "dtype")?)?)));
+        Some(Origin {
+            real: element(json.get("real")?.as_str()?).and_then(ElementType::real),
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+        })
+    }
+
+    /// The arguments with the names of SkriptND.
+    pub fn named(&self, arguments: &[InputArgument]) -> Vec<InputArgument> {
+        let ours = |name: &str| {
+            let known = self.inputs.iter().any(|(_, ours)| ours == name);
+            let found = self.inputs.iter().find(|(onnx, _)| !known && onnx == name);
+            found.map_or_else(|| name.to_owned(), |(_, ours)| ours.clone())
+        };
+        let arguments = arguments.iter().cloned();
+        let arguments = arguments.map(|argument| match argument {
+            InputArgument::Files { name, files } => InputArgument::Files {
+                name: ours(&name),
+                files,
+            },
+            InputArgument::Random { name, seed } => InputArgument::Random {
+                name: ours(&name),
+                seed,
+            },
+            archive @ InputArgument::Archive(_) => archive,
+        });
+        arguments.collect()
+    }
+
+    /// The outputs in the element types of the ONNX model.
+    pub fn converted(&self, names: &[String], tensors: Vec<Arc<Tensor>>) -> Vec<Arc<Tensor>> {
+        let tensors = names.iter().zip(tensors);
+        let converted = tensors.map(|(name, tensor)| {
+            let wanted = self
+                .outputs
+                .iter()
+                .find(|(ours, _)| ours == name)
+                .map(|(_, element)| *element);
+            match wanted {
+                Some(element) if element != tensor.element() && element.kind() == tensor.kind() => {
+                    let values =
+                        (0..tensor.volume()).map(|at| tensor.get(at).unwrap_or(Scalar::Int(0)));
+                    Tensor::from_scalars(element, tensor.shape(), values).map_or(tensor, Arc::new)
+                }
+                _ => tensor,
+            }
+        });
+        converted.collect()
+    }
+}
+
+/// The element type of this name.
+fn element(name: &str) -> Option<ElementType> {
+    use ElementType::*;
+    let all = [
+        F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool,
+    ];
+    all.into_iter().find(|e| e.name() == name)
+}

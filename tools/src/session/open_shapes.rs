@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Inputs whose lengths or extents only a run determines.
+
+use skript_frontend::ast::{Declaration, Definition, Expr, ExprKind, ExtentSpec};
+
+/// Whether the length of a pack is determined only by the tensors passed at run time.
+pub(super) fn has_open_length(graph: &Definition, input: &Declaration) -> bool {
+    let Some(pack) = &input.type_spec.pack else {
+        return false;
+    };
+    let Some(length) = &pack.length else {
+        return true;
+    };
+    let ExprKind::Name(name) = &length.kind else {
+        return false;
+    };
+    let is_name = |expr: Option<&Expr>| matches!(expr.map(|e| &e.kind), Some(ExprKind::Name(other)) if other.name == name.name);
+    let attributes = graph.attributes.iter();
+    let mut lengths = attributes.filter_map(|a| a.type_spec.pack.as_ref()?.length.as_ref());
+    let of_attributes = lengths.any(|length| is_name(Some(length)));
+    let is_attribute = graph.attributes.iter().any(|a| a.name.name == name.name);
+    let mut specs = graph.inputs.iter().map(|input| &input.type_spec);
+    let of_inputs = specs.any(|spec| {
+        let mut extents = spec.shape.iter().flatten();
+        let pack = spec.pack.as_ref().filter(|pack| pack.bound.is_some());
+        extents.any(|extent| is_name(extent.extent.as_ref()))
+            || is_name(pack.and_then(|pack| pack.length.as_ref()))
+    });
+    !(is_attribute || of_attributes || of_inputs)
+}
+
+/// Whether the inputs determine enough for a graph to be run: graphs that others invoke may leave extents and shapes
+/// undetermined (2.6).
+pub(super) fn may_be_main(graph: &Definition) -> bool {
+    graph.inputs.iter().all(|input| {
+        let extents = input.type_spec.shape.as_ref();
+        let open = |extent: &ExtentSpec| extent.extent.is_none() && extent.bound.is_none();
+        extents.is_some_and(|extents| !extents.iter().any(open))
+    })
+}
