@@ -43,7 +43,7 @@ pub struct Packing {
     elements: i64,
     /// The loop with a dynamic extent that the operand varies along. It is the outermost one of the copy.
     dynamic: Option<usize>,
-    /// All loops with dynamic extents.
+    /// The loops with dynamic extents that addresses of the operand depend on.
     arguments: Vec<usize>,
 }
 
@@ -86,6 +86,9 @@ impl Packing {
         let loops = batches.iter().copied().chain(inner).filter(varies);
         let mut loops: Vec<(usize, i64)> = loops.map(extent_of).collect();
         loops.sort_by_key(|(l, _)| std::cmp::Reverse(source.strides[*l]));
+        let is_used = |l: &usize| source.extents.iter().flatten().any(|own| own == l);
+        let arguments = (0..nest.loops.len()).filter(is_dynamic);
+        let arguments = arguments.filter(|l| varies(l) || is_used(l)).collect();
         Some(Packing {
             operand,
             source_type: signature.arrays[operand].clone(),
@@ -98,7 +101,7 @@ impl Packing {
             extent,
             elements: stride,
             dynamic,
-            arguments: (0..nest.loops.len()).filter(is_dynamic).collect(),
+            arguments,
         })
     }
 

@@ -52,7 +52,7 @@ func.func @mixed(%p: memref<4x?x?xf32>, %v: memref<4x?x64xf32>, %y: memref<4x?x6
 }
 
 // CHECK-LABEL: func.func private @pack_0(
-// CHECK-SAME:    %[[N:[a-z0-9]+]]: index, %{{[a-z0-9]+}}: index, %{{[a-z0-9]+}}: index, %{{[a-z0-9]+}}: index) attributes
+// CHECK-SAME:    index, %{{[a-z0-9]+}}: index, %{{[a-z0-9]+}}: index) attributes
 // CHECK-LABEL: func.func private @kernel_0(
 // CHECK:         arith.muli
 // CHECK:         vector.create_mask
