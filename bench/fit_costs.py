@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the costs of a processor (`passes/src/target/costs.rs`) to measurements of `skript tune` on it.
+"""Fits the costs of a processor (`passes/src/schedule/costs.rs`) to measurements of `skript tune` on it.
 
     .venv/bin/python bench/fit_costs.py MODEL… [--calls 8] [--threads 1]
 

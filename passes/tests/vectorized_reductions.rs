@@ -18,9 +18,9 @@ use melior::utility::{
 };
 use melior::{Context, ExecutionEngine};
 use skript_passes::schedule::choices::Choices;
+use skript_passes::schedule::costs::Costs;
 use skript_passes::schedule::target::Target;
 use skript_passes::schedule::vectorize::vectorize;
-use skript_passes::target::Costs;
 
 /// One operation: `main(a, b, out)` accumulates into `out`.
 struct Case {

@@ -2,8 +2,10 @@
 //! Flags and arguments.
 
 mod output;
+mod threads;
 mod tune;
 
+pub use threads::ThreadArguments;
 pub use tune::TuneArguments;
 
 use std::path::{Path, PathBuf};
@@ -267,22 +269,6 @@ pub enum Pipeline {
     LinalgNamed,
     Affine,
     Scf,
-}
-
-#[derive(Debug, Args)]
-pub struct ThreadArguments {
-    /// Threads of compiled code; if not given, as many as this process has CPUs. Results are the same
-    #[arg(long, env = "SKRIPT_NUM_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    threads: Option<u16>,
-}
-
-impl ThreadArguments {
-    /// Makes the number the default of this process.
-    pub fn apply(&self) {
-        if let Some(threads) = self.threads {
-            skript_runtime::threads::set_default_threads(threads.into());
-        }
-    }
 }
 
 #[derive(Debug, Args)]

@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
         }
         let is_onnx = onnx_model::is_model(model);
         let imports = &arguments.import;
-        if !is_onnx && !(imports.bounds.is_empty() && imports.constants.is_empty()) {
+        if !(is_onnx || imports.bounds.is_empty() && imports.constants.is_empty()) {
             let text = "--bound and --constant are for ONNX models";
             sink.report(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
             let mut session = Session::unread(arguments, limits, sink);

@@ -10,6 +10,7 @@ pub mod borders;
 mod buffer_uses;
 mod caller;
 pub mod choices;
+pub mod costs;
 mod elementwise;
 pub mod interchange;
 pub mod kernel;

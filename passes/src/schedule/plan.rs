@@ -6,10 +6,10 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
+use super::costs::Costs;
 use super::nest::{LoopKind, Nest};
 use super::select::{Selected, is_used, is_worth, select, selections};
 use super::tile::{Tile, Tiling};
-use crate::target::Costs;
 use std::fmt::{Display, Formatter};
 
 /// What the lanes of a vector are.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What schedules know of the target, as options of passes.
 
+use super::costs::Costs;
 use super::plan::Vectors;
-use crate::target::Costs;
 use skript_dialect::{Options, PassError, PassOption};
 
 /// The vector registers and the cache of the target.

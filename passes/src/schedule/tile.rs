@@ -9,10 +9,10 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
+use super::costs::Costs;
 use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
 use super::plan::{Plan, Vectors};
-use crate::target::Costs;
 
 /// Cycles beyond the latency that a step takes: out-of-order execution does not fill every slot.
 const SLACK: f64 = 1.0;

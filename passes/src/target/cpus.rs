@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Named processors that code can be compiled for, as data.
 
-use super::costs::Costs;
+use crate::schedule::costs::Costs;
 
 /// A processor by LLVM's name. Sizes are typical ones where models of a processor differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

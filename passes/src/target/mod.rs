@@ -4,12 +4,11 @@
 //! It describes this processor, or a named one. It does not depend on the load, the affinity mask or the number of
 //! threads, so that the same model, options and processor give the same code.
 
-mod costs;
 mod cpus;
 mod host;
 
 use crate::fast_math::FastMath;
-pub use costs::Costs;
+use crate::schedule::costs::Costs;
 use cpus::{AARCH64, X86_64};
 pub(crate) use cpus::{CPUS, Cpu};
 use skript_frontend::diagnostics::closest;
