@@ -192,6 +192,17 @@ impl Importer {
             inputs.push(value);
         }
         let outputs = node.output.clone();
+        let named = || outputs.iter().filter(|output| !output.is_empty());
+        let scope = self.scopes.last();
+        let twice = named().find(|output| {
+            let is_bound = scope.is_some_and(|scope| scope.contains_key(*output));
+            is_bound || named().filter(|other| other == output).count() > 1
+        });
+        if let Some(output) = twice {
+            let reason = format!("its output `{output}` has a value already");
+            self.refuse(&name, &operator, reason);
+            return;
+        }
         match self.apply(node, inputs) {
             Ok(results) => {
                 let results = results.into_iter().chain(std::iter::repeat(None));

@@ -204,8 +204,7 @@ impl Origin {
     /// The arguments with the names of SkriptND.
     pub fn named(&self, arguments: &[InputArgument]) -> Vec<InputArgument> {
         let ours = |name: &str| {
-            let known = self.inputs.iter().any(|(_, ours)| ours == name);
-            let found = self.inputs.iter().find(|(onnx, _)| !known && onnx == name);
+            let found = self.inputs.iter().find(|(onnx, _)| onnx == name);
             found.map_or_else(|| name.to_owned(), |(_, ours)| ours.clone())
         };
         let arguments = arguments.iter().cloned();

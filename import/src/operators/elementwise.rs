@@ -13,7 +13,7 @@ use crate::value::{Value, element, spelled, width};
 pub const OPERATORS: &[Operator] = &[
     operator("Abs", "`math.abs`", |c| int_unary(c, "math.abs")),
     operator("Neg", "`math.neg`", |c| int_unary(c, "math.neg")),
-    operator("Sign", "`math.sign`", |c| plain_unary(c, "math.sign")),
+    operator("Sign", "`onnx.sign`, `math.sign`", sign),
     operator("Sqrt", "`math.sqrt`", |c| real_unary(c, "math.sqrt")),
     operator("Exp", "`math.exp`", |c| real_unary(c, "math.exp")),
     operator("Log", "`math.log`", |c| real_unary(c, "math.log")),
@@ -113,6 +113,12 @@ fn plain_unary(c: &mut Call, operator: &str) -> Ruled<()> {
     let y = c.map(operator, &[], &x);
     c.set(0, y);
     Ok(())
+}
+
+/// The sign of NaN is NaN.
+fn sign(c: &mut Call) -> Ruled<()> {
+    let is_real = c.input(0)?.element.real().is_some();
+    plain_unary(c, if is_real { "onnx.sign" } else { "math.sign" })
 }
 
 /// A function whose result may leave the type of ints.

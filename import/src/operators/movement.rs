@@ -7,7 +7,7 @@ use crate::evaluate::moved;
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::{Argument, marked};
-use crate::value::Value;
+use crate::value::{MOST_KNOWN, Value};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Reshape", "`layout.reshape`", reshape),
@@ -270,6 +270,7 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
     let known: Option<Vec<_>> = parts.iter().map(|p| p.known.clone()).collect();
     if let Some(known) = known
         && first.rank() == 1
+        && known.iter().map(Vec::len).sum::<usize>() <= MOST_KNOWN
     {
         return Ok(c.known(first.element, shape, known.concat()));
     }

@@ -6,6 +6,7 @@
 use super::builder::Builder;
 use super::copy::{arguments, operation_name as name};
 use super::func::{argument_attributes, set_signature};
+use super::memref::root;
 use super::walk::{blocks, first_block, nested};
 use super::{ValueKey, argument, attribute_names, attributes, definition, mutation, ops, parse};
 use melior::Context;
@@ -22,16 +23,11 @@ use std::collections::{HashMap, HashSet};
 /// Attribute of an argument: no other pointer of the function accesses its elements.
 pub(crate) const NOALIAS: &str = "llvm.noalias";
 
-/// Attribute of an argument that is a view of the arena.
-const VIEW_ALIGNMENT: &str = "llvm.align = 64 : i64";
+/// Attribute of an argument: the alignment of its first element.
+const ALIGNMENT: &str = "llvm.align";
 
 /// Attributes of the caller's arguments that outlined functions keep.
-const KEPT: [&str; 4] = [
-    NOALIAS,
-    "llvm.align",
-    "llvm.readonly",
-    attribute_names::TABLE,
-];
+const KEPT: [&str; 4] = [NOALIAS, ALIGNMENT, "llvm.readonly", attribute_names::TABLE];
 
 /// A function that operations move into.
 pub(crate) struct Outlined<'c, 'a> {
@@ -173,7 +169,12 @@ impl<'c: 'a, 'a> Outlined<'c, 'a> {
         let mut dictionaries = Vec::with_capacity(self.block.argument_count());
         for value in &self.captured {
             if alone && self.disjoint.contains(&ValueKey::of(*value)) {
-                dictionaries.push(self.dictionary(&format!("{NOALIAS}, {VIEW_ALIGNMENT}"))?);
+                // Such views begin at multiples of the arena's alignment. Other buffers are as callers have them.
+                let own = of_caller(&root(*value)).and_then(|n| known.get(n));
+                let alignment = own.and_then(|own| attributes::entry(*own, ALIGNMENT));
+                let alignment = alignment.map(|alignment| format!(", {ALIGNMENT} = {alignment}"));
+                let alignment = alignment.unwrap_or_default();
+                dictionaries.push(self.dictionary(&format!("{NOALIAS}{alignment}"))?);
                 continue;
             }
             let own = of_caller(value).and_then(|n| known.get(n));

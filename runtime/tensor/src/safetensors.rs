@@ -198,8 +198,8 @@ pub fn write<'t>(
         begin = end;
     }
     let mut header = serde_json::Value::Object(header).to_string().into_bytes();
-    // Readers map the file: arrays begin at a multiple of eight bytes.
-    header.resize(header.len().next_multiple_of(8), b' ');
+    // Readers map the file: the first array begins at a multiple of 64 bytes, 8 of which are the length.
+    header.resize((header.len() + 8).next_multiple_of(64) - 8, b' ');
     stream.write_all(&(header.len() as u64).to_le_bytes())?;
     stream.write_all(&header)?;
     for (_, tensor) in arrays {

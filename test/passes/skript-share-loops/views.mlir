@@ -5,7 +5,7 @@
 // CHECK:         %[[X:.+]] = memref.view %arg0[%{{.+}}][] : memref<12582912xi8> to memref<1048576xf32>
 // CHECK:         %[[Y:.+]] = memref.view %arg0[%{{.+}}][] : memref<12582912xi8> to memref<1048576xf32>
 // CHECK:         call @loop_0(%[[X]], %[[Y]], %{{.+}}, %{{.+}}) : (memref<1048576xf32>, memref<1048576xf32>, index, index) -> ()
-func.func @disjoint(%arena: memref<12582912xi8>) {
+func.func @disjoint(%arena: memref<12582912xi8> {llvm.align = 64 : i64}) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %end = arith.constant 1048576 : index
@@ -63,6 +63,6 @@ func.func @dynamic(%arena: memref<12582912xi8>, %n: index) {
 
 // CHECK: func.func private @loop_0(%{{.+}}: memref<1048576xf32> {llvm.align = 64 : i64, llvm.noalias}, %{{.+}}: memref<1048576xf32> {llvm.align = 64 : i64, llvm.noalias}, %{{.+}}: index, %{{.+}}: index)
 // CHECK: func.func private @loop_1(%{{.+}}: memref<12582912xi8>, %{{.+}}: index, %{{.+}}: index)
-// CHECK: func.func private @loop_2(%{{.+}}: index, %[[X:.+]]: memref<4194304xi8> {llvm.align = 64 : i64, llvm.noalias}, %{{.+}}: index, %[[Y:.+]]: memref<8388608xi8> {llvm.align = 64 : i64, llvm.noalias}, %{{.+}}: index, %{{.+}}: index, %{{.+}}: index)
+// CHECK: func.func private @loop_2(%{{.+}}: index, %[[X:.+]]: memref<4194304xi8> {llvm.noalias}, %{{.+}}: index, %[[Y:.+]]: memref<8388608xi8> {llvm.noalias}, %{{.+}}: index, %{{.+}}: index, %{{.+}}: index)
 // CHECK:   memref.view %[[X]][%{{.+}}][%{{.+}}] : memref<4194304xi8> to memref<?xf32>
 // CHECK:   memref.view %[[Y]][%{{.+}}][%{{.+}}] : memref<8388608xi8> to memref<?xf32>

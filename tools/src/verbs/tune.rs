@@ -8,11 +8,12 @@
 mod measurement;
 mod report;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::{OUTPUT, RUN_FAILED, UNREADABLE};
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, RUN_FAILED, UNREADABLE};
 use skript_frontend::model::Model;
 use skript_passes::target::TargetDescription;
 use skript_runtime::cache::Cache;
@@ -41,7 +42,9 @@ pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
     }
     let done = match kept(arguments) {
         Some((plans, what)) => session.compose_measured(&arguments.inputs).map(|model| {
-            Plans::of(arguments, &session, &model)?.keep(plans)?;
+            let kept = Plans::of(arguments, &session, &model)?;
+            check(plans, arguments, &session, &model)?;
+            kept.keep(plans)?;
             super::print(&format!("{what}\n"));
             Ok(())
         }),
@@ -66,6 +69,66 @@ fn kept(arguments: &TuneArguments) -> Option<(&str, &'static str)> {
     }
 }
 
+/// Refuses plans that the model's kernels do not have.
+fn check(
+    plans: &str,
+    arguments: &TuneArguments,
+    session: &Session,
+    model: &Model,
+) -> Result<(), Stopped> {
+    if plans.is_empty() {
+        return Ok(());
+    }
+    let job = Job {
+        model,
+        sources: &session.program.sources,
+        inputs: &[],
+        variables: &[],
+    };
+    let kernels = Kernel::of(&compiled(arguments, "*:0").profiled(&job)?.1);
+    let mut seen = HashSet::new();
+    let wrong = plans.split(',').find_map(|item| {
+        let Some((key, number)) = item.split_once(':') else {
+            return Some(format!("`{item}` is no KEY:NUMBER"));
+        };
+        let Some(kernel) = kernels.iter().find(|kernel| kernel.key == key) else {
+            return Some(format!(
+                "no kernel of this model with several plans has the key `{key}`, with these options on this processor"
+            ));
+        };
+        let last = kernel.count - 1;
+        let is_number = number.parse().is_ok_and(|n: usize| n <= last);
+        match (is_number, seen.insert(key)) {
+            (false, _) => Some(format!("the kernel `{key}` has the plans 0 to {last}, not `{number}`")),
+            (true, false) => Some(format!("the key `{key}` is there more than once")),
+            (true, true) => None,
+        }
+    });
+    match wrong {
+        None => Ok(()),
+        Some(wrong) => {
+            let wrong =
+                Diagnostic::without_location(&COMMAND_LINE_NAME, format!("--keep: {wrong}"));
+            let help = "`skript tune MODEL --json FILE` writes the keys and plans of this model";
+            Err(Box::new(wrong.with_help(help)).into())
+        }
+    }
+}
+
+/// The compiler with plans of kernels.
+fn compiled(arguments: &TuneArguments, plans: &str) -> Compiled {
+    Compiled {
+        pipeline: arguments.pipeline,
+        target: TargetDescription {
+            plans: plans.to_owned(),
+            ..arguments.target.target()
+        },
+        cache: false,
+        profile: true,
+        exchange: None,
+    }
+}
+
 fn tune(
     arguments: &TuneArguments,
     session: &Session,
@@ -83,7 +146,6 @@ fn tune(
     let tuner = Tuner {
         arguments,
         job: &job,
-        target: arguments.target.target(),
     };
     let report = tuner.measure()?;
     plans.keep(&report.choices())?;
@@ -125,7 +187,6 @@ impl Plans {
 struct Tuner<'a> {
     arguments: &'a TuneArguments,
     job: &'a Job<'a>,
-    target: TargetDescription,
 }
 
 impl Tuner<'_> {
@@ -153,17 +214,7 @@ impl Tuner<'_> {
 
     /// The model's code with plans of its kernels.
     fn build(&self, plans: &str) -> Result<Build, Stopped> {
-        let compiled = Compiled {
-            pipeline: self.arguments.pipeline,
-            target: TargetDescription {
-                plans: plans.to_owned(),
-                ..self.target.clone()
-            },
-            cache: false,
-            profile: true,
-            exchange: None,
-        };
-        let (artifact, steps) = compiled.profiled(self.job)?;
+        let (artifact, steps) = compiled(self.arguments, plans).profiled(self.job)?;
         let variables = self.variables();
         let build = Build::new(artifact, steps, &variables);
         Ok(build.map_err(|e| Box::new(failed(&e, self.job.model, self.job.sources)))?)

@@ -30,3 +30,22 @@ save("dynamic.onnx", [helper.make_node("Exp", ["x.1"], ["y"])], [("x.1", TensorP
 save("bytes.onnx", [helper.make_node("Add", ["i", "i"], ["y"])], [("i", TensorProto.INT8, [2])], [("y", TensorProto.INT8, [2])])
 np.save(folder / "x.npy", np.array([[0, 1, 2], [-5, 5, -5]], np.float32))
 np.save(folder / "i.npy", np.array([100, -3], np.int8))
+
+# An LSTM with dynamic steps and batches.
+rng = np.random.default_rng(1)
+save("lstm.onnx", [helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=6)], [("x", TensorProto.FLOAT, ["s", "b", 4])],
+     [("y", TensorProto.FLOAT, ["s", 1, "b", 6])],
+     [("w", rng.standard_normal((1, 24, 4)).astype(np.float32)), ("r", rng.standard_normal((1, 24, 6)).astype(np.float32))])
+np.save(folder / "sequence.npy", rng.standard_normal((5, 3, 4)).astype(np.float32))
+
+# Each node doubles a list of extents.
+doubled = [helper.make_node("Shape", ["x.1"], ["d0"])]
+doubled += [helper.make_node("Concat", ["d%d" % n, "d%d" % n], ["d%d" % (n + 1)], axis=0) for n in range(40)]
+save("doubled.onnx", doubled + [helper.make_node("Reshape", ["x.1", "d40"], ["y"])], [x], [y])
+save("twice.onnx", [helper.make_node("Exp", ["x.1"], ["y"]), helper.make_node("Relu", ["x.1"], ["y"], name="/r")], [x], [y])
+save("sign.onnx", [helper.make_node("Sign", ["x.1"], ["y"])], [x], [y])
+save("names.onnx", [helper.make_node("Sub", ["a/b", "a_b"], ["y"])], [("a/b", TensorProto.FLOAT, [2]), ("a_b", TensorProto.FLOAT, [2])],
+     [("y", TensorProto.FLOAT, [2])])
+np.save(folder / "nan.npy", np.array([[0, np.nan, 2], [-5, 5, -np.inf]], np.float32))
+np.save(folder / "two.npy", np.array([2, 2], np.float32))
+np.save(folder / "five.npy", np.array([5, 5], np.float32))

@@ -14,7 +14,7 @@ use crate::profile::operators;
 /// A kernel of a model, and its plans.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    key: String,
+    pub key: String,
     /// What its steps compute, each text once.
     operators: Vec<String>,
     /// Steps that it computes.
@@ -191,7 +191,7 @@ impl Report {
                 duration_text(after, 0),
                 duration_text(before, 0),
             ),
-            _ => format!("{all} measured, none of them faster with another plan\n"),
+            _ => format!("{all} measured, none of them faster with another plan; none is kept\n"),
         });
         text
     }
@@ -322,10 +322,8 @@ mod tests {
     fn a_plan_that_is_not_faster_again_is_dropped() {
         let report = report(100);
         assert_eq!(report.choices(), "");
-        assert!(
-            report
-                .table()
-                .ends_with("2 kernels measured, none of them faster with another plan\n")
-        );
+        assert!(report.table().ends_with(
+            "2 kernels measured, none of them faster with another plan; none is kept\n"
+        ));
     }
 }
