@@ -26,7 +26,7 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Those of processors with vectors of 256 bits: fitted on Zen 3.
+    /// Those of processors with vectors of 256 bits: as measured on Zen 3.
     pub const TYPICAL: Costs = Costs {
         fma_ports: 2,
         fma_latency: 4,

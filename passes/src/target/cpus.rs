@@ -22,7 +22,7 @@ pub(crate) struct Cpu {
 pub(crate) const X86_64: &str = "x86_64";
 pub(crate) const AARCH64: &str = "aarch64";
 
-/// Two fused multiply-adds start in a cycle; fitted on Zen 3 (`bench/fit_costs.py`).
+/// Two fused multiply-adds start in a cycle; measured on Zen 3.
 const TWO: Costs = Costs::TYPICAL;
 
 /// Processors with one unit, or whose widest vectors take two cycles.
