@@ -4,6 +4,7 @@
 #include "skript/Transforms.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -52,5 +53,101 @@ LogicalResult skript::fuseElementwise(Operation *root, FusionBounds bounds) {
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
   context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
   // From the top, so that a chain becomes groups in its order.
+  return applyPatternsGreedily(root, std::move(patterns), GreedyRewriteConfig().setUseTopDownTraversal());
+}
+
+/// Whether the operand of a payload is another element at each point, not a value that points share.
+static bool isWhole(linalg::GenericOp op, OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  auto isOnce = [&](auto loop) { return loop.value() == 1 || map.isFunctionOfDim(loop.index()); };
+  return map.isProjectedPermutation() && llvm::all_of(llvm::enumerate(op.getStaticLoopRanges()), isOnce);
+}
+
+/// Whether each element is computed by a few operations of one cycle from one element for each point: to compute it again
+/// takes no longer than to read it.
+static bool isCheap(linalg::GenericOp op) {
+  const unsigned most = 4;
+  unsigned operations = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    bool simple = isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+                      arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp,
+                      arith::AddIOp, arith::SubIOp, arith::CmpIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(inner);
+    if (!simple || ++operations > most)
+      return false;
+  }
+  auto whole = [&](OpOperand *input) { return isWhole(op, input); };
+  return llvm::count_if(op.getDpsInputOperands(), whole) <= 1;
+}
+
+/// Whether an elementwise operation reads the result of a contraction or window, whose kernel computes it as well.
+static bool endsContraction(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputOperands(), [](OpOperand *input) {
+    auto maker = input->get().getDefiningOp<linalg::GenericOp>();
+    return maker && maker.getNumReductionLoops() > 0 && maker.getNumDpsInputs() > 1;
+  });
+}
+
+/// Whether the payload of the operation that makes an operand can be computed in the payload of the operation that reads it, at
+/// the same points, once each.
+static bool canCompute(OpOperand &operand) {
+  auto producer = operand.get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand.getOwner());
+  if (!producer || !consumer || !consumer.isDpsInput(&operand) || producer->getBlock() != consumer->getBlock())
+    return false;
+  if (producer->getNumResults() != 1 || producer.getNumReductionLoops() > 0 || !isWhole(consumer, &operand))
+    return false;
+  OpOperand *init = producer.getDpsInitOperand(0);
+  return isWhole(producer, init) && !producer.payloadUsesValueFromOperand(init) && !endsContraction(producer) &&
+         linalg::areElementwiseOpsFusable(&operand);
+}
+
+namespace {
+/// Computes an elementwise operation in the payload of each operation that reads it.
+struct ComputeInUsers : OpRewritePattern<linalg::GenericOp> {
+  ComputeInUsers(MLIRContext *context, skript::FusionBounds bounds) : OpRewritePattern(context), bounds(bounds) {}
+
+  LogicalResult matchAndRewrite(linalg::GenericOp consumer, PatternRewriter &rewriter) const override {
+    for (OpOperand *operand : consumer.getDpsInputOperands()) {
+      if (!canCompute(*operand))
+        continue;
+      auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      bool hasReduction = consumer.getNumReductionLoops() > 0;
+      bool allowed = (producer->hasOneUse() && hasReduction) || (isCheap(producer) && isComputedInAll(producer));
+      if (!allowed || !fits(producer, consumer, bounds))
+        continue;
+      if (!producer->hasOneUse()) {
+        rewriter.setInsertionPoint(consumer);
+        Operation *again = rewriter.clone(*producer);
+        rewriter.modifyOpInPlace(consumer, [&] { operand->set(again->getResult(0)); });
+      }
+      Operation *own = operand->get().getDefiningOp();
+      auto fused = linalg::fuseElementwiseOps(rewriter, operand);
+      if (failed(fused))
+        return failure();
+      for (auto [old, replacement] : fused->replacements)
+        rewriter.replaceUsesWithIf(old, replacement, [&](OpOperand &use) { return use.get().getDefiningOp() != own; });
+      rewriter.eraseOp(consumer);
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  /// Whether no user needs the result in memory, and each has room for the payload.
+  bool isComputedInAll(linalg::GenericOp producer) const {
+    return llvm::all_of(producer->getUses(), [&](OpOperand &use) {
+      return canCompute(use) && fits(producer, cast<linalg::GenericOp>(use.getOwner()), bounds);
+    });
+  }
+
+  skript::FusionBounds bounds;
+};
+} // namespace
+
+LogicalResult skript::computeInUsers(Operation *root, FusionBounds bounds) {
+  RewritePatternSet patterns(root->getContext());
+  patterns.add<ComputeInUsers>(root->getContext(), bounds);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, root->getContext());
   return applyPatternsGreedily(root, std::move(patterns), GreedyRewriteConfig().setUseTopDownTraversal());
 }

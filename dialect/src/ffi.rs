@@ -94,6 +94,11 @@ unsafe extern "C" {
         operations: c_uint,
         inputs: c_uint,
     ) -> bool;
+    pub(crate) fn skriptComputeInUsers(
+        root: MlirOperation,
+        operations: c_uint,
+        inputs: c_uint,
+    ) -> bool;
     pub(crate) fn skriptMergeDuplicates(root: MlirOperation);
     pub(crate) fn skriptComputePart(
         formula: MlirOperation,

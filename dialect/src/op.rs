@@ -73,6 +73,18 @@ pub fn fuse_elementwise<'c: 'a, 'a>(
     unsafe { ffi::skriptFuseElementwise(root.to_raw(), operations, inputs) }
 }
 
+/// Computes elementwise `linalg.generic` operations below `root` in the payloads of what reads each of their elements once: their
+/// only user, if it reduces, or all of them, where an element takes a few operations. Bounds and result are those of
+/// [`fuse_elementwise`].
+pub fn compute_in_users<'c: 'a, 'a>(
+    root: &impl OperationLike<'c, 'a>,
+    operations: u32,
+    inputs: u32,
+) -> bool {
+    // SAFETY: as in `merge_duplicates`.
+    unsafe { ffi::skriptComputeInUsers(root.to_raw(), operations, inputs) }
+}
+
 /// Creates a part of a `skript.formula` before it: the values of `destinations` after the steps from `low` on,
 /// `extents` many in each loop. Without `guarded`, the predicate is ignored. `None` if the operation is not a formula
 /// or runs in order (reported), and for lists of the wrong length.

@@ -13,6 +13,10 @@ extern "C" {
 /* Fuses elementwise linalg.generic ops below `root` within bounds; false if the rewriting came to no end. */
 MLIR_CAPI_EXPORTED bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inputs);
 
+/* Computes elementwise linalg.generic ops below `root` in the payloads of what reads them; false if the rewriting came to no
+ * end. */
+MLIR_CAPI_EXPORTED bool skriptComputeInUsers(MlirOperation root, unsigned operations, unsigned inputs);
+
 /* Replaces operations below `root` by equal ones before them, and erases those without users. */
 MLIR_CAPI_EXPORTED void skriptMergeDuplicates(MlirOperation root);
 

@@ -20,6 +20,10 @@ struct FusionBounds {
 /// the bounds: each operation is then copied a bounded number of times, however long the chain.
 mlir::LogicalResult fuseElementwise(mlir::Operation *root, FusionBounds bounds);
 
+/// Computes elementwise `linalg.generic` ops below `root` in the payloads of what reads each of their elements once: their
+/// only user, if it reduces, or all of them, where the element takes a few operations.
+mlir::LogicalResult computeInUsers(mlir::Operation *root, FusionBounds bounds);
+
 /// Replaces operations without memory effects by equal ones that dominate them, and erases those that nothing uses.
 /// Upstream's `cse` hashes operands alone, and formulas of one kind differ in what their regions capture: all of them
 /// share a bucket. Here what regions hold is part of the hash.

@@ -12,6 +12,10 @@ bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inp
   return succeeded(skript::fuseElementwise(unwrap(root), {operations, inputs}));
 }
 
+bool skriptComputeInUsers(MlirOperation root, unsigned operations, unsigned inputs) {
+  return succeeded(skript::computeInUsers(unwrap(root), {operations, inputs}));
+}
+
 void skriptMergeDuplicates(MlirOperation root) { skript::mergeDuplicates(unwrap(root)); }
 
 bool skriptComputePart(MlirOperation operation, const MlirValue *destinations, const int64_t *offsets,

@@ -8,13 +8,15 @@
 //! The symbol `skript_parallel` is weak: in a program without the runtime's threads, the calling thread computes all
 //! steps.
 //!
+//! A call within a function with steps stays: the thread of its caller computes all steps.
+//!
 //! Requires: the LLVM dialect. Guarantees: results do not depend on the number of threads, as each step is computed by
 //! one call.
 
 use crate::error::CodegenError;
 use crate::ir::attribute_names::STEPS;
 use crate::ir::ops;
-use crate::ir::{self, attributes, mutation, regions};
+use crate::ir::{self, attributes, func, mutation, regions};
 use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, ValueLike};
@@ -83,7 +85,13 @@ fn parallelize_calls(module: OperationRef) -> Result<(), CodegenError> {
     if with_steps.is_empty() {
         return Ok(());
     }
-    for call in ir::nested(module) {
+    // What a step calls runs on the thread of the step.
+    let functions = block.map(ir::operations).unwrap_or_default().into_iter();
+    let outside = functions.filter(|function| {
+        let name = func::symbol(*function);
+        name.is_none_or(|name| !with_steps.contains_key(&name))
+    });
+    for call in outside.flat_map(ir::nested) {
         let callee = call.attribute("callee").ok();
         let callee = callee.and_then(|c| FlatSymbolRefAttribute::try_from(c).ok());
         let Some(callee) = callee.filter(|_| ir::name(call) == ops::llvm::CALL) else {

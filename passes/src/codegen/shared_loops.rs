@@ -6,10 +6,12 @@
 //! follows from the work, so short loops stay on the calling thread: a static loop with too little work for two steps
 //! is not outlined, one with dynamic extents gets its number of steps at run time.
 //!
+//! Arrays on the stack move out of the loop: each thread has one for all of its iterations.
+//!
 //! Requires: planned memory, loops whose lower bounds are 0. Guarantees: an iteration computes the same values as before.
 
 use crate::extents::size;
-use crate::ir::attribute_names::{BYTES, STEPS};
+use crate::ir::attribute_names::{BYTES, STEPS, WORK};
 use crate::ir::memref::ByteView;
 use crate::ir::outline::{Outlined, captured, is_available};
 use crate::ir::{self, Builder, attributes, mutation, ops, typed, types};
@@ -79,11 +81,10 @@ impl<'c: 'a, 'a> Sharing<'c, 'a> {
     ) -> Result<(), PassError> {
         for op in ir::operations(block) {
             match Loops::of(op) {
-                Some(loops) => {
-                    if let Some(split) = loops.split() {
-                        loops.outline(&split, function, self)?;
-                    }
-                }
+                Some(loops) => match loops.split() {
+                    Some(split) => loops.outline(&split, function, self)?,
+                    None => hoist_stack(op, function),
+                },
                 None => {
                     for inner in ir::blocks(op) {
                         self.share(inner, function)?;
@@ -167,8 +168,9 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         if !self.is_plain() || !captured(self.op).into_iter().all(is_available) {
             return None;
         }
-        let work = ir::blocks(self.op).into_iter().map(work);
-        let work = work.fold(0, i64::saturating_add).max(1);
+        let own = ir::blocks(self.op).into_iter().map(work);
+        let work = typed::integer(self.op, WORK).unwrap_or_else(|| own.fold(0, i64::saturating_add));
+        let work = work.max(1);
         let enough = |extent: &Option<i64>| extent.is_some_and(|e| e >= ENOUGH);
         let dimension = (0..self.extents.len())
             .find(|d| self.extents.get(*d).is_some_and(enough))
@@ -240,6 +242,7 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
         mutation::set_operand(self.op, split.dimension, start(from)?);
         mutation::set_operand(self.op, rank + split.dimension, start(to)?);
         outlined.finish(&[], caller)?;
+        hoist_stack(self.op, outlined.function());
         ir::set_attribute(outlined.function(), STEPS, attributes::unit(context));
         let name = sharing.merged(outlined.function(), name);
 
@@ -268,6 +271,16 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
             None => steps,
         };
         binary(ops::arith::MAXUI, steps, at.index(1)?)
+    }
+}
+
+/// Moves the arrays on the stack that a loop's body has to the beginning of the function: one for all iterations.
+fn hoist_stack<'c: 'a, 'a>(op: OperationRef<'c, 'a>, function: OperationRef<'c, 'a>) {
+    let first = ir::first_block(function).and_then(|block| ir::operations(block).first().copied());
+    for array in ir::walk::named(op, ops::memref::ALLOCA) {
+        if let Some(first) = first.filter(|_| array.operand_count() == 0) {
+            ir::move_before(array, first);
+        }
     }
 }
 
@@ -365,15 +378,14 @@ fn work(block: BlockRef) -> i64 {
 }
 
 fn work_of(op: OperationRef) -> i64 {
+    if let Some(known) = typed::integer(op, WORK) {
+        return known.saturating_mul(iterations(op));
+    }
     let inner = ir::blocks(op).into_iter().map(work);
     let inner = inner.fold(0, i64::saturating_add);
-    let name = ir::name(op);
-    match name.as_str() {
+    match ir::name(op).as_str() {
         ops::scf::FOR | ops::scf::PARALLEL => inner.saturating_mul(iterations(op)),
-        ops::arith::CONSTANT | ops::scf::REDUCE | ops::scf::YIELD => 0,
-        ops::arith::DIVF | ops::arith::DIVSI | ops::arith::REMSI => 8,
-        _ if name.starts_with("math.") => 16,
-        _ => inner.saturating_add(1),
+        _ => inner.saturating_add(ir::work::of_scalars(op)),
     }
 }
 

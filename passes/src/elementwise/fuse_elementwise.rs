@@ -13,18 +13,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-fuse-elementwise",
     summary: "fuse elementwise linalg.generic operations in groups of bounded size",
     dependent_dialects: &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor],
-    options: &[
-        PassOption {
-            name: "operations",
-            summary: "maximum number of operations in a fused payload",
-            default: "64",
-        },
-        PassOption {
-            name: "inputs",
-            summary: "maximum number of tensors that a fused operation reads",
-            default: "16",
-        },
-    ],
+    options: &BOUNDS,
     run: |root, options, _| {
         let operations = options.get("operations")?;
         let inputs = options.get("inputs")?;
@@ -36,3 +25,17 @@ pub(crate) const PASS: Pass = Pass {
     },
     ..Pass::NONE
 };
+
+/// The bounds of a fused operation.
+pub(super) const BOUNDS: [PassOption; 2] = [
+    PassOption {
+        name: "operations",
+        summary: "maximum number of operations in a fused payload",
+        default: "64",
+    },
+    PassOption {
+        name: "inputs",
+        summary: "maximum number of tensors that a fused operation reads",
+        default: "16",
+    },
+];

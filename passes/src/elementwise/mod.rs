@@ -2,6 +2,7 @@
 //! Elementwise operations on tensors and vectors: one pattern for every op with the trait, whatever its dialect.
 
 pub(crate) mod check_extents;
+pub(crate) mod compute_in_users;
 pub(crate) mod elementwise_to_formula;
 pub(crate) mod elementwise_to_linalg;
 pub(crate) mod fuse_elementwise;

@@ -64,3 +64,5 @@ pub(crate) const TABLE: &str = "skript.table";
 pub(crate) const STEPS: &str = "skript.steps";
 /// Of an argument that is a variable: calls of the entry give it new values.
 pub(crate) const UPDATED: &str = "skript.updated";
+/// Of a parallel loop: the operations on scalars of one iteration. Without it they are counted in the body.
+pub(crate) const WORK: &str = "skript.work";

@@ -37,9 +37,19 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
         to: &Builder<'c, 'a>,
         special: &mut Special<'_, 'c, 'a>,
     ) -> Result<(), Error> {
-        if special(self, op, to)? {
-            return Ok(());
+        if !special(self, op, to)? {
+            self.rebuild(op, to, special)?;
         }
+        Ok(())
+    }
+
+    /// The operation with its operands replaced, and its regions copied as [`Copier::copy`] does.
+    pub(crate) fn rebuild(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        to: &Builder<'c, 'a>,
+        special: &mut Special<'_, 'c, 'a>,
+    ) -> Result<OperationRef<'c, 'a>, Error> {
         let operands: Vec<_> = op.operands().map(|v| self.get(v)).collect();
         let mut regions = Vec::new();
         for region in op.regions() {
@@ -58,7 +68,7 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
         for (old, new) in op.results().zip(copy.results()) {
             self.set(old, new.into());
         }
-        Ok(())
+        Ok(copy)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::typed::{self, typed};
 use super::uses::{definition, users};
+use super::types::DYNAMIC;
 use super::{Builder, ValueKey, attributes, ops};
 use melior::Error;
 use melior::ir::Type;
@@ -113,6 +114,49 @@ pub(crate) fn subview<'c: 'a, 'a>(
     ];
     let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
     at.value(ops::memref::SUBVIEW, &[array], &attributes, r#type)
+}
+
+/// A view of consecutive elements of an array: `sizes` of them from `firsts` on, which are 0 where they are `None`.
+///
+/// # Errors
+/// The operand is no array with static strides.
+pub(crate) fn block<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    array: Value<'c, 'a>,
+    firsts: &[Option<Value<'c, 'a>>],
+    sizes: &[i64],
+) -> Result<Value<'c, 'a>, Error> {
+    let memref = MemRefType::try_from(array.r#type())?;
+    let (strides, offset) = memref.strides_and_offset();
+    let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
+    let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
+    let dynamic: Vec<Value> = firsts.iter().flatten().copied().collect();
+    let offset = match dynamic.is_empty() && offset >= 0 {
+        true => offset.to_string(),
+        false => "?".to_owned(),
+    };
+    let r#type = format!(
+        "memref<{}{}, strided<[{}], offset: {offset}>>",
+        shape.concat(),
+        memref.element(),
+        strides.join(", ")
+    );
+    let list = |values: &[i64]| attributes::i64s(at.context, values);
+    let count = i32::try_from(dynamic.len()).map_err(|_| Error::OperationBuild)?;
+    let of_first = |first: &Option<Value>| first.map_or(0, |_| DYNAMIC);
+    let offsets: Vec<i64> = firsts.iter().map(of_first).collect();
+    let attributes = [
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[1, count, 0, 0]),
+        ),
+        ("static_offsets", list(&offsets)),
+        ("static_sizes", list(sizes)),
+        ("static_strides", list(&vec![1; sizes.len()])),
+    ];
+    let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
+    let operands = [&[array][..], &dynamic].concat();
+    at.value(ops::memref::SUBVIEW, &operands, &attributes, r#type)
 }
 
 /// A view of an array with its own offset from the beginning of the buffer, sizes and strides, in elements.

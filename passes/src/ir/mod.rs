@@ -35,6 +35,7 @@ pub mod types;
 pub(crate) mod uses;
 pub(crate) mod vector;
 pub(crate) mod walk;
+pub(crate) mod work;
 
 pub(crate) use attributes::inherent;
 pub use builder::Builder;

@@ -84,7 +84,7 @@ pub(crate) fn i64s(op: OperationRef, name: &str) -> Vec<i64> {
 }
 
 /// The numbers of operands in each segment; none for an operation without segments.
-pub(super) fn segments(op: OperationRef) -> Vec<usize> {
+pub(crate) fn segments(op: OperationRef) -> Vec<usize> {
     let array = op.attribute("operandSegmentSizes").ok();
     let array = array.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
     let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));

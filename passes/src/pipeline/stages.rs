@@ -51,6 +51,7 @@ const fn any(pass: &'static str) -> Step {
 /// `bufferization.writable = false`.
 const BUFFERIZE: &[Step] = &[
     every("skript-hoist-invariants"),
+    every("skript-compute-in-users"),
     every("skript-separate-inits"),
     every("skript-write-carried{apart=if-refused}"),
     models("skript-write-outputs"),
@@ -178,6 +179,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
         FastMath::None | FastMath::Default => String::new(),
         FastMath::Winograd => format!("skript-winograd{{{options}}},"),
     };
+    let cache = target.processor.l2;
     let plans = match target.plans.as_str() {
         "" => String::new(),
         plans => format!(" plans={plans}"),
@@ -185,7 +187,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
+            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
         ),
     }
 }

@@ -17,7 +17,7 @@ use crate::ir::walk::named;
 use crate::ir::{self, Builder, linalg, maps, memref, ops};
 use crate::structure::Affine;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Value, ValueLike};
+use melior::ir::Value;
 use skript_dialect::{Dialect, Pass, PassError, op};
 
 /// The pass `skript-block-transpositions`.
@@ -70,7 +70,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let mut extents = vec![None; reductions.len()];
         let mut operands = Vec::new();
         for (value, map) in op.operands().zip(generic.indexing_maps()) {
-            let array = Array::of(value.r#type()).filter(Array::has_static_strides)?;
+            let array = Array::of(value).filter(Array::has_static_strides)?;
             let mut strides = vec![0; reductions.len()];
             let mut offset = array.offset;
             for (dimension, form) in maps::forms(map)?.iter().enumerate() {

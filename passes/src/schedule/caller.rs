@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values that the caller of a kernel computes before the call.
 
-use crate::ir::{self, Builder, attributes, context, ops};
+use crate::ir::memref::Subview;
+use crate::ir::{self, Builder, attributes, context, ops, typed, types};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{Location, Type, Value, ValueLike};
@@ -92,6 +93,56 @@ pub(super) fn static_before<'c, 'a>(
     ];
     let view = builder.value(ops::memref::REINTERPRET_CAST, &[array], &attributes, kind);
     view.map_err(|e| e.to_string())
+}
+
+/// Whether the offset of an array is static, or follows from those of the array that it is a part of.
+pub(super) fn has_offset<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
+    let Ok(memref) = MemRefType::try_from(array.r#type()) else {
+        return false;
+    };
+    let (_, offset) = memref.strides_and_offset();
+    offset >= 0 || Subview::of(array).is_some_and(|part| part.source().is_ok_and(has_parts))
+}
+
+/// Whether the offsets of parts of an array can be computed.
+fn has_parts<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
+    let strides = MemRefType::try_from(array.r#type()).map(|memref| memref.strides_and_offset().0);
+    strides.is_ok_and(|strides| strides.iter().all(|s| *s >= 0)) && has_offset(array)
+}
+
+/// The offset of an array in its buffer, in elements, before an operation.
+///
+/// # Errors
+/// The builder's error, or an array without [`has_offset`].
+pub(super) fn offset_before<'c: 'a, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    array: Value<'c, 'a>,
+) -> Result<Value<'c, 'a>, String> {
+    let text = |e: melior::Error| e.to_string();
+    let memref = MemRefType::try_from(array.r#type()).map_err(text)?;
+    let (_, offset) = memref.strides_and_offset();
+    if offset >= 0 {
+        return index_before(anchor, offset);
+    }
+    let part = Subview::of(array).ok_or("an array whose offset is not known")?;
+    let source = part.source().map_err(text)?;
+    let (strides, _) = MemRefType::try_from(source.r#type()).map_err(text)?.strides_and_offset();
+    let mut sum = offset_before(anchor, source)?;
+    let builder = before(anchor)?;
+    let index = Type::index(builder.context);
+    let binary = |name: &str, a, b| builder.value(name, &[a, b], &[], index).map_err(text);
+    let dynamic: Vec<Value> = part.op().operands().skip(1).collect();
+    let mut dynamic = dynamic.into_iter();
+    let offsets = typed::i64s(part.op(), "static_offsets");
+    for (offset, stride) in offsets.into_iter().zip(strides) {
+        let first = match offset {
+            types::DYNAMIC => dynamic.next().ok_or("a part without its offset")?,
+            offset => builder.index(offset).map_err(text)?,
+        };
+        let far = binary(ops::arith::MULI, first, builder.index(stride).map_err(text)?)?;
+        sum = binary(ops::arith::ADDI, sum, far)?;
+    }
+    Ok(sum)
 }
 
 /// An extent of an array, before an operation.

@@ -16,7 +16,7 @@ use crate::ir::{self, ValueKey, maps, ops};
 use crate::structure::Affine;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Value, ValueLike};
+use melior::ir::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Operations between a reduction and the elementwise one that is merged with it: as many are looked at.
@@ -57,7 +57,7 @@ impl<'c: 'a, 'a> Merged<'c, 'a> {
 
     /// Whether the reduction writes each element of its output's array.
     fn writes_all(&self) -> bool {
-        let array = self.reduction.output().and_then(|o| Array::of(o.r#type()));
+        let array = self.reduction.output().and_then(Array::of);
         let mut loops = HashSet::new();
         array.is_some_and(|array| {
             let mut dimensions = self.reduction.subscripts.iter().zip(&array.shape);
@@ -224,7 +224,7 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
         numbers: &[Option<usize>],
         loops: &[Loop],
     ) -> Option<(Array, Address)> {
-        let array = Array::of(self.operands.get(position)?.r#type())?;
+        let array = Array::of(*self.operands.get(position)?)?;
         let address = array.address(self.subscripts.get(position)?, numbers, loops)?;
         Some((array, address))
     }
@@ -307,7 +307,7 @@ fn finish<'c: 'a, 'a>(
     let output = reduction.nest.output;
     if !is_in_place && reduction.body.start == Operand::Input(output) {
         let own = reduction.nest.operands.get(output)?.clone();
-        let position = reduction.add(array, &Array::of(array.r#type())?, own);
+        let position = reduction.add(array, &Array::of(array)?, own);
         reduction.body.start = Operand::Input(position);
     }
     reduction.set_output(destination, &written, address);

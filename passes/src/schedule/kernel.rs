@@ -31,6 +31,9 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
     for (position, capture) in body.captures.iter().enumerate() {
         arguments.push(format!("%x{position}: {capture}"));
     }
+    for position in signature.placed() {
+        arguments.push(format!("%f{position}: index"));
+    }
     for (l, own) in nest.loops.iter().enumerate() {
         if own.source.is_some() {
             arguments.push(format!("%n{l}: index"));
@@ -49,12 +52,9 @@ pub fn kernel(name: &str, nest: &Nest, plan: &Plan, body: &Body, signature: &Sig
         arguments.join(", ")
     );
     for (position, array) in signature.arrays.iter().enumerate() {
-        let (offset, span) = signature.windows[position];
-        let _ = writeln!(
-            function,
-            "  %l{position} = memref.reinterpret_cast %m{position} to offset: [{offset}], sizes: [{span}], strides: [1] : {array} to {}",
-            signature.flat(position)
-        );
+        let (source, offset) = (format!("%m{position}"), format!("%f{position}"));
+        let view = signature.view(position, &source, array, &offset);
+        let _ = writeln!(function, "  %l{position} = {view}");
     }
     if plan.transposed(nest).is_some() {
         let _ = writeln!(

@@ -15,7 +15,7 @@
 use super::nest::{Address, LoopKind, Nest};
 use super::plan::Plan;
 use super::reading::LARGEST_SPAN;
-use super::signature::{Signature, pointer_type};
+use super::signature::{AT_RUN_TIME, Signature, pointer_type};
 use super::vectorize::NOINLINE;
 use crate::ir::attribute_names::STEPS;
 use std::fmt::Write;
@@ -45,6 +45,10 @@ pub struct Packing {
     dynamic: Option<usize>,
     /// The loops with dynamic extents that addresses of the operand depend on.
     arguments: Vec<usize>,
+    /// Whether the copy is a part of a larger one, whose offset is an argument.
+    is_part: bool,
+    /// Whether the offset of the operand is an argument.
+    is_placed: bool,
 }
 
 impl Packing {
@@ -102,7 +106,27 @@ impl Packing {
             elements: stride,
             dynamic,
             arguments,
+            is_part: false,
+            is_placed: signature.placed().any(|position| position == operand),
         })
+    }
+
+    /// The copy as a part of a larger one.
+    pub(super) fn as_part(self) -> Packing {
+        Packing {
+            is_part: true,
+            ..self
+        }
+    }
+
+    /// Elements of the copy; `None` if their number is dynamic.
+    pub(super) fn size(&self) -> Option<i64> {
+        self.dynamic.is_none().then_some(self.elements)
+    }
+
+    /// Whether the offset of the operand is an argument of [`Packing::function`].
+    pub(super) fn places_source(&self) -> bool {
+        self.is_placed
     }
 
     /// The type of the copy.
@@ -117,8 +141,8 @@ impl Packing {
     /// The type of the copy as an argument.
     fn argument_type(&self, signature: &Signature) -> String {
         match self.dynamic {
-            None => self.r#type(signature),
-            Some(_) => pointer_type(&signature.elements[self.operand], 0),
+            None if !self.is_part => self.r#type(signature),
+            _ => pointer_type(&signature.elements[self.operand], 0),
         }
     }
 
@@ -162,10 +186,15 @@ impl Packing {
 
     /// The kernel's nest and signature, with the copy instead of the operand.
     pub fn apply(&self, nest: &mut Nest, signature: &mut Signature) {
-        let kind = self.argument_type(signature);
         nest.operands[self.operand] = self.target.clone();
+        self.apply_to(signature);
+    }
+
+    fn apply_to(&self, signature: &mut Signature) {
+        let kind = self.argument_type(signature);
         signature.arrays[self.operand] = kind;
-        signature.windows[self.operand] = (0, self.span());
+        let offset = if self.is_part { AT_RUN_TIME } else { 0 };
+        signature.windows[self.operand] = (offset, self.span());
     }
 
     /// Elements of the copy; a bound if its size is dynamic.
@@ -181,23 +210,29 @@ impl Packing {
             self.argument_type(signature),
         );
         let flat = signature.flat(self.operand);
-        let (offset, span) = signature.windows[self.operand];
         let element = &signature.elements[self.operand];
-        let copied = self.span();
-        let copy = format!("memref<{copied}x{element}, strided<[1]>>");
+        let mut copies = signature.clone();
+        self.apply_to(&mut copies);
+        let copy = copies.flat(self.operand);
+        let first = |is_argument: bool, name: &str| match is_argument {
+            true => format!("%{name}: index, "),
+            false => String::new(),
+        };
+        let firsts = [first(self.is_placed, "source_first"), first(self.is_part, "copy_first")].concat();
         let extents = self.arguments.iter().map(|l| format!("%n{l}: index, "));
         let extents: String = extents.collect();
         let mut text = format!(
-            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copies: {passed} {{llvm.noalias}}, {extents}%from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [{NOINLINE}, \"optsize\"], {STEPS}}} {{\n"
+            "func.func private @{name}(%array: {array} {{llvm.noalias}}, %copies: {passed} {{llvm.noalias}}, {firsts}{extents}%from: index, %to: index) attributes {{llvm.linkage = #llvm.linkage<internal>, passthrough = [{NOINLINE}, \"optsize\"], {STEPS}}} {{\n"
         );
         let zero = if element.contains('f') { "0.0" } else { "0" };
         let _ = writeln!(
             text,
-            "  %flat = memref.reinterpret_cast %array to offset: [{offset}], sizes: [{span}], strides: [1] : {array} to {flat}\n  \
-             %copy = memref.reinterpret_cast %copies to offset: [0], sizes: [{copied}], strides: [1] : {passed} to {copy}\n  \
+            "  %flat = {}\n  %copy = {}\n  \
              %zero = arith.constant {zero} : {element}\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  \
              %width = arith.constant {} : index\n  \
              %source = arith.constant {} : index\n  %block = arith.constant {} : index",
+            signature.view(self.operand, "%array", array, "%source_first"),
+            copies.view(self.operand, "%copies", &passed, "%copy_first"),
             self.width, self.source.offset, self.target.strides[self.lanes_loop],
         );
         self.write_extent(&mut text, "%extent", self.lanes_loop, self.extent);

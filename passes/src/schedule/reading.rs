@@ -9,15 +9,15 @@
 use super::body::{Body, Combine, Operand, Step, is_identity};
 use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
 use super::scalars::Scalars;
-use super::signature::Signature;
-use super::signature::pointer_type;
+use super::caller::has_offset;
+use super::signature::{AT_RUN_TIME, Signature, pointer_type};
 use crate::ir::{self, ValueKey, linalg, maps, ops};
 use crate::structure::Affine;
 use melior::ir::ShapedTypeLike;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
-use melior::ir::{RegionLike, Type, Value, ValueLike};
+use melior::ir::{RegionLike, Value, ValueLike};
 use std::collections::HashMap;
 
 /// A reduction as plain data.
@@ -114,7 +114,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
     let mut arrays = Vec::new();
     for (position, operand) in operands.iter().enumerate() {
         let forms = maps::forms(*indexing.get(position)?)?;
-        let array = Array::of(operand.r#type())?;
+        let array = Array::of(*operand)?;
         for (dimension, form) in forms.iter().enumerate() {
             if let Some(index) = form.as_index() {
                 let source = Some((position, dimension));
@@ -207,14 +207,15 @@ pub(super) struct Array {
     pub(super) strides: Vec<i64>,
     /// The dimensions whose dynamic extents each stride is a multiple of.
     multiples: Vec<Vec<usize>>,
+    /// [`AT_RUN_TIME`] for dynamic ones.
     pub(super) offset: i64,
     pub(super) element: String,
 }
 
 impl Array {
-    /// `None` for other dynamic strides and other element types.
-    pub(super) fn of(kind: Type<'_>) -> Option<Array> {
-        let kind = MemRefType::try_from(kind).ok()?;
+    /// `None` for other dynamic strides and other element types, and for an offset that nothing before the kernel gives.
+    pub(super) fn of(value: Value) -> Option<Array> {
+        let kind = MemRefType::try_from(value.r#type()).ok()?;
         let element = kind.element().to_string();
         let (mut strides, offset) = kind.strides_and_offset();
         let known = |v: &i64| *v >= 0;
@@ -244,14 +245,14 @@ impl Array {
             }
         }
         let narrow = ["f16", "bf16", "i8", "i16"].contains(&element.as_str());
-        if !narrow && !accumulates(&element) || !strides.iter().all(known) || !known(&offset) {
+        if !narrow && !accumulates(&element) || !strides.iter().all(known) || !has_offset(value) {
             return None;
         }
         Some(Array {
             shape,
             strides,
             multiples,
-            offset,
+            offset: if known(&offset) { offset } else { AT_RUN_TIME },
             element,
         })
     }
@@ -304,9 +305,10 @@ impl Array {
 
     /// The type as which the array is passed.
     fn argument_type(&self, value: Value) -> String {
-        match self.is_static() {
-            true => value.r#type().to_string(),
-            false => pointer_type(&self.element, self.offset),
+        match (self.is_static(), self.offset) {
+            (_, AT_RUN_TIME) => pointer_type(&self.element, 0),
+            (true, _) => value.r#type().to_string(),
+            (false, offset) => pointer_type(&self.element, offset),
         }
     }
 

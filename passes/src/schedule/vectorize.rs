@@ -11,13 +11,14 @@
 
 use super::body::Body;
 use super::caller::{
-    array_before, branch_before, covered_before, extent_before, index_before, static_before,
-    tiles_before,
+    array_before, branch_before, covered_before, extent_before, index_before, offset_before,
+    static_before, tiles_before,
 };
 use super::choices::{self, Choices};
 use super::elementwise::Merged;
 use super::kernel::kernel;
 use super::nest::Address;
+use super::outside::Outside;
 use super::packing::Packing;
 use super::plan::Plan;
 use super::reading::{Reduction, read};
@@ -234,6 +235,10 @@ struct Kernel<'c, 'a> {
     others: Vec<OperationRef<'c, 'a>>,
     /// The operand that is copied before, and the function that does so.
     packing: Option<(Packing, String)>,
+    /// That operand in a parallel loop, before which it is copied.
+    outside: Option<Outside<'c, 'a>>,
+    /// Offsets that are arguments, by array; others are those of the array itself.
+    offsets: HashMap<usize, Value<'c, 'a>>,
     signature: Signature,
 }
 
@@ -333,7 +338,17 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         let (element, body) = (reduction.signature.elements.get(output)?, &reduction.body);
         let holds_sums = *element == body.accumulator && !body.finish_reads(output);
         plan.chunk = plan.chunk.filter(|_| holds_sums);
-        let packing = Packing::of(&reduction.nest, &plan, &reduction.signature).map(|packing| {
+        let mut packing = Packing::of(&reduction.nest, &plan, &reduction.signature);
+        let packed = packing.as_ref().and_then(|p| reduction.arrays.get(p.operand));
+        let outside = match packed {
+            Some(array) => Outside::of(self.op, *array).ok()?,
+            None => None,
+        };
+        if outside.as_ref().is_some_and(|outside| !outside.is_one()) {
+            // The size of the parts must be known.
+            packing = Some(packing.filter(|p| p.size().is_some())?.as_part());
+        }
+        let packing = packing.map(|packing| {
             let function = packing.function("KERNEL", &reduction.signature);
             packing.apply(&mut reduction.nest, &mut reduction.signature);
             (packing, function)
@@ -361,6 +376,8 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             last: self.last,
             others: self.others.clone(),
             packing,
+            outside,
+            offsets: HashMap::new(),
             signature: reduction.signature,
         })
     }
@@ -421,11 +438,36 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let name = functions.name("pack", text);
         let operand = self.arguments.get_mut(packing.operand);
         let operand = operand.ok_or("a kernel without its operand")?;
+        if let Some((outside, size)) = self.outside.as_ref().zip(packing.size())
+            && !outside.is_one()
+        {
+            let element = self.signature.elements.get(packing.operand);
+            let element = element.ok_or("a kernel without its operand")?;
+            let fill = |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| {
+                let mut arguments = vec![
+                    static_before(anchor, source, &packing.source_type)?,
+                    static_before(anchor, copies, packing.copy_type(&self.signature))?,
+                ];
+                if packing.places_source() {
+                    arguments.push(offset_before(anchor, source)?);
+                }
+                let steps = index_before(anchor, packing.steps())?;
+                arguments.extend([part, index_before(anchor, 0)?, steps]);
+                let call = call_before(anchor, &name, &arguments, anchor.location());
+                call.map_err(|e| e.to_string())
+            };
+            let [copies, part] = outside.parts(self.last, size, element, fill)?;
+            self.offsets.insert(packing.operand, part);
+            *operand = copies;
+            return Ok(());
+        }
         // What is the same in every call is copied before all loops.
         let anchor = match packing.arguments() {
-            [] => constants.anchor(*operand, op).unwrap_or(self.last),
-            _ => self.last,
+            [] => constants.anchor(*operand, op),
+            _ => None,
         };
+        let before = self.outside.as_ref().map(Outside::around);
+        let anchor = anchor.or(before).unwrap_or(self.last);
         let mut extents = HashMap::new();
         for l in packing.arguments() {
             let own = self.dynamic.iter().find(|(number, ..)| number == l);
@@ -450,6 +492,9 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let own = static_before(anchor, *operand, &packing.source_type)?;
         let passed = static_before(anchor, copy, packing.copy_type(&self.signature))?;
         let mut arguments = vec![own, passed];
+        if packing.places_source() {
+            arguments.push(offset_before(anchor, *operand)?);
+        }
         for l in packing.arguments() {
             arguments.push(extent(*l)?);
         }
@@ -461,6 +506,16 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
 
     /// Adds the arguments that follow from extents, and passes arrays of dynamic extents by pointer.
     fn pass_extents(&mut self, op: OperationRef<'c, 'a>) -> Result<(), String> {
+        let mut offsets = Vec::new();
+        for position in self.signature.placed() {
+            let array = self.arguments.get(position);
+            let array = *array.ok_or("a kernel without an array")?;
+            offsets.push(match self.offsets.get(&position) {
+                Some(known) => *known,
+                None => offset_before(op, array)?,
+            });
+        }
+        self.arguments.extend(offsets);
         for (argument, kind) in self.arguments.iter_mut().zip(&self.signature.arrays) {
             *argument = static_before(op, *argument, kind)?;
         }

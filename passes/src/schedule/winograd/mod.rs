@@ -129,6 +129,7 @@ impl<'c: 'a, 'a> Tiled<'c, 'a> {
         let mut merged = Merged::of(op, reduction, effects);
         let condition = open(&mut merged.reduction);
         let own = &merged.reduction;
+        own.signature.placed().next().is_none().then_some(())?;
         let window = || Window::of(own);
         let shape = Shape::best(window, &own.nest, target, tile)?;
         let weights = *own.arrays.get(shape.window.filter)?;

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How many rows a group computes together: what they access stays in the cache.
+
+use super::group::Group;
+use super::member::{Access, Kind, element_bytes, extents};
+use crate::ir::ValueKey;
+use std::collections::HashSet;
+
+/// Rows that a block has at most: more share nothing else.
+const MOST_ROWS: i64 = 64;
+
+/// Rows of a product that are enough to read its other operand again for each block.
+const FEWEST_OF_PRODUCT: i64 = 16;
+
+/// Blocks have a number of rows that kernels divide into equal tiles.
+const TILE: i64 = 8;
+
+/// The number of rows in a block, by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Blocks(pub(super) Vec<i64>);
+
+impl Blocks {
+    /// `None` if the group gains nothing from blocks, or has dynamic extents beside its rows.
+    pub(super) fn of(group: &Group, cache: i64) -> Option<Self> {
+        let mut members = group.members.iter();
+        let has_product = members.any(|member| member.kind == Kind::Product);
+        let limit = if has_product { cache / 2 } else { cache / 4 };
+        let mut blocks = Blocks(vec![1; group.rows.len()]);
+        (blocks.bytes(group)? <= cache).then_some(())?;
+        for position in (0..group.rows.len()).rev() {
+            let extent = group.rows.get(position)?.extent;
+            let most = extent.map_or(MOST_ROWS, |extent| extent.min(MOST_ROWS));
+            let fits = |rows: i64| {
+                let mut larger = blocks.clone();
+                if let Some(own) = larger.0.get_mut(position) {
+                    *own = rows;
+                }
+                larger.bytes(group).is_some_and(|bytes| bytes <= limit)
+            };
+            let rows = (1..=most)
+                .rev()
+                .find(|rows| *rows == 1 || fits(*rows))?;
+            let rows = rounded(rows, extent);
+            *blocks.0.get_mut(position)? = rows;
+            if extent != Some(rows) {
+                break;
+            }
+        }
+        if has_product {
+            blocks.suits_products(group, cache).then_some(())?;
+        }
+        let is_whole = |(row, block): (&super::group::Row, &i64)| row.extent == Some(*block);
+        let is_one = group.rows.iter().zip(&blocks.0).all(is_whole);
+        (!is_one).then_some(blocks)
+    }
+
+    /// Bytes of the arrays that a block of rows accesses, without those that all rows share.
+    fn bytes(&self, group: &Group) -> Option<i64> {
+        let mut counted: HashSet<ValueKey> = HashSet::new();
+        let mut all = 0_i64;
+        for (number, access) in group.numbered() {
+            let has_rows = group.rows_of(number, access).iter().any(Option::is_some);
+            if has_rows && counted.insert(ValueKey::of(access.array)) {
+                all = all.checked_add(self.bytes_of(group, number, access)?)?;
+            }
+        }
+        Some(all)
+    }
+
+    /// Bytes of an array that a block of rows accesses; `None` if it has other dynamic extents.
+    pub(super) fn bytes_of(&self, group: &Group, number: usize, access: &Access) -> Option<i64> {
+        let rows = group.rows_of(number, access);
+        let mut bytes = element_bytes(access.array)?;
+        for (extent, row) in extents(access.array)?.into_iter().zip(rows) {
+            let size = match row {
+                Some(row) => self.0.get(row).copied(),
+                None => extent,
+            };
+            bytes = bytes.checked_mul(size?)?;
+        }
+        Some(bytes)
+    }
+
+    /// Whether products have enough rows in a block, and an other operand that a cache holds.
+    fn suits_products(&self, group: &Group, cache: i64) -> bool {
+        let products = group.members.iter().enumerate();
+        let mut products = products.filter(|(_, member)| member.kind == Kind::Product);
+        products.all(|(number, member)| {
+            let rows = group.rows.iter().zip(&self.0);
+            // The rows that some operand does not depend on are those of the product.
+            let own = rows.filter(|(row, _)| {
+                let l = row.loops.get(number).copied().unwrap_or_default();
+                let mut inputs = member.accesses.iter();
+                inputs.any(|access| access.dimension(l) == Some(None))
+            });
+            let own: i64 = own.map(|(_, block)| *block).product();
+            let mut inputs = member.accesses.iter().filter(|access| !access.writes);
+            own >= FEWEST_OF_PRODUCT
+                && inputs.all(|access| {
+                    let bytes = self.bytes_of(group, number, access);
+                    bytes.is_some_and(|bytes| bytes <= cache * 2)
+                })
+        })
+    }
+}
+
+/// At most so many rows: a divisor of the extent if it is not much smaller, or a number of tiles.
+fn rounded(rows: i64, extent: Option<i64>) -> i64 {
+    let divides = |rows: &i64| extent.is_some_and(|extent| extent % rows == 0);
+    let divisor = (rows / 2 + 1..=rows).rev().find(divides);
+    let tiles = if rows >= TILE { rows / TILE * TILE } else { rows };
+    divisor.unwrap_or(tiles).max(1)
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The loop over blocks of rows.
+
+use super::blocks::Blocks;
+use super::group::{Group, Row};
+use super::member::{Access, extents};
+use crate::ir::attribute_names::WORK;
+use crate::ir::memref::users_of_buffer;
+use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops};
+use melior::Context;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Location, ShapedTypeLike, Type, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+use std::collections::HashMap;
+
+/// Bytes of arrays that are on the stack of a thread, for one block.
+const STACK: i64 = 96 << 10;
+
+/// Replaces the operations of a group by loops over blocks of rows.
+///
+/// # Errors
+/// The builder's error.
+pub(super) fn emit<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    blocks: &Blocks,
+    context: &'c Context,
+) -> Result<(), PassError> {
+    let last = group.members.last().ok_or("a group without operations")?.op;
+    let locations: Vec<Location> = group.members.iter().map(|m| m.op.location()).collect();
+    let location = location::fused(context, &locations, None);
+    let before = Builder::before(context, last)?.with_location(location);
+    let locals = locals(group, blocks);
+    for spans in all_spans(group, blocks, &before)? {
+        let part = Part {
+            group,
+            spans,
+            locals: &locals,
+        };
+        part.emit(&before)?;
+    }
+    for member in group.members.iter().rev() {
+        ir::erase(member.op);
+    }
+    locals.into_values().for_each(ir::erase);
+    Ok(())
+}
+
+/// The allocations of arrays that members alone access, as many as fit the stack.
+fn locals<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    blocks: &Blocks,
+) -> HashMap<ValueKey, OperationRef<'c, 'a>> {
+    let is_member = |op: &OperationRef| group.members.iter().any(|member| member.op == *op);
+    let mut room = STACK;
+    let mut found = HashMap::new();
+    for (number, access) in group.numbered() {
+        let key = ValueKey::of(access.array);
+        let maker = ir::definition(access.array).map(|(maker, _)| maker);
+        let maker = maker.filter(|maker| ir::name(*maker) == ops::memref::ALLOC);
+        let users = ir::users(access.array);
+        // Views of the array would have other types.
+        let all = users_of_buffer(access.array);
+        let is_own = all.is_some_and(|all| all.iter().all(|op| users.contains(op)))
+            && users.iter().all(is_member);
+        let bytes = blocks.bytes_of(group, number, access);
+        let Some((maker, bytes)) = maker.filter(|_| is_own).zip(bytes) else {
+            continue;
+        };
+        if bytes <= room && !found.contains_key(&key) {
+            room -= bytes;
+            found.insert(key, maker);
+        }
+    }
+    found
+}
+
+/// The rows of one dimension that a loop computes.
+#[derive(Clone, Copy)]
+struct Span<'c, 'a> {
+    /// The first row; `None` for 0.
+    first: Option<Value<'c, 'a>>,
+    /// The number of rows in a block.
+    rows: i64,
+    /// The number of blocks; `None` if there is one.
+    blocks: Option<Value<'c, 'a>>,
+}
+
+/// The loops of a group: whole blocks, then the rows that are left. Each has a span for each row.
+fn all_spans<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    blocks: &Blocks,
+    at: &Builder<'c, 'a>,
+) -> Result<Vec<Vec<Span<'c, 'a>>>, PassError> {
+    let mut whole = Vec::new();
+    let mut rest = None;
+    for (position, (row, rows)) in group.rows.iter().zip(&blocks.0).enumerate() {
+        let (own, left) = spans(group, row, *rows, at)?;
+        whole.push(own);
+        rest = rest.or(left.map(|left| (position, left)));
+    }
+    let mut all = vec![whole.clone()];
+    if let Some((position, left)) = rest {
+        let mut spans = whole;
+        if let Some(own) = spans.get_mut(position) {
+            *own = left;
+        }
+        all.push(spans);
+    }
+    Ok(all)
+}
+
+/// The whole blocks of a row, and what is left.
+fn spans<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    row: &Row,
+    rows: i64,
+    at: &Builder<'c, 'a>,
+) -> Result<(Span<'c, 'a>, Option<Span<'c, 'a>>), PassError> {
+    let span = |first, rows, blocks| Span {
+        first,
+        rows,
+        blocks,
+    };
+    if let Some(extent) = row.extent {
+        let (count, left) = (extent / rows, extent % rows);
+        let blocks = match count {
+            1 => None,
+            count => Some(at.index(count)?),
+        };
+        let rest = match left {
+            0 => None,
+            left => Some(span(Some(at.index(count * rows)?), left, None)),
+        };
+        return Ok((span(None, rows, blocks), rest));
+    }
+    let extent = dynamic_extent(group, row, at)?;
+    if rows == 1 {
+        return Ok((span(None, 1, Some(extent)), None));
+    }
+    let index = Type::index(at.context);
+    let binary = |name, left, right| at.value(name, &[left, right], &[], index);
+    let size = at.index(rows)?;
+    let count = binary(ops::arith::DIVUI, extent, size)?;
+    let first = binary(ops::arith::MULI, count, size)?;
+    let left = binary(ops::arith::SUBI, extent, first)?;
+    Ok((
+        span(None, rows, Some(count)),
+        Some(span(Some(first), 1, Some(left))),
+    ))
+}
+
+fn dynamic_extent<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    row: &Row,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let found = group.numbered().find_map(|(number, access)| {
+        let dimension = access.dimension(*row.loops.get(number)?).flatten()?;
+        Some((access.array, dimension))
+    });
+    let (array, dimension) = found.ok_or("a row that subscripts no array")?;
+    let dimension = at.index(i64::try_from(dimension).unwrap_or(i64::MAX))?;
+    let index = Type::index(at.context);
+    Ok(at.value(ops::memref::DIM, &[array, dimension], &[], index)?)
+}
+
+/// One loop of a group.
+struct Part<'g, 'c, 'a> {
+    group: &'g Group<'c, 'a>,
+    /// By row.
+    spans: Vec<Span<'c, 'a>>,
+    locals: &'g HashMap<ValueKey, OperationRef<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
+    fn emit(&self, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+        let counts: Vec<Value> = self.spans.iter().filter_map(|span| span.blocks).collect();
+        let index = Type::index(at.context);
+        let (region, inside, positions) = at.region(&vec![index; counts.len()]);
+        let is_loop = !counts.is_empty();
+        let body = if is_loop { inside } else { *at };
+        let mut positions = positions.into_iter();
+        let mut firsts = Vec::new();
+        for span in &self.spans {
+            let position = span.blocks.and_then(|_| positions.next());
+            firsts.push(first_row(span, position, &body)?);
+        }
+        let mut known: HashMap<(ValueKey, Vec<Option<usize>>), Value> = HashMap::new();
+        for (number, member) in self.group.members.iter().enumerate() {
+            let own = body.with_location(member.op.location());
+            let mut copier = Copier::new();
+            let copy = copier.rebuild(member.op, &own, &mut |_, _, _| Ok(false))?;
+            for access in &member.accesses {
+                let rows = self.group.rows_of(number, access);
+                let key = (ValueKey::of(access.array), rows);
+                let view = match known.get(&key) {
+                    Some(view) => *view,
+                    None => {
+                        let before = Builder::before(at.context, copy)?;
+                        let view = self.view(access, &key.1, &firsts, is_loop, &before)?;
+                        known.insert(key, view);
+                        view
+                    }
+                };
+                mutation::set_operand(copy, access.operand, view);
+            }
+        }
+        if is_loop {
+            self.close(&counts, region, &body, at)?;
+        }
+        Ok(())
+    }
+
+    /// The loop around the operations of a body.
+    fn close(
+        &self,
+        counts: &[Value<'c, 'a>],
+        region: melior::ir::Region<'c>,
+        body: &Builder<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), PassError> {
+        body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
+        let (zero, one) = (at.index(0)?, at.index(1)?);
+        let rank = counts.len();
+        let operands = [&vec![zero; rank][..], counts, &vec![one; rank]].concat();
+        let number = i32::try_from(rank).unwrap_or(i32::MAX);
+        let attributes = [
+            (
+                "operandSegmentSizes",
+                attributes::i32s(at.context, &[number, number, number, 0]),
+            ),
+            (WORK, attributes::i64(at.context, self.work())),
+        ];
+        at.create(ops::scf::PARALLEL, &operands, &attributes, &[], vec![region])?;
+        Ok(())
+    }
+
+    /// The array of a block: a part of the whole array, or one of its own.
+    fn view(
+        &self,
+        access: &Access<'c, 'a>,
+        rows: &[Option<usize>],
+        firsts: &[Option<Value<'c, 'a>>],
+        is_loop: bool,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        if rows.iter().all(Option::is_none) {
+            return Ok(access.array);
+        }
+        let extents = extents(access.array).ok_or("an array without strides")?;
+        let size = |(extent, row): (&Option<i64>, &Option<usize>)| match row {
+            Some(row) => self.spans.get(*row).map(|span| span.rows),
+            None => *extent,
+        };
+        let sizes: Option<Vec<i64>> = extents.iter().zip(rows).map(size).collect();
+        let sizes = sizes.ok_or("an array with a dynamic extent beside its rows")?;
+        if self.locals.contains_key(&ValueKey::of(access.array)) {
+            return local(access.array, &sizes, is_loop, at);
+        }
+        let first = |row: &Option<usize>| row.and_then(|row| firsts.get(row).copied().flatten());
+        let firsts: Vec<Option<Value>> = rows.iter().map(first).collect();
+        Ok(ir::memref::block(at, access.array, &firsts, &sizes)?)
+    }
+
+    /// Operations on scalars of one iteration.
+    fn work(&self) -> i64 {
+        let members = self.group.members.iter().enumerate();
+        let work = members.map(|(number, member)| {
+            let rows = self.group.rows.iter().zip(&self.spans);
+            let rows = rows.filter_map(|(row, span)| Some((*row.loops.get(number)?, span.rows)));
+            let rows: HashMap<usize, i64> = rows.collect();
+            member.work(&rows)
+        });
+        work.fold(0, i64::saturating_add)
+    }
+}
+
+/// The first row of a block; `None` for 0.
+fn first_row<'c: 'a, 'a>(
+    span: &Span<'c, 'a>,
+    position: Option<Value<'c, 'a>>,
+    at: &Builder<'c, 'a>,
+) -> Result<Option<Value<'c, 'a>>, PassError> {
+    let index = Type::index(at.context);
+    let Some(position) = position else {
+        return Ok(span.first);
+    };
+    let scaled = match span.rows {
+        1 => position,
+        rows => at.value(ops::arith::MULI, &[position, at.index(rows)?], &[], index)?,
+    };
+    Ok(Some(match span.first {
+        None => scaled,
+        Some(first) => at.value(ops::arith::ADDI, &[scaled, first], &[], index)?,
+    }))
+}
+
+/// An array of one block alone: on the stack of the thread, if there are several blocks.
+fn local<'c: 'a, 'a>(
+    array: Value<'c, 'a>,
+    sizes: &[i64],
+    is_loop: bool,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let element = MemRefType::try_from(array.r#type())?.element();
+    let kind = ir::types::memref(sizes, element);
+    let name = match is_loop {
+        true => ops::memref::ALLOCA,
+        false => ops::memref::ALLOC,
+    };
+    let attributes = [
+        (
+            "operandSegmentSizes",
+            attributes::i32s(at.context, &[0, 0]),
+        ),
+        ("alignment", attributes::i64(at.context, 64)),
+    ];
+    Ok(at.value(name, &[], &attributes, kind)?)
+}

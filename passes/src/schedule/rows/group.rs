@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Operations that are computed together, one block of rows after the other.
+//!
+//! Rows are loops that all operations of a group have: an element that one operation writes, and another reads, has the same row in both.
+
+use super::member::{Access, Kind, Member};
+use crate::ir::effects::Effects;
+use crate::ir::memref::root_of;
+use crate::ir::outline::captured;
+use crate::ir::{self, ValueKey, ops};
+use crate::schedule::buffer_uses::has_own_buffer;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{TypeLike, Value, ValueLike};
+use std::collections::{HashMap, HashSet};
+
+/// Operations before and after a reduction that are looked at.
+const FARTHEST: usize = 48;
+
+/// A loop of all operations of a group.
+#[derive(Clone)]
+pub(super) struct Row {
+    /// `None` if it is dynamic.
+    pub(super) extent: Option<i64>,
+    /// By member: the number of its loop.
+    pub(super) loops: Vec<usize>,
+}
+
+/// Operations with common rows.
+#[derive(Clone)]
+pub(super) struct Group<'c, 'a> {
+    /// In the order of the block.
+    pub(super) members: Vec<Member<'c, 'a>>,
+    pub(super) rows: Vec<Row>,
+}
+
+impl<'c: 'a, 'a> Group<'c, 'a> {
+    /// A reduction alone: its parallel loops are the rows.
+    fn seed(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let member = Member::of(op).filter(|member| member.kind == Kind::Reduction)?;
+        let loops = 0..member.reductions.len();
+        let rows = loops.filter(|l| member.is_divisible(*l)).map(|l| Row {
+            extent: member.extent(l).flatten(),
+            loops: vec![l],
+        });
+        let rows = rows.filter(|row| row.extent != Some(1)).collect();
+        let mut group = Group {
+            members: vec![member],
+            rows,
+        };
+        group.keep_common();
+        (!group.rows.is_empty()).then_some(group)
+    }
+
+    /// The group around the reduction at a position of a block. `accepts` says whether a group may be computed together, and be
+    /// extended.
+    pub(super) fn around(
+        block: &[OperationRef<'c, 'a>],
+        position: usize,
+        effects: &mut Effects<'c, 'a>,
+        accepts: impl Fn(&Self) -> bool,
+    ) -> Option<Self> {
+        let mut group = Self::seed(*block.get(position)?).filter(&accepts)?;
+        let before = block.iter().take(position).rev().take(FARTHEST);
+        group.extend(before, Direction::Before, effects, &accepts);
+        let after = block.iter().skip(position + 1).take(FARTHEST);
+        group.extend(after, Direction::After, effects, &accepts);
+        (group.members.len() > 1).then_some(group)
+    }
+
+    /// Adds neighbours of the members in one direction, nearest first.
+    fn extend<'n>(
+        &mut self,
+        neighbours: impl Iterator<Item = &'n OperationRef<'c, 'a>>,
+        direction: Direction,
+        effects: &mut Effects<'c, 'a>,
+        accepts: &impl Fn(&Self) -> bool,
+    ) where
+        'c: 'n,
+        'a: 'n,
+    {
+        // Operations between members that are none: those that become members later connect some of them.
+        let mut others: Vec<(OperationRef<'c, 'a>, Touched)> = Vec::new();
+        for op in neighbours.copied().filter(|op| !is_free(*op)) {
+            let own = Touched::of(op, effects);
+            let mut rest = others.clone();
+            let joined = self.with(op).filter(accepts).map(|mut group| {
+                group.join(&mut rest, accepts);
+                group
+            });
+            let is_apart = rest.iter().all(|(_, other)| !other.conflicts(&own));
+            match joined.filter(|_| is_apart) {
+                Some(joined) => {
+                    *self = joined;
+                    others = rest;
+                }
+                // What follows members would run before them.
+                None if direction == Direction::After && self.touched(effects).conflicts(&own) => {
+                    return;
+                }
+                None => others.push((op, own)),
+            }
+        }
+    }
+
+    /// Adds operations between members that the last one connects, such as what fills its result.
+    fn join(
+        &mut self,
+        others: &mut Vec<(OperationRef<'c, 'a>, Touched)>,
+        accepts: &impl Fn(&Self) -> bool,
+    ) {
+        let mut position = 0;
+        while let Some((op, own)) = others.get(position) {
+            let mut rest = others.iter().filter(|(other, _)| other != op);
+            let apart = rest.all(|(_, other)| !other.conflicts(own));
+            match self.with(*op).filter(accepts).filter(|_| apart) {
+                Some(joined) => {
+                    *self = joined;
+                    others.remove(position);
+                }
+                None => position += 1,
+            }
+        }
+    }
+
+    /// The group with one more operation; `None` if it shares no array with the group or has no row of it.
+    fn with(&self, op: OperationRef<'c, 'a>) -> Option<Self> {
+        let member = Member::of(op)?;
+        let loops: Vec<Option<usize>> = (0..self.rows.len())
+            .map(|row| self.loop_of(row, &member))
+            .collect();
+        let mut group = self.clone();
+        let mut members = group.members.iter();
+        let position = members.position(|other| ir::is_before(op, other.op));
+        let position = position.unwrap_or(group.members.len());
+        group.members.insert(position, member);
+        let mut taken = HashSet::new();
+        let rows = std::mem::take(&mut group.rows).into_iter().zip(loops);
+        for (mut row, l) in rows {
+            if let Some(l) = l.filter(|l| taken.insert(*l)) {
+                row.loops.insert(position, l);
+                group.rows.push(row);
+            }
+        }
+        group.keep_common();
+        let is_sound = group.arrays_are_apart() && !group.rows.is_empty();
+        is_sound.then_some(group)
+    }
+
+    /// The loop of an operation that is a row, by the arrays that it shares with members.
+    fn loop_of(&self, row: usize, other: &Member<'c, 'a>) -> Option<usize> {
+        let row = self.rows.get(row)?;
+        let mut found = None;
+        for access in &other.accesses {
+            for (member, l) in self.members.iter().zip(&row.loops) {
+                let shared = member.accesses.iter().filter(|a| a.array == access.array);
+                for own in shared {
+                    let Some(dimension) = own.dimension(*l).flatten() else {
+                        continue;
+                    };
+                    let l = access.forms.get(dimension)?.as_index()?;
+                    if *found.get_or_insert(l) != l {
+                        return None;
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Drops rows that some member cannot be divided by, or that an array which members write has not, or not in one dimension.
+    fn keep_common(&mut self) {
+        let (members, written) = (&self.members, self.written());
+        self.rows.retain(|row| {
+            let mut dimensions: HashMap<ValueKey, usize> = HashMap::new();
+            members.iter().zip(&row.loops).all(|(member, l)| {
+                member.is_divisible(*l)
+                    && member.extent(*l) == Some(row.extent)
+                    && member.accesses.iter().all(|access| {
+                        match access.dimension(*l) {
+                            None => false,
+                            Some(None) => !written.contains(&root_of(access.array)),
+                            Some(Some(dimension)) => {
+                                let is_written = written.contains(&root_of(access.array));
+                                let known = dimensions.entry(ValueKey::of(access.array));
+                                *known.or_insert(dimension) == dimension || !is_written
+                            }
+                        }
+                    })
+            })
+        });
+    }
+
+    /// The roots of the arrays that members write.
+    fn written(&self) -> HashSet<ValueKey> {
+        let accesses = self.accesses().filter(|access| access.writes);
+        accesses.map(|access| root_of(access.array)).collect()
+    }
+
+    /// Whether each buffer that members write is accessed by them as one array alone.
+    fn arrays_are_apart(&self) -> bool {
+        let mut arrays: HashMap<ValueKey, ValueKey> = HashMap::new();
+        let written = self.written();
+        let mut accesses = self.accesses();
+        accesses.all(|access| {
+            let (root, array) = (root_of(access.array), ValueKey::of(access.array));
+            !written.contains(&root)
+                || has_own_buffer(access.array) && *arrays.entry(root).or_insert(array) == array
+        })
+    }
+
+    /// What members read and write.
+    fn accesses(&self) -> impl Iterator<Item = &Access<'c, 'a>> {
+        self.members.iter().flat_map(|member| &member.accesses)
+    }
+
+    /// What members read and write, with the number of the member.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Access<'c, 'a>)> {
+        let members = self.members.iter().enumerate();
+        members.flat_map(|(n, member)| member.accesses.iter().map(move |access| (n, access)))
+    }
+
+    /// For each dimension of an array, the row that it is.
+    pub(super) fn rows_of(&self, number: usize, access: &Access) -> Vec<Option<usize>> {
+        let mut found = vec![None; access.forms.len()];
+        for (position, row) in self.rows.iter().enumerate() {
+            let l = row.loops.get(number).copied();
+            let dimension = l.and_then(|l| access.dimension(l).flatten());
+            if let Some(own) = dimension.and_then(|d| found.get_mut(d)) {
+                *own = Some(position);
+            }
+        }
+        found
+    }
+
+    fn touched(&self, effects: &mut Effects<'c, 'a>) -> Touched {
+        let mut all = Touched::default();
+        for member in &self.members {
+            let own = Touched::of(member.op, effects);
+            all.reads.extend(own.reads);
+            all.writes.extend(own.writes);
+        }
+        all
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Before,
+    After,
+}
+
+/// Whether an operation accesses no memory: it stays where it is.
+fn is_free(op: OperationRef) -> bool {
+    let name = ir::name(op);
+    name == ops::memref::ALLOC || op.region_count() == 0 && skript_dialect::op::is_pure(&op)
+}
+
+/// The buffers that an operation reads and writes. `None` stands for any that may be reached under several names.
+#[derive(Clone, Default)]
+struct Touched {
+    reads: HashSet<Option<ValueKey>>,
+    writes: HashSet<Option<ValueKey>>,
+}
+
+impl Touched {
+    fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
+        let root = |array: Value<'c, 'a>| has_own_buffer(array).then(|| root_of(array));
+        let outside = captured(op).into_iter();
+        let arrays = outside.filter(|value| value.r#type().is_mem_ref());
+        Touched {
+            reads: arrays.map(root).collect(),
+            writes: effects.written(op).into_iter().map(root).collect(),
+        }
+    }
+
+    fn conflicts(&self, other: &Touched) -> bool {
+        let meets = |a: &Touched, b: &Touched| !a.writes.is_disjoint(&b.reads);
+        meets(self, other) || meets(other, self) || !self.writes.is_disjoint(&other.writes)
+    }
+}

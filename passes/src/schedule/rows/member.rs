@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Operations on arrays as loop nests, for their fusion.
+
+use crate::extents::size;
+use crate::ir::linalg::{Fill, Generic, index_of};
+use crate::ir::{self, maps, typed};
+use crate::structure::Affine;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
+use std::collections::{HashMap, HashSet};
+
+/// An array that an operation reads or writes.
+#[derive(Clone)]
+pub(super) struct Access<'c, 'a> {
+    /// The number of the operand.
+    pub(super) operand: usize,
+    pub(super) array: Value<'c, 'a>,
+    /// The subscripts, by loops.
+    pub(super) forms: Vec<Affine>,
+    pub(super) writes: bool,
+}
+
+impl Access<'_, '_> {
+    /// The dimension that a loop alone subscripts; `None` within if no dimension depends on the loop, `None` if one does in
+    /// another way.
+    pub(super) fn dimension(&self, l: usize) -> Option<Option<usize>> {
+        let mut dimensions = self.forms.iter().enumerate();
+        let found = dimensions.find(|(_, form)| form.indices().contains(&l));
+        let Some((dimension, form)) = found else {
+            return Some(None);
+        };
+        let is_only = dimensions.all(|(_, form)| !form.indices().contains(&l));
+        (is_only && form.as_index() == Some(l)).then_some(Some(dimension))
+    }
+}
+
+/// What an operation computes at each point of its loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It reduces nothing.
+    Elementwise,
+    /// It reduces the elements of an array, each read once.
+    Reduction,
+    /// It reduces products of elements of several arrays, which are read again and again.
+    Product,
+}
+
+/// A `linalg.generic` or `linalg.fill` on arrays.
+#[derive(Clone)]
+pub(super) struct Member<'c, 'a> {
+    pub(super) op: OperationRef<'c, 'a>,
+    pub(super) accesses: Vec<Access<'c, 'a>>,
+    /// Whether each loop is a reduction.
+    pub(super) reductions: Vec<bool>,
+    pub(super) kind: Kind,
+    /// The loops whose position the payload reads.
+    indexed: HashSet<usize>,
+    /// Operations on scalars of one point.
+    operations: i64,
+}
+
+impl<'c: 'a, 'a> Member<'c, 'a> {
+    /// `None` for other operations.
+    pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+        match Fill::cast(op) {
+            Some(fill) => Self::of_fill(op, fill.destination().ok()?),
+            None => Self::of_generic(op, Generic::cast(op)?),
+        }
+    }
+
+    fn of_fill(op: OperationRef<'c, 'a>, array: Value<'c, 'a>) -> Option<Self> {
+        let rank = extents(array)?.len();
+        let access = Access {
+            operand: 1,
+            array,
+            forms: (0..rank).map(Affine::index).collect(),
+            writes: true,
+        };
+        Some(Member {
+            op,
+            accesses: vec![access],
+            reductions: vec![false; rank],
+            kind: Kind::Elementwise,
+            indexed: HashSet::new(),
+            operations: 1,
+        })
+    }
+
+    fn of_generic(op: OperationRef<'c, 'a>, generic: Generic<'c, 'a>) -> Option<Self> {
+        let inputs = *typed::segments(op).first()?;
+        let mut accesses = Vec::new();
+        for ((operand, array), map) in op.operands().enumerate().zip(generic.indexing_maps()) {
+            if !array.r#type().is_mem_ref() {
+                continue;
+            }
+            let forms = maps::forms(map)?;
+            let extents = extents(array)?;
+            (forms.len() == extents.len()).then_some(())?;
+            accesses.push(Access {
+                operand,
+                array,
+                forms,
+                writes: operand >= inputs,
+            });
+        }
+        let body = ir::operations(generic.body()?);
+        let mut member = Member {
+            op,
+            accesses,
+            reductions: generic.reductions(),
+            kind: Kind::Elementwise,
+            indexed: body.iter().copied().filter_map(index_of).collect(),
+            operations: body.into_iter().map(ir::work::of_scalars).sum(),
+        };
+        member.kind = member.own_kind()?;
+        Some(member)
+    }
+
+    fn own_kind(&self) -> Option<Kind> {
+        if !self.reductions.contains(&true) {
+            return Some(Kind::Elementwise);
+        }
+        let subscripts = |access: &Access, l: usize| {
+            matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1))
+        };
+        let loops = || 0..self.reductions.len();
+        let mut inputs = self.accesses.iter().filter(|access| !access.writes);
+        if inputs.any(|access| loops().all(|l| subscripts(access, l))) {
+            return Some(Kind::Reduction);
+        }
+        let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
+        let mut forms = self.accesses.iter().flat_map(|access| &access.forms);
+        forms.all(is_plain).then_some(Kind::Product)
+    }
+
+    /// Operations on scalars of all points, where some loops have another extent.
+    pub(super) fn work(&self, extents: &HashMap<usize, i64>) -> i64 {
+        let loops = 0..self.reductions.len();
+        let extent = |l: usize| extents.get(&l).copied().or(self.extent(l).flatten());
+        let points = loops.map(|l| extent(l).unwrap_or(1));
+        let points = points.fold(1, i64::saturating_mul);
+        points.saturating_mul(self.operations)
+    }
+
+    /// The extent of a loop, by an array that it subscripts; `None` within if it is dynamic.
+    pub(super) fn extent(&self, l: usize) -> Option<Option<i64>> {
+        self.accesses.iter().find_map(|access| {
+            let dimension = access.dimension(l).flatten()?;
+            extents(access.array)?.get(dimension).copied()
+        })
+    }
+
+    /// Whether the iterations of a loop can be computed apart from each other, on parts of the arrays.
+    pub(super) fn is_divisible(&self, l: usize) -> bool {
+        self.reductions.get(l) == Some(&false) && !self.indexed.contains(&l)
+    }
+}
+
+/// The extents of an array; `None` for arrays with dynamic strides.
+pub(super) fn extents(array: Value) -> Option<Vec<Option<i64>>> {
+    let memref = MemRefType::try_from(array.r#type()).ok()?;
+    let (strides, _) = memref.strides_and_offset();
+    strides.iter().all(|stride| *stride >= 0).then_some(())?;
+    let extents = (0..memref.rank()).map(|d| {
+        Some(match memref.dim_size(d).ok()? {
+            DimSize::Static(extent) => Some(i64::try_from(extent).ok()?),
+            DimSize::Dynamic => None,
+        })
+    });
+    extents.collect()
+}
+
+/// Bytes of an element of an array.
+pub(super) fn element_bytes(array: Value) -> Option<i64> {
+    let memref = MemRefType::try_from(array.r#type()).ok()?;
+    let bytes = size::element_bytes(&memref.element().to_string())?;
+    i64::try_from(bytes).ok()
+}

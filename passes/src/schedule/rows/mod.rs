@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript-fuse-rows`: computes operations with common rows one block of rows after the other.
+//!
+//! A softmax reads each row three times, a normalization as often, and attention writes a matrix of scores that it reads again. What
+//! such operations have in common are rows: loops along which an element that one operation writes is read by the others at the same
+//! position alone. The pass collects `linalg.generic` and `linalg.fill` operations around a reduction that have common rows, and
+//! replaces them by a parallel loop over blocks of rows. Its body has the same operations on views of the arrays; arrays that nothing
+//! else reads have the size of one block. A block is as large as the cache allows. Products belong to a group if their other
+//! operand stays in a cache, as the keys and values of an attention do.
+//!
+//! Requires: buffers. Groups have static extents beside those of their rows. Guarantees: each element is computed by the same
+//! operations in the same order as before, whatever the number of rows in a block.
+
+mod blocks;
+mod emit;
+mod group;
+mod member;
+
+use crate::ir::effects::Effects;
+use crate::ir::func;
+use crate::ir::{self, ops};
+use blocks::Blocks;
+use group::Group;
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, OperationRef};
+use skript_dialect::{Dialect, Pass, PassError, PassOption, melior};
+
+/// The pass `skript-fuse-rows`.
+pub(crate) const PASS: Pass = Pass {
+    flag: "skript-fuse-rows",
+    summary: "compute operations with common rows one block of rows after the other",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[
+        Dialect::Arith,
+        Dialect::Linalg,
+        Dialect::MemRef,
+        Dialect::Scf,
+    ],
+    options: &[PassOption {
+        name: "cache-bytes",
+        summary: "bytes of the cache of one core that holds a block of rows",
+        default: "1048576",
+    }],
+    run: |root, options, rewriter| fuse(root, options.get("cache-bytes")?, rewriter.context()),
+};
+
+fn fuse<'c: 'a, 'a>(
+    root: OperationRef<'c, 'a>,
+    cache: i64,
+    context: &'c melior::Context,
+) -> Result<(), PassError> {
+    let mut effects = Effects::new(func::functions(root));
+    let with_blocks = ir::nested(root).into_iter();
+    let with_blocks = with_blocks.filter(|op| op.region_count() > 0 && !is_in_parallel(*op));
+    let mut blocks: Vec<BlockRef> = with_blocks.flat_map(ir::blocks).collect();
+    blocks.retain(|block| {
+        let mut operations = ir::operations(*block).into_iter();
+        operations.any(|op| ir::name(op) == ops::linalg::GENERIC)
+    });
+    for block in blocks {
+        let mut operations = ir::operations(block);
+        let mut position = 0;
+        while position < operations.len() {
+            let accepts = |group: &Group| Blocks::of(group, cache).is_some();
+            let group = Group::around(&operations, position, &mut effects, accepts);
+            position += 1;
+            let Some((group, blocks)) = group.and_then(|group| {
+                let blocks = Blocks::of(&group, cache)?;
+                Some((group, blocks))
+            }) else {
+                continue;
+            };
+            // What follows the last operation of the group comes next.
+            let next = group.members.last().and_then(|member| member.op.next_in_block());
+            emit::emit(&group, &blocks, context)?;
+            operations = ir::operations(block);
+            position = operations.iter().position(|op| Some(*op) == next).unwrap_or(position);
+        }
+    }
+    Ok(())
+}
+
+/// Whether an operation is a parallel loop, or in one.
+fn is_in_parallel(op: OperationRef) -> bool {
+    let mut own = Some(op);
+    while let Some(op) = own {
+        if ir::name(op) == ops::scf::PARALLEL {
+            return true;
+        }
+        own = ir::walk::parent(op);
+    }
+    false
+}
