@@ -170,6 +170,7 @@ fn nest(node: &Node, layouts: &[Last]) -> Option<Nest> {
         operands,
         output: position,
         constants,
+        repeats: Vec::new(),
         skipped: Vec::new(),
         keeps_order: false,
     })

@@ -80,6 +80,8 @@ pub struct Nest {
     pub output: usize,
     /// The operands whose content is the same in every call of the model.
     pub constants: Vec<usize>,
+    /// Operands, each with the number of calls of the kernel that read the same content.
+    pub repeats: Vec<(usize, i64)>,
     /// Dimensions that decide which points may be skipped.
     pub skipped: Vec<usize>,
     /// Whether the points of an element are combined in the order of the loops.
@@ -212,6 +214,7 @@ mod tests {
                 .collect(),
             output: operands.len() - 1,
             constants: Vec::new(),
+            repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
         }

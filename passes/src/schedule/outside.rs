@@ -54,8 +54,7 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
                 continue;
             }
             let bound = *bounds.get(arguments.len() + n).ok_or(Unknown)?;
-            let count = ir::arith::Constant::of(bound).and_then(ir::arith::Constant::integer);
-            indices.push((*index, bound, count.ok_or(Unknown)?));
+            indices.push((*index, bound, count(bound).ok_or(Unknown)?));
         }
         // A view in the loop is none before it.
         if indices.is_empty() && !makers.is_empty() {
@@ -67,6 +66,15 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
             makers,
             indices,
         }))
+    }
+
+    /// The iterations that have the same array. A bound that is not known counts as one.
+    pub(super) fn repeats(&self) -> i64 {
+        let bounds: Vec<Value> = self.around.operands().collect();
+        let bounds = bounds.iter().skip(bounds.len() / 3).take(bounds.len() / 3);
+        let all = bounds.map(|bound| count(*bound).unwrap_or(1));
+        let own = self.indices.iter().map(|(_, _, count)| *count);
+        all.fold(1, i64::saturating_mul) / own.fold(1, i64::saturating_mul).max(1)
     }
 
     /// Whether the array is the same in all iterations.
@@ -152,6 +160,10 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         }
         binary(ops::arith::MULI, number, at.index(size).map_err(text)?)
     }
+}
+
+fn count(bound: Value) -> Option<i64> {
+    ir::arith::Constant::of(bound)?.integer()
 }
 
 /// The operations of a block that a value is computed by, in order; `None` if one of them is more than a view or index.

@@ -540,6 +540,7 @@ mod tests {
                 .collect(),
             output: operands.len() - 1,
             constants: Vec::new(),
+            repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
         }

@@ -172,6 +172,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
             operands: Vec::new(),
             output: used.len() - 1,
             constants: Vec::new(),
+            repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
         },

@@ -107,7 +107,7 @@ pub(super) fn selections(
             true => 1.0,
             false => f64::from(costs.packing_rows),
         };
-        let packing = packing / rows_of(nest, operand);
+        let packing = packing / (rows_of(nest, operand) * calls_of(nest, operand) as f64);
         let scatter = match nest.output()?.strides[l] {
             1 => 0.0,
             _ => f64::from(costs.scatter_steps) / nest.reduced() as f64,
@@ -134,6 +134,13 @@ pub(super) fn selections(
 /// The points that use each element of an operand.
 fn rows_of(nest: &Nest, operand: usize) -> f64 {
     nest.volume() as f64 / nest.elements(operand).max(1) as f64
+}
+
+/// The calls of the kernel that use one copy of an operand.
+fn calls_of(nest: &Nest, operand: usize) -> i64 {
+    let mut repeats = nest.repeats.iter();
+    let own = repeats.find(|(position, _)| *position == operand);
+    own.map_or(1, |(_, calls)| *calls)
 }
 
 /// Rows of a product that take as long as to find a row of a large operand in memory.
@@ -174,6 +181,7 @@ fn packable(nest: &Nest, l: usize, lanes: i64, used_dimensions: &[usize]) -> Opt
     let shared = |r: usize| nest.loops[r].kind == LoopKind::Parallel && strides[r] == 0;
     let rows = (0..nest.loops.len()).filter(|&r| shared(r));
     let rows: i64 = rows.map(|r| nest.loops[r].extent).product();
+    let rows = rows.saturating_mul(calls_of(nest, *operand));
     let reduces =
         (0..nest.loops.len()).any(|r| nest.loops[r].kind == LoopKind::Reduction && strides[r] != 0);
     // The dynamic extent is that of the outermost loop of the copy.

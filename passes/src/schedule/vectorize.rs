@@ -273,10 +273,15 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             reduction.skip_points();
             guarded = Some((*reduction.captured.get(condition)?, body));
         }
-        let inputs = reduction.arrays.iter().take(reduction.nest.output);
-        let prepared = inputs.enumerate();
+        let inputs = || reduction.arrays.iter().take(reduction.nest.output);
+        let prepared = inputs().enumerate();
         let prepared = prepared.filter(|(_, input)| constants.anchor(**input, op).is_some());
         reduction.nest.constants = prepared.map(|(n, _)| n).collect();
+        let repeats = inputs().enumerate().filter_map(|(n, input)| {
+            let outside = Outside::of(op, *input).ok().flatten()?;
+            Some((n, outside.repeats()))
+        });
+        reduction.nest.repeats = repeats.collect();
         Some(Unplanned {
             op,
             reduction,

@@ -288,6 +288,7 @@ impl Product {
             ],
             output: 2,
             constants: vec![1],
+            repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
         };
