@@ -169,7 +169,8 @@ impl<'c: 'a, 'a> Loops<'c, 'a> {
             return None;
         }
         let own = ir::blocks(self.op).into_iter().map(work);
-        let work = typed::integer(self.op, WORK).unwrap_or_else(|| own.fold(0, i64::saturating_add));
+        let work =
+            typed::integer(self.op, WORK).unwrap_or_else(|| own.fold(0, i64::saturating_add));
         let work = work.max(1);
         let enough = |extent: &Option<i64>| extent.is_some_and(|e| e >= ENOUGH);
         let dimension = (0..self.extents.len())

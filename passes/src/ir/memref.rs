@@ -2,8 +2,8 @@
 //! Operations of the dialect `memref`.
 
 use super::typed::{self, typed};
-use super::uses::{definition, users};
 use super::types::DYNAMIC;
+use super::uses::{definition, users};
 use super::{Builder, ValueKey, attributes, ops};
 use melior::Error;
 use melior::ir::Type;

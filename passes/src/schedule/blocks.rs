@@ -16,8 +16,8 @@ use super::reading::Array;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, linalg, maps, memref, ops};
 use crate::structure::Affine;
-use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::Value;
+use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::{Dialect, Pass, PassError, op};
 
 /// The pass `skript-block-transpositions`.

@@ -126,7 +126,9 @@ pub(super) fn offset_before<'c: 'a, 'a>(
     }
     let part = Subview::of(array).ok_or("an array whose offset is not known")?;
     let source = part.source().map_err(text)?;
-    let (strides, _) = MemRefType::try_from(source.r#type()).map_err(text)?.strides_and_offset();
+    let (strides, _) = MemRefType::try_from(source.r#type())
+        .map_err(text)?
+        .strides_and_offset();
     let mut sum = offset_before(anchor, source)?;
     let builder = before(anchor)?;
     let index = Type::index(builder.context);
@@ -139,7 +141,11 @@ pub(super) fn offset_before<'c: 'a, 'a>(
             types::DYNAMIC => dynamic.next().ok_or("a part without its offset")?,
             offset => builder.index(offset).map_err(text)?,
         };
-        let far = binary(ops::arith::MULI, first, builder.index(stride).map_err(text)?)?;
+        let far = binary(
+            ops::arith::MULI,
+            first,
+            builder.index(stride).map_err(text)?,
+        )?;
         sum = binary(ops::arith::ADDI, sum, far)?;
     }
     Ok(sum)

@@ -97,11 +97,7 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         op: OperationRef<'c, 'a>,
         size: i64,
         element: &str,
-        fill: impl FnOnce(
-            OperationRef<'c, 'a>,
-            Value<'c, 'a>,
-            [Value<'c, 'a>; 2],
-        ) -> Result<(), String>,
+        fill: impl FnOnce(OperationRef<'c, 'a>, Value<'c, 'a>, [Value<'c, 'a>; 2]) -> Result<(), String>,
     ) -> Result<[Value<'c, 'a>; 2], String> {
         let text = |e: Error| e.to_string();
         let counts = self.indices.iter().map(|(_, _, count)| *count);
@@ -136,8 +132,14 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
             ),
             (WORK, attributes::i64(at.context, size)),
         ];
-        at.create(ops::scf::PARALLEL, &operands, &attributes, &[], vec![region])
-            .map_err(text)?;
+        at.create(
+            ops::scf::PARALLEL,
+            &operands,
+            &attributes,
+            &[],
+            vec![region],
+        )
+        .map_err(text)?;
         let own: Vec<Value> = self.indices.iter().map(|(own, ..)| *own).collect();
         Ok([whole, self.offset(op, &own, size)?])
     }

@@ -218,7 +218,11 @@ impl Packing {
             true => format!("%{name}: index, "),
             false => String::new(),
         };
-        let firsts = [first(self.is_placed, "source_first"), first(self.is_part, "copy_first")].concat();
+        let firsts = [
+            first(self.is_placed, "source_first"),
+            first(self.is_part, "copy_first"),
+        ]
+        .concat();
         let extents = self.arguments.iter().map(|l| format!("%n{l}: index, "));
         let extents: String = extents.collect();
         let mut text = format!(
@@ -233,7 +237,9 @@ impl Packing {
              %source = arith.constant {} : index\n  %block = arith.constant {} : index",
             signature.view(self.operand, "%array", array, "%source_first"),
             copies.view(self.operand, "%copies", &passed, "%copy_first"),
-            self.width, self.source.offset, self.target.strides[self.lanes_loop],
+            self.width,
+            self.source.offset,
+            self.target.strides[self.lanes_loop],
         );
         self.write_extent(&mut text, "%extent", self.lanes_loop, self.extent);
         self.write_stride(&mut text, "%apart", self.lanes_loop);

@@ -7,9 +7,9 @@
 )]
 
 use super::body::{Body, Combine, Operand, Step, is_identity};
+use super::caller::has_offset;
 use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
 use super::scalars::Scalars;
-use super::caller::has_offset;
 use super::signature::{AT_RUN_TIME, Signature, pointer_type};
 use crate::ir::{self, ValueKey, linalg, maps, ops};
 use crate::structure::Affine;

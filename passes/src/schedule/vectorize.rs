@@ -344,7 +344,9 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         let holds_sums = *element == body.accumulator && !body.finish_reads(output);
         plan.chunk = plan.chunk.filter(|_| holds_sums);
         let mut packing = Packing::of(&reduction.nest, &plan, &reduction.signature);
-        let packed = packing.as_ref().and_then(|p| reduction.arrays.get(p.operand));
+        let packed = packing
+            .as_ref()
+            .and_then(|p| reduction.arrays.get(p.operand));
         let outside = match packed {
             Some(array) => Outside::of(self.op, *array).ok()?,
             None => None,

@@ -46,6 +46,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateAssignLayoutsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateBlockTranspositionsPass(void);
 /* --skript-check-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
+/* --skript-compute-in-users */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateComputeInUsersPass(void);
 /* --skript-drop-clamps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropClampsPass(void);
 /* --skript-drop-covered-fills */
@@ -64,6 +66,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldExtentsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldScalesPass(void);
 /* --skript-fuse-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
+/* --skript-fuse-rows */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseRowsPass(void);
 /* --skript-hoist-invariants */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateHoistInvariantsPass(void);
 /* --skript-hoist-projections */

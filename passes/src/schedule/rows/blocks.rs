@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How many rows a group computes together: what they access stays in the cache.
 
-use super::group::Group;
+use super::group::{Group, Row};
 use super::member::{Access, Kind, element_bytes, extents};
+use super::storage::Storage;
 use crate::ir::ValueKey;
 use std::collections::HashSet;
 
@@ -24,9 +25,14 @@ impl Blocks {
     pub(super) fn of(group: &Group, cache: i64) -> Option<Self> {
         let mut members = group.members.iter();
         let has_product = members.any(|member| member.kind == Kind::Product);
-        let limit = if has_product { cache / 2 } else { cache / 4 };
+        let limit = if has_product {
+            cache / 8 * 5
+        } else {
+            cache / 4
+        };
+        let storage = Storage::of(group);
         let mut blocks = Blocks(vec![1; group.rows.len()]);
-        (blocks.bytes(group)? <= cache).then_some(())?;
+        (blocks.bytes(group, &storage)? <= cache).then_some(())?;
         for position in (0..group.rows.len()).rev() {
             let extent = group.rows.get(position)?.extent;
             let most = extent.map_or(MOST_ROWS, |extent| extent.min(MOST_ROWS));
@@ -35,11 +41,11 @@ impl Blocks {
                 if let Some(own) = larger.0.get_mut(position) {
                     *own = rows;
                 }
-                larger.bytes(group).is_some_and(|bytes| bytes <= limit)
+                larger
+                    .bytes(group, &storage)
+                    .is_some_and(|bytes| bytes <= limit)
             };
-            let rows = (1..=most)
-                .rev()
-                .find(|rows| *rows == 1 || fits(*rows))?;
+            let rows = (1..=most).rev().find(|rows| *rows == 1 || fits(*rows))?;
             let rows = rounded(rows, extent);
             *blocks.0.get_mut(position)? = rows;
             if extent != Some(rows) {
@@ -49,18 +55,22 @@ impl Blocks {
         if has_product {
             blocks.suits_products(group, cache).then_some(())?;
         }
-        let is_whole = |(row, block): (&super::group::Row, &i64)| row.extent == Some(*block);
+        let is_whole = |(row, block): (&Row, &i64)| row.extent == Some(*block);
         let is_one = group.rows.iter().zip(&blocks.0).all(is_whole);
         (!is_one).then_some(blocks)
     }
 
     /// Bytes of the arrays that a block of rows accesses, without those that all rows share.
-    fn bytes(&self, group: &Group) -> Option<i64> {
-        let mut counted: HashSet<ValueKey> = HashSet::new();
+    fn bytes(&self, group: &Group, storage: &Storage) -> Option<i64> {
+        let mut counted: HashSet<Place> = HashSet::new();
         let mut all = 0_i64;
         for (number, access) in group.numbered() {
             let has_rows = group.rows_of(number, access).iter().any(Option::is_some);
-            if has_rows && counted.insert(ValueKey::of(access.array)) {
+            let place = match storage.place(access.array) {
+                Some(place) => Place::Shared(place),
+                None => Place::Own(ValueKey::of(access.array)),
+            };
+            if has_rows && counted.insert(place) {
                 all = all.checked_add(self.bytes_of(group, number, access)?)?;
             }
         }
@@ -104,10 +114,21 @@ impl Blocks {
     }
 }
 
+/// What arrays are in.
+#[derive(PartialEq, Eq, Hash)]
+enum Place {
+    Own(ValueKey),
+    Shared(usize),
+}
+
 /// At most so many rows: a divisor of the extent if it is not much smaller, or a number of tiles.
 fn rounded(rows: i64, extent: Option<i64>) -> i64 {
     let divides = |rows: &i64| extent.is_some_and(|extent| extent % rows == 0);
     let divisor = (rows / 2 + 1..=rows).rev().find(divides);
-    let tiles = if rows >= TILE { rows / TILE * TILE } else { rows };
+    let tiles = if rows >= TILE {
+        rows / TILE * TILE
+    } else {
+        rows
+    };
     divisor.unwrap_or(tiles).max(1)
 }

@@ -4,20 +4,20 @@
 use super::blocks::Blocks;
 use super::group::{Group, Row};
 use super::member::{Access, extents};
+use super::storage::Storage;
 use crate::ir::attribute_names::WORK;
-use crate::ir::memref::users_of_buffer;
 use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{Location, ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of arrays that are on the stack of a thread, for one block.
-const STACK: i64 = 96 << 10;
+const STACK: i64 = 256 << 10;
 
-/// Replaces the operations of a group by loops over blocks of rows.
+/// Replaces the operations of a group by loops over blocks of rows; returns the keys of the operations that are no more.
 ///
 /// # Errors
 /// The builder's error.
@@ -25,51 +25,50 @@ pub(super) fn emit<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     blocks: &Blocks,
     context: &'c Context,
-) -> Result<(), PassError> {
+) -> Result<HashSet<usize>, PassError> {
     let last = group.members.last().ok_or("a group without operations")?.op;
     let locations: Vec<Location> = group.members.iter().map(|m| m.op.location()).collect();
     let location = location::fused(context, &locations, None);
     let before = Builder::before(context, last)?.with_location(location);
-    let locals = locals(group, blocks);
+    let storage = Storage::of(group);
+    let places = on_stack(group, blocks, &storage);
+    let is_on_stack = |array: Value<'c, 'a>| storage.place(array).filter(|n| places.contains(n));
     for spans in all_spans(group, blocks, &before)? {
         let part = Part {
             group,
             spans,
-            locals: &locals,
+            place: &is_on_stack,
         };
         part.emit(&before)?;
     }
-    for member in group.members.iter().rev() {
-        ir::erase(member.op);
-    }
-    locals.into_values().for_each(ir::erase);
-    Ok(())
+    let accesses = group.numbered().map(|(_, access)| access.array);
+    let unused = accesses.filter(|array| is_on_stack(*array).is_some());
+    let unused: HashMap<ValueKey, OperationRef> = unused
+        .filter_map(|array| Some((ValueKey::of(array), storage.allocation(array)?)))
+        .collect();
+    let members = group.members.iter().rev().map(|member| member.op);
+    let all: Vec<OperationRef> = members.chain(unused.into_values()).collect();
+    let keys = all.iter().map(|op| ir::key(*op)).collect();
+    all.into_iter().for_each(ir::erase);
+    Ok(keys)
 }
 
-/// The allocations of arrays that members alone access, as many as fit the stack.
-fn locals<'c: 'a, 'a>(
+/// The places on the stack of arrays that members alone access, as many as fit it, by place.
+fn on_stack<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     blocks: &Blocks,
-) -> HashMap<ValueKey, OperationRef<'c, 'a>> {
-    let is_member = |op: &OperationRef| group.members.iter().any(|member| member.op == *op);
+    storage: &Storage<'c, 'a>,
+) -> HashSet<usize> {
     let mut room = STACK;
-    let mut found = HashMap::new();
+    let mut found = HashSet::new();
     for (number, access) in group.numbered() {
-        let key = ValueKey::of(access.array);
-        let maker = ir::definition(access.array).map(|(maker, _)| maker);
-        let maker = maker.filter(|maker| ir::name(*maker) == ops::memref::ALLOC);
-        let users = ir::users(access.array);
-        // Views of the array would have other types.
-        let all = users_of_buffer(access.array);
-        let is_own = all.is_some_and(|all| all.iter().all(|op| users.contains(op)))
-            && users.iter().all(is_member);
+        let place = storage.place(access.array);
         let bytes = blocks.bytes_of(group, number, access);
-        let Some((maker, bytes)) = maker.filter(|_| is_own).zip(bytes) else {
-            continue;
-        };
-        if bytes <= room && !found.contains_key(&key) {
+        if let Some((place, bytes)) = place.zip(bytes)
+            && bytes <= room
+            && found.insert(place)
+        {
             room -= bytes;
-            found.insert(key, maker);
         }
     }
     found
@@ -160,6 +159,17 @@ fn dynamic_extent<'c: 'a, 'a>(
         Some((access.array, dimension))
     });
     let (array, dimension) = found.ok_or("a row that subscripts no array")?;
+    // The array of an allocation may be replaced.
+    let open = extents(array)
+        .unwrap_or_default()
+        .into_iter()
+        .take(dimension);
+    let number = open.filter(Option::is_none).count();
+    let maker = ir::definition(array).map(|(maker, _)| maker);
+    let maker = maker.filter(|maker| ir::name(*maker) == ops::memref::ALLOC);
+    if let Some(size) = maker.and_then(|maker| ir::shape::dynamic_size(maker, number)) {
+        return Ok(size);
+    }
     let dimension = at.index(i64::try_from(dimension).unwrap_or(i64::MAX))?;
     let index = Type::index(at.context);
     Ok(at.value(ops::memref::DIM, &[array, dimension], &[], index)?)
@@ -170,7 +180,8 @@ struct Part<'g, 'c, 'a> {
     group: &'g Group<'c, 'a>,
     /// By row.
     spans: Vec<Span<'c, 'a>>,
-    locals: &'g HashMap<ValueKey, OperationRef<'c, 'a>>,
+    /// The place on the stack of an array.
+    place: &'g dyn Fn(Value<'c, 'a>) -> Option<usize>,
 }
 
 impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
@@ -187,6 +198,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             firsts.push(first_row(span, position, &body)?);
         }
         let mut known: HashMap<(ValueKey, Vec<Option<usize>>), Value> = HashMap::new();
+        let mut stack: HashMap<usize, Value> = HashMap::new();
         for (number, member) in self.group.members.iter().enumerate() {
             let own = body.with_location(member.op.location());
             let mut copier = Copier::new();
@@ -198,7 +210,18 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                     Some(view) => *view,
                     None => {
                         let before = Builder::before(at.context, copy)?;
-                        let view = self.view(access, &key.1, &firsts, is_loop, &before)?;
+                        let sizes = self.sizes(access, &key.1)?;
+                        let view = match (self.place)(access.array) {
+                            None => view(access, &sizes, &key.1, &firsts, &before)?,
+                            Some(place) => match stack.get(&place) {
+                                Some(known) => *known,
+                                None => {
+                                    let own = local(access.array, &sizes, is_loop, &before)?;
+                                    stack.insert(place, own);
+                                    own
+                                }
+                            },
+                        };
                         known.insert(key, view);
                         view
                     }
@@ -232,22 +255,18 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             ),
             (WORK, attributes::i64(at.context, self.work())),
         ];
-        at.create(ops::scf::PARALLEL, &operands, &attributes, &[], vec![region])?;
+        at.create(
+            ops::scf::PARALLEL,
+            &operands,
+            &attributes,
+            &[],
+            vec![region],
+        )?;
         Ok(())
     }
 
-    /// The array of a block: a part of the whole array, or one of its own.
-    fn view(
-        &self,
-        access: &Access<'c, 'a>,
-        rows: &[Option<usize>],
-        firsts: &[Option<Value<'c, 'a>>],
-        is_loop: bool,
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
-        if rows.iter().all(Option::is_none) {
-            return Ok(access.array);
-        }
+    /// The extents of the part of an array that a block accesses.
+    fn sizes(&self, access: &Access, rows: &[Option<usize>]) -> Result<Vec<i64>, PassError> {
         let extents = extents(access.array).ok_or("an array without strides")?;
         let size = |(extent, row): (&Option<i64>, &Option<usize>)| match row {
             Some(row) => self.spans.get(*row).map(|span| span.rows),
@@ -255,12 +274,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         };
         let sizes: Option<Vec<i64>> = extents.iter().zip(rows).map(size).collect();
         let sizes = sizes.ok_or("an array with a dynamic extent beside its rows")?;
-        if self.locals.contains_key(&ValueKey::of(access.array)) {
-            return local(access.array, &sizes, is_loop, at);
-        }
-        let first = |row: &Option<usize>| row.and_then(|row| firsts.get(row).copied().flatten());
-        let firsts: Vec<Option<Value>> = rows.iter().map(first).collect();
-        Ok(ir::memref::block(at, access.array, &firsts, &sizes)?)
+        Ok(sizes)
     }
 
     /// Operations on scalars of one iteration.
@@ -274,6 +288,22 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         });
         work.fold(0, i64::saturating_add)
     }
+}
+
+/// The part of an array that a block accesses.
+fn view<'c: 'a, 'a>(
+    access: &Access<'c, 'a>,
+    sizes: &[i64],
+    rows: &[Option<usize>],
+    firsts: &[Option<Value<'c, 'a>>],
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    if rows.iter().all(Option::is_none) {
+        return Ok(access.array);
+    }
+    let first = |row: &Option<usize>| row.and_then(|row| firsts.get(row).copied().flatten());
+    let firsts: Vec<Option<Value>> = rows.iter().map(first).collect();
+    Ok(ir::memref::block(at, access.array, &firsts, sizes)?)
 }
 
 /// The first row of a block; `None` for 0.
@@ -310,10 +340,7 @@ fn local<'c: 'a, 'a>(
         false => ops::memref::ALLOC,
     };
     let attributes = [
-        (
-            "operandSegmentSizes",
-            attributes::i32s(at.context, &[0, 0]),
-        ),
+        ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
         ("alignment", attributes::i64(at.context, 64)),
     ];
     Ok(at.value(name, &[], &attributes, kind)?)

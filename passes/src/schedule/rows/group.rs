@@ -16,6 +16,9 @@ use std::collections::{HashMap, HashSet};
 /// Operations before and after a reduction that are looked at.
 const FARTHEST: usize = 48;
 
+/// Rows that a group keeps if an operation has not all of those that it had.
+const FEWEST_ROWS: i64 = 16;
+
 /// A loop of all operations of a group.
 #[derive(Clone)]
 pub(super) struct Row {
@@ -122,9 +125,9 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         }
     }
 
-    /// The group with one more operation; `None` if it shares no array with the group or has no row of it.
+    /// The group with one more operation; `None` if no data flows between them, or it has no row of the group.
     fn with(&self, op: OperationRef<'c, 'a>) -> Option<Self> {
-        let member = Member::of(op)?;
+        let member = Member::of(op).filter(|member| self.flows_into(member))?;
         let loops: Vec<Option<usize>> = (0..self.rows.len())
             .map(|row| self.loop_of(row, &member))
             .collect();
@@ -133,6 +136,7 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         let position = members.position(|other| ir::is_before(op, other.op));
         let position = position.unwrap_or(group.members.len());
         group.members.insert(position, member);
+        let before = group.rows.len();
         let mut taken = HashSet::new();
         let rows = std::mem::take(&mut group.rows).into_iter().zip(loops);
         for (mut row, l) in rows {
@@ -142,8 +146,26 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
             }
         }
         group.keep_common();
+        let has_enough = group.rows.len() == before || group.row_count() >= FEWEST_ROWS;
         let is_sound = group.arrays_are_apart() && !group.rows.is_empty();
-        is_sound.then_some(group)
+        (is_sound && has_enough).then_some(group)
+    }
+
+    /// Whether an operation reads what members write, or the other way round.
+    fn flows_into(&self, other: &Member<'c, 'a>) -> bool {
+        let mut own = self.accesses();
+        own.any(|a| {
+            let mut others = other.accesses.iter();
+            others.any(|b| a.array == b.array && (a.writes || b.writes))
+        })
+    }
+
+    /// The number of rows; a bound if one of them is dynamic.
+    fn row_count(&self) -> i64 {
+        let extents = self.rows.iter().map(|row| row.extent);
+        extents.fold(1, |all: i64, extent| {
+            all.saturating_mul(extent.unwrap_or(FEWEST_ROWS))
+        })
     }
 
     /// The loop of an operation that is a row, by the arrays that it shares with members.
@@ -175,8 +197,10 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
             members.iter().zip(&row.loops).all(|(member, l)| {
                 member.is_divisible(*l)
                     && member.extent(*l) == Some(row.extent)
-                    && member.accesses.iter().all(|access| {
-                        match access.dimension(*l) {
+                    && member
+                        .accesses
+                        .iter()
+                        .all(|access| match access.dimension(*l) {
                             None => false,
                             Some(None) => !written.contains(&root_of(access.array)),
                             Some(Some(dimension)) => {
@@ -184,8 +208,7 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
                                 let known = dimensions.entry(ValueKey::of(access.array));
                                 *known.or_insert(dimension) == dimension || !is_written
                             }
-                        }
-                    })
+                        })
             })
         });
     }

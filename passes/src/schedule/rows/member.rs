@@ -5,6 +5,7 @@ use crate::extents::size;
 use crate::ir::linalg::{Fill, Generic, index_of};
 use crate::ir::{self, maps, typed};
 use crate::structure::Affine;
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
@@ -19,6 +20,8 @@ pub(super) struct Access<'c, 'a> {
     /// The subscripts, by loops.
     pub(super) forms: Vec<Affine>,
     pub(super) writes: bool,
+    /// Whether a payload uses the element.
+    pub(super) reads: bool,
 }
 
 impl Access<'_, '_> {
@@ -76,6 +79,7 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             array,
             forms: (0..rank).map(Affine::index).collect(),
             writes: true,
+            reads: false,
         };
         Some(Member {
             op,
@@ -89,6 +93,7 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
 
     fn of_generic(op: OperationRef<'c, 'a>, generic: Generic<'c, 'a>) -> Option<Self> {
         let inputs = *typed::segments(op).first()?;
+        let block = generic.body()?;
         let mut accesses = Vec::new();
         for ((operand, array), map) in op.operands().enumerate().zip(generic.indexing_maps()) {
             if !array.r#type().is_mem_ref() {
@@ -102,9 +107,12 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
                 array,
                 forms,
                 writes: operand >= inputs,
+                reads: block
+                    .argument(operand)
+                    .is_ok_and(|own| !ir::users(own.into()).is_empty()),
             });
         }
-        let body = ir::operations(generic.body()?);
+        let body = ir::operations(block);
         let mut member = Member {
             op,
             accesses,
@@ -149,6 +157,15 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             let dimension = access.dimension(l).flatten()?;
             extents(access.array)?.get(dimension).copied()
         })
+    }
+
+    /// Whether each point accesses another element of an array, and all are accessed.
+    pub(super) fn covers(&self, access: &Access) -> bool {
+        let subscripts = |l: usize| {
+            matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1))
+        };
+        let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
+        (0..self.reductions.len()).all(subscripts) && access.forms.iter().all(is_plain)
     }
 
     /// Whether the iterations of a loop can be computed apart from each other, on parts of the arrays.

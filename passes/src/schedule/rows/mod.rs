@@ -15,6 +15,7 @@ mod blocks;
 mod emit;
 mod group;
 mod member;
+mod storage;
 
 use crate::ir::effects::Effects;
 use crate::ir::func;
@@ -63,18 +64,18 @@ fn fuse<'c: 'a, 'a>(
         while position < operations.len() {
             let accepts = |group: &Group| Blocks::of(group, cache).is_some();
             let group = Group::around(&operations, position, &mut effects, accepts);
-            position += 1;
-            let Some((group, blocks)) = group.and_then(|group| {
-                let blocks = Blocks::of(&group, cache)?;
-                Some((group, blocks))
+            let Some((group, rows)) = group.and_then(|group| {
+                let rows = Blocks::of(&group, cache)?;
+                Some((group, rows))
             }) else {
+                position += 1;
                 continue;
             };
-            // What follows the last operation of the group comes next.
-            let next = group.members.last().and_then(|member| member.op.next_in_block());
-            emit::emit(&group, &blocks, context)?;
+            let erased = emit::emit(&group, &rows, context)?;
+            // The loops stand where the last operation of the group did. Others may be part of another group.
+            let before = operations.iter().take(position);
+            position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
             operations = ir::operations(block);
-            position = operations.iter().position(|op| Some(*op) == next).unwrap_or(position);
         }
     }
     Ok(())

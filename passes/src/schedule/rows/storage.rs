@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays of a group that can be in one place: where one ends, the other begins, element by element.
+
+use super::group::Group;
+use super::member::{Access, Kind, Member, extents};
+use crate::ir::memref::users_of_buffer;
+use crate::ir::{self, ValueKey, ops};
+use crate::structure::Affine;
+use melior::ir::operation::OperationRef;
+use melior::ir::{Value, ValueLike};
+use std::collections::HashMap;
+
+/// The members from one that writes all elements of an array to the last one that reads them.
+#[derive(Clone, Copy)]
+struct Range {
+    first: usize,
+    last: usize,
+}
+
+/// An array that the group's block allocates.
+struct Own<'c, 'a> {
+    array: Value<'c, 'a>,
+    allocation: OperationRef<'c, 'a>,
+    /// By dimension.
+    rows: Vec<Option<usize>>,
+    ranges: Vec<Range>,
+    is_local: bool,
+}
+
+/// The place of each array that members alone access, and of those that others access as well: these are in a place of their own.
+pub(super) struct Storage<'c, 'a> {
+    places: HashMap<ValueKey, usize>,
+    /// The allocations of arrays that members alone access.
+    locals: HashMap<ValueKey, OperationRef<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Storage<'c, 'a> {
+    pub(super) fn of(group: &Group<'c, 'a>) -> Self {
+        let mut owns: Vec<Own> = Vec::new();
+        for (number, access) in group.numbered() {
+            let is_known = owns.iter().any(|own| own.array == access.array);
+            let rows = || group.rows_of(number, access);
+            if let Some(own) = Own::of(group, access.array, rows).filter(|_| !is_known) {
+                owns.push(own);
+            }
+        }
+        let mut places: Vec<Vec<&Own>> = Vec::new();
+        let mut storage = Storage {
+            places: HashMap::new(),
+            locals: HashMap::new(),
+        };
+        for own in owns.iter().filter(|own| own.is_local) {
+            let fits = |place: &Vec<&Own>| place.iter().all(|other| own.shares(other, group));
+            let found = places.iter().position(fits);
+            let number = found.unwrap_or(places.len());
+            match places.get_mut(number) {
+                Some(place) => place.push(own),
+                None => places.push(vec![own]),
+            }
+            let key = ValueKey::of(own.array);
+            storage.places.insert(key, number);
+            storage.locals.insert(key, own.allocation);
+        }
+        storage
+    }
+
+    /// The place of an array; `None` if it is the only one there.
+    pub(super) fn place(&self, array: Value) -> Option<usize> {
+        self.places.get(&ValueKey::of(array)).copied()
+    }
+
+    /// The allocations of the arrays that members alone access.
+    pub(super) fn allocation(&self, array: Value) -> Option<OperationRef<'c, 'a>> {
+        self.locals.get(&ValueKey::of(array)).copied()
+    }
+}
+
+impl<'c: 'a, 'a> Own<'c, 'a> {
+    fn of(
+        group: &Group<'c, 'a>,
+        array: Value<'c, 'a>,
+        rows: impl Fn() -> Vec<Option<usize>>,
+    ) -> Option<Self> {
+        let (allocation, _) = ir::definition(array)?;
+        (ir::name(allocation) == ops::memref::ALLOC).then_some(())?;
+        // Views of the array would have other types.
+        let users = ir::users(array);
+        let all = users_of_buffer(array)?;
+        all.iter().all(|op| users.contains(op)).then_some(())?;
+        let is_member = |op: &OperationRef| group.members.iter().any(|member| member.op == *op);
+        Some(Own {
+            array,
+            allocation,
+            rows: rows(),
+            ranges: ranges(group, array),
+            is_local: users.iter().all(is_member),
+        })
+    }
+
+    /// Whether two arrays can be in one place.
+    fn shares(&self, other: &Self, group: &Group) -> bool {
+        let touches = |at: usize| {
+            let member = group.members.get(at);
+            member.is_some_and(|member| is_in_place(member, self.array, other.array))
+        };
+        let is_apart = |a: &Range, b: &Range| {
+            a.last < b.first
+                || b.last < a.first
+                || a.last == b.first && touches(a.last)
+                || b.last == a.first && touches(b.last)
+        };
+        let mut pairs = self.ranges.iter();
+        self.array.r#type() == other.array.r#type()
+            && self.rows == other.rows
+            && pairs.all(|a| other.ranges.iter().all(|b| is_apart(a, b)))
+    }
+}
+
+fn ranges(group: &Group, array: Value) -> Vec<Range> {
+    let mut ranges: Vec<Range> = Vec::new();
+    for (number, member) in group.members.iter().enumerate() {
+        let mut own = member
+            .accesses
+            .iter()
+            .filter(|access| access.array == array);
+        if own.clone().next().is_none() {
+            continue;
+        }
+        let starts = own.all(|access| access.writes && !access.reads && member.covers(access));
+        match ranges.last_mut() {
+            Some(range) if !starts => range.last = number,
+            _ => ranges.push(Range {
+                first: number,
+                last: number,
+            }),
+        }
+    }
+    ranges
+}
+
+/// Whether an operation reads one array and writes the other at the same element.
+fn is_in_place(member: &Member, one: Value, other: Value) -> bool {
+    let own = member.accesses.iter();
+    let mut own = own.filter(|access| access.array == one || access.array == other);
+    let Some(first) = own.next() else {
+        return false;
+    };
+    let extents = extents(first.array).unwrap_or_default();
+    // An index of a dimension with one element does not matter.
+    let forms = |access: &Access| -> Vec<Affine> {
+        let forms = access.forms.iter().zip(&extents);
+        forms
+            .filter(|(_, extent)| **extent != Some(1))
+            .map(|(form, _)| form.clone())
+            .collect()
+    };
+    member.kind == Kind::Elementwise
+        && member.covers(first)
+        && own.all(|access| forms(access) == forms(first))
+}
