@@ -360,6 +360,9 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             packing.apply(&mut reduction.nest, &mut reduction.signature);
             (packing, function)
         });
+        // Lanes are apart by a number that the plan knows.
+        let is_known = |own: &Address| own.extents.get(plan.lanes_loop).is_none_or(Vec::is_empty);
+        reduction.nest.operands.iter().all(is_known).then_some(())?;
         let operands: Vec<Value> = self.op.operands().collect();
         let loops = reduction.nest.loops.iter().enumerate();
         let dynamic = loops.filter_map(|(l, own)| {

@@ -93,6 +93,10 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
 
     fn of_generic(op: OperationRef<'c, 'a>, generic: Generic<'c, 'a>) -> Option<Self> {
         let inputs = *typed::segments(op).first()?;
+        // A payload may access any element of an array from outside.
+        let inner = ir::nested(op).into_iter();
+        let mut values = inner.flat_map(|op| op.operands().collect::<Vec<_>>());
+        values.all(|value| !value.r#type().is_mem_ref()).then_some(())?;
         let block = generic.body()?;
         let mut accesses = Vec::new();
         for ((operand, array), map) in op.operands().enumerate().zip(generic.indexing_maps()) {
