@@ -48,6 +48,7 @@ step "random formulas" .venv/bin/python test/differential/formulas.py --count $(
 step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$all" = --all ] && echo 1000 || echo 100)
 step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript
 step "ONNX networks" .venv/bin/python test/import/networks.py
+step "ONNX operators" .venv/bin/python test/import/operators.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript
 step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$all" = --all ] && echo 900 || echo 60)

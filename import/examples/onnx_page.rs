@@ -8,7 +8,7 @@ Written by the example `onnx_page` of the crate `skript-import`; `scripts/docs.s
 `skript import model.onnx` writes a model folder in SkriptND: `main.sknd`, the operators that the standard library lacks as
 formulas in `onnx.sknd`, the weights in `main.safetensors`, and `import.json`, which has the inputs, outputs and variables in
 the order of the ONNX graph, under both names. `skript run`, `check`, `compile`, `compare`, `bench` and `info` import an
-`.onnx` file when they read it. Outputs of `run` have the element types of the ONNX model.
+`.onnx` file when they read it: in memory, nothing is written. Their messages name the file and the ONNX node. Outputs of `run` have the element types of the ONNX model.
 
 - **Names.** `_output_0` at the end is dropped, each run of other characters than letters and digits becomes `_`, and `_` at
   both ends is dropped. A name that begins with a digit, or is a word of the language, gets a prefix. A name that is in use
@@ -18,13 +18,15 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
 - **Shapes.** Arithmetic on shapes is computed at import. An input that decides a shape becomes a constant with
   `--constant NAME=FILE.npy`; where that is needed, the message says so.
 - **Element types.** A model has one type of reals, f16, bf16, f32 or f64; narrower ones may be inputs, weights and outputs,
-  move, and be cast to it. Ints have 64 bits in SkriptND, and arithmetic wraps around as in the types of ONNX. uint64
+  move, and be cast to it; a Cast to a narrower type is for outputs only. Ints have 64 bits in SkriptND, and arithmetic wraps around as in the types of ONNX. uint64
   moves only.
 - **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
 - **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
 
-The operators below are supported in opsets 7 to 26, as their versions differ; attributes and types that are not supported
-are refused by name.";
+- **Loops.** `Loop` and `Scan` become loops of the language. Sequences are lists of tensors whose number is known at import.
+
+The operators below are supported in opsets 7 to 26, as their versions differ: those are the sets since which an operator is as it
+is. Attributes and types that are not supported are refused by name.";
 
 fn main() {
     println!("{INTRODUCTION}");

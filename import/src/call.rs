@@ -169,9 +169,7 @@ impl Call<'_> {
         arguments: &[Argument],
         types: Vec<Type>,
     ) -> Vec<Value> {
-        let results = self.fresh(operator, types);
-        self.add(operator, attributes, arguments, results.clone(), false);
-        results
+        self.results(operator, attributes, arguments, types, false)
     }
 
     /// Adds an invocation whose result is a pack.
@@ -182,17 +180,25 @@ impl Call<'_> {
         arguments: &[Argument],
         types: Vec<Type>,
     ) -> Vec<Value> {
-        let results = self.fresh(operator, types);
-        self.add(operator, attributes, arguments, results.clone(), true);
-        results
+        self.results(operator, attributes, arguments, types, true)
     }
 
-    fn fresh(&mut self, operator: &str, types: Vec<Type>) -> Vec<Value> {
-        let hint = operator.rsplit('.').next().unwrap_or_default().to_owned();
+    fn results(
+        &mut self,
+        operator: &str,
+        attributes: &[(&str, String)],
+        arguments: &[Argument],
+        types: Vec<Type>,
+        packed: bool,
+    ) -> Vec<Value> {
+        let hint = operator.rsplit('.').next().unwrap_or_default();
+        let hint = hint.split('<').next().unwrap_or_default().to_owned();
         let values = types.into_iter();
-        values
+        let results: Vec<Value> = values
             .map(|(element, shape)| self.importer.value(&hint, element, shape, None, None))
-            .collect()
+            .collect();
+        self.add(operator, attributes, arguments, results.clone(), packed);
+        results
     }
 
     fn add(

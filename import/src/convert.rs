@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use bytes::Bytes;
 use prost::Message as _;
 use skript_host::{FileError, RegularFile};
 use skript_tensor::Tensor;
@@ -86,8 +87,8 @@ pub fn convert(path: &Path, options: Options) -> Result<Imported, ImportError> {
     };
     let bytes = RegularFile::open(path).map_err(file)?;
     let bytes = bytes.read(MOST_BYTES).map_err(file)?;
-    let model = ModelProto::decode(bytes.as_slice()).map_err(|e| format(e.to_string()))?;
-    drop(bytes);
+    // Elements of tensors are slices of it.
+    let model = ModelProto::decode(Bytes::from(bytes)).map_err(|e| format(e.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
     let stem = path
         .file_stem()
@@ -160,11 +161,16 @@ fn model_of(
         notes,
         ..
     } = inputs;
+    importer.bounds = bounds.clone();
     let outputs: Vec<ValueInfoProto> = std::mem::take(&mut graph.output);
     importer.nodes(std::mem::take(&mut graph.node));
     let mut results: Vec<(String, Value)> = Vec::new();
     for output in outputs {
         match importer.find(&output.name) {
+            Some(value) if value.is_sequence() => {
+                let reason = "the output is a sequence, which is not supported";
+                importer.refuse(&output.name, "", reason);
+            }
             Some(value) => results.push((output.name, value)),
             None if importer.refusals.is_empty() => {
                 importer.refuse(&output.name, "", "nothing gives this output of the graph");

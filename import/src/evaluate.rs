@@ -4,7 +4,7 @@
 use skript_tensor::ElementType;
 
 use crate::call::{Call, broadcast};
-use crate::extent::Extent;
+use crate::extent::{Bounds, Extent};
 use crate::tensor::rounded;
 use crate::value::{Item, MOST_KNOWN, Value, width};
 
@@ -18,7 +18,14 @@ pub fn fold(call: &mut Call) -> Option<Value> {
     let operator = call.node.op_type.as_str();
     let (element, shape, items) = match inputs.as_slice() {
         [x] => unary(operator, call, x)?,
-        [x, y] => binary(operator, x, y)?,
+        [x, y] => {
+            let context = Context {
+                operator,
+                bounds: &call.importer.bounds,
+                by_dividend: call.flag("fmod", false),
+            };
+            binary(&context, x, y)?
+        }
         [c, x, y] if operator == "Where" => select(c, x, y)?,
         _ => return None,
     };
@@ -109,7 +116,62 @@ fn cast(element: ElementType, item: &Item) -> Option<Item> {
     })
 }
 
-fn binary(operator: &str, x: &Value, y: &Value) -> Option<Folded> {
+/// What a binary operation rests on beside its operands.
+struct Context<'c> {
+    operator: &'c str,
+    bounds: &'c Bounds,
+    /// Whether a remainder has the sign of the dividend.
+    by_dividend: bool,
+}
+
+impl Context<'_> {
+    /// The quotient, rounded towards zero, where the signs are known.
+    fn quotient(&self, a: &Extent, b: &Extent) -> Option<Extent> {
+        if let (Some(a), Some(b)) = (a.value(), b.value()) {
+            return a.checked_div(b).map(Extent::from);
+        }
+        let positive = b.value().is_none_or(|b| b > 0) && b.is_natural(self.bounds);
+        (positive && a.is_natural(self.bounds)).then(|| a.over(b))?
+    }
+
+    /// The remainder with the sign of the divisor, or of the dividend.
+    fn remainder(&self, a: &Extent, b: &Extent) -> Option<Extent> {
+        match (a.value(), b.value()) {
+            (Some(a), Some(b)) if self.by_dividend => a.checked_rem(b).map(Extent::from),
+            (Some(a), Some(b)) => {
+                let rest = a.checked_rem(b)?;
+                let turned = rest != 0 && (rest < 0) != (b < 0);
+                Some(Extent::from(if turned { rest + b } else { rest }))
+            }
+            (None, Some(b)) if b > 0 && (!self.by_dividend || a.is_natural(self.bounds)) => {
+                let b = Extent::from(b);
+                a.minus(&a.over(&b)?.times(&b)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a is less than b, where the bounds decide that.
+    fn less(&self, a: &Extent, b: &Extent) -> Option<bool> {
+        match a.minus(b)?.range(self.bounds) {
+            (_, Some(high)) if high < 0 => Some(true),
+            (Some(low), _) if low >= 0 => Some(false),
+            _ => None,
+        }
+    }
+
+    fn equal(&self, a: &Extent, b: &Extent) -> Option<bool> {
+        match a.minus(b)?.range(self.bounds) {
+            (Some(0), Some(0)) => Some(true),
+            (_, Some(high)) if high < 0 => Some(false),
+            (Some(low), _) if low > 0 => Some(false),
+            _ => None,
+        }
+    }
+}
+
+fn binary(context: &Context, x: &Value, y: &Value) -> Option<Folded> {
+    let operator = context.operator;
     let compares = matches!(
         operator,
         "Equal" | "Less" | "Greater" | "LessOrEqual" | "GreaterOrEqual"
@@ -122,34 +184,15 @@ fn binary(operator: &str, x: &Value, y: &Value) -> Option<Folded> {
                 "Add" => Item::Int(a.plus(&b)?),
                 "Sub" => Item::Int(a.minus(&b)?),
                 "Mul" => Item::Int(a.times(&b)?),
-                // Rounds towards zero; the sign of dynamic extents is known.
-                "Div" => match (a.value(), b.value()) {
-                    (Some(a), Some(b)) => Item::Int(Extent::from(a.checked_div(b)?)),
-                    (_, Some(b)) if b > 0 && a.value().is_none() => {
-                        Item::Int(a.over(&Extent::from(b))?)
-                    }
-                    (None, None) => Item::Int(a.over(&b)?),
-                    _ => return None,
-                },
-                "Mod" => Item::Int(Extent::from(
-                    a.value()?
-                        .checked_rem_euclid(b.value().filter(|b| *b > 0)?)?,
-                )),
-                "Max" => Item::Int(Extent::from(a.value()?.max(b.value()?))),
-                "Min" => Item::Int(Extent::from(a.value()?.min(b.value()?))),
-                "Equal" => match (a.value(), b.value()) {
-                    (Some(a), Some(b)) => Item::Bool(a == b),
-                    _ if a == b => Item::Bool(true),
-                    // Extents are never negative.
-                    (Some(v), None) | (None, Some(v)) if v < 0 && is_extent(&a) | is_extent(&b) => {
-                        Item::Bool(false)
-                    }
-                    _ => return None,
-                },
-                "Less" => Item::Bool(a.value()? < b.value()?),
-                "Greater" => Item::Bool(a.value()? > b.value()?),
-                "LessOrEqual" => Item::Bool(a.value()? <= b.value()?),
-                "GreaterOrEqual" => Item::Bool(a.value()? >= b.value()?),
+                "Div" => Item::Int(context.quotient(&a, &b)?),
+                "Mod" => Item::Int(context.remainder(&a, &b)?),
+                "Max" => Item::Int(a.larger(&b, context.bounds)?),
+                "Min" => Item::Int(a.smaller(&b, context.bounds)?),
+                "Equal" => Item::Bool(context.equal(&a, &b)?),
+                "Less" => Item::Bool(context.less(&a, &b)?),
+                "Greater" => Item::Bool(context.less(&b, &a)?),
+                "LessOrEqual" => Item::Bool(!context.less(&b, &a)?),
+                "GreaterOrEqual" => Item::Bool(!context.less(&a, &b)?),
                 _ => return None,
             },
             (Item::Real(a), Item::Real(b)) => match operator {
@@ -186,11 +229,6 @@ fn binary(operator: &str, x: &Value, y: &Value) -> Option<Folded> {
         shape,
         items,
     ))
-}
-
-/// Whether an extent is a dynamic dimension itself, which is not negative.
-fn is_extent(extent: &Extent) -> bool {
-    extent.name().is_some()
 }
 
 fn select(c: &Value, x: &Value, y: &Value) -> Option<Folded> {

@@ -13,7 +13,17 @@ pub enum Atom {
     Of(usize, usize),
     /// A quotient, rounded down.
     Quotient(Box<Extent>, Box<Extent>),
+    /// The smaller of two.
+    Smaller(Box<Extent>, Box<Extent>),
+    /// The larger of two.
+    Larger(Box<Extent>, Box<Extent>),
 }
+
+/// Upper bounds of named dimensions.
+pub type Bounds = BTreeMap<String, u64>;
+
+/// The least and the largest value; `None` where there is none.
+type Range = (Option<i64>, Option<i64>);
 
 /// A sum of products of atoms, each with a factor that is not zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,6 +143,64 @@ impl Extent {
         Some(quotient)
     }
 
+    /// What the extent may be, where named dimensions are from 0 to their bounds and computed ones from 0 on.
+    pub fn range(&self, bounds: &Bounds) -> Range {
+        let mut sum: Range = (Some(0), Some(0));
+        for (factors, factor) in &self.0 {
+            let mut product: Range = (Some(1), Some(1));
+            for atom in factors {
+                let (low, high) = atom.range(bounds);
+                // Products of what may be negative are not needed.
+                product = match (product, low) {
+                    ((Some(a), b), Some(low)) if a >= 0 && low >= 0 => {
+                        let high = b.zip(high).and_then(|(b, high)| b.checked_mul(high));
+                        (a.checked_mul(low), high)
+                    }
+                    (one, _) if one == (Some(1), Some(1)) => (low, high),
+                    _ => (None, None),
+                };
+            }
+            let times = |v: Option<i64>| v.and_then(|v| v.checked_mul(*factor));
+            let (low, high) = match *factor < 0 {
+                true => (times(product.1), times(product.0)),
+                false => (times(product.0), times(product.1)),
+            };
+            let plus =
+                |a: Option<i64>, b: Option<i64>| a.zip(b).and_then(|(a, b)| a.checked_add(b));
+            sum = (plus(sum.0, low), plus(sum.1, high));
+        }
+        sum
+    }
+
+    /// Whether the extent is never negative.
+    pub fn is_natural(&self, bounds: &Bounds) -> bool {
+        self.range(bounds).0.is_some_and(|low| low >= 0)
+    }
+
+    /// The smaller of two; `None` if a number overflows.
+    pub fn smaller(&self, other: &Extent, bounds: &Bounds) -> Option<Extent> {
+        match self.minus(other)?.range(bounds) {
+            (_, Some(high)) if high <= 0 => Some(self.clone()),
+            (Some(low), _) if low >= 0 => Some(other.clone()),
+            _ => {
+                let (a, b) = (Box::new(self.clone()), Box::new(other.clone()));
+                Some(Extent::atom(Atom::Smaller(a, b)))
+            }
+        }
+    }
+
+    /// The larger of two; `None` if a number overflows.
+    pub fn larger(&self, other: &Extent, bounds: &Bounds) -> Option<Extent> {
+        match self.minus(other)?.range(bounds) {
+            (_, Some(high)) if high <= 0 => Some(other.clone()),
+            (Some(low), _) if low >= 0 => Some(self.clone()),
+            _ => {
+                let (a, b) = (Box::new(self.clone()), Box::new(other.clone()));
+                Some(Extent::atom(Atom::Larger(a, b)))
+            }
+        }
+    }
+
     fn single(&self) -> Option<(&[Atom], i64)> {
         let mut terms = self.0.iter();
         let (factors, factor) = terms.next()?;
@@ -162,7 +230,7 @@ impl Extent {
                 Atom::Of(value, _) => {
                     found.insert(*value);
                 }
-                Atom::Quotient(a, b) => {
+                Atom::Quotient(a, b) | Atom::Smaller(a, b) | Atom::Larger(a, b) => {
                     a.values(found);
                     b.values(found);
                 }
@@ -194,6 +262,8 @@ impl Extent {
                     Atom::Named(name) => name.clone(),
                     Atom::Of(value, axis) => format!("{}.shape[{axis}]", name(*value)),
                     Atom::Quotient(a, b) => format!("({} / {})", a.factor(name), b.factor(name)),
+                    Atom::Smaller(a, b) => format!("({} << {})", a.factor(name), b.factor(name)),
+                    Atom::Larger(a, b) => format!("({} >> {})", a.factor(name), b.factor(name)),
                 });
             }
             let _ = write!(text, "{}", parts.join(" * "));
@@ -206,6 +276,39 @@ impl Extent {
         match self.0.len() > 1 || text.contains('*') {
             true => format!("({text})"),
             false => text,
+        }
+    }
+}
+
+impl Atom {
+    fn range(&self, bounds: &Bounds) -> Range {
+        let both = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| {
+            a.zip(b).map(|(a, b)| of(a, b))
+        };
+        let either =
+            |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| both(a, b, of).or(a).or(b);
+        match self {
+            Atom::Named(name) => {
+                let bound = bounds.get(name).and_then(|b| i64::try_from(*b).ok());
+                (Some(0), bound)
+            }
+            Atom::Of(..) => (Some(0), None),
+            Atom::Quotient(a, b) => {
+                let (low, high) = a.range(bounds);
+                match b.value().filter(|b| *b > 0) {
+                    Some(b) => (low.map(|v| v.div_euclid(b)), high.map(|v| v.div_euclid(b))),
+                    None if low.is_some_and(|v| v >= 0) && b.is_natural(bounds) => (Some(0), high),
+                    None => (None, None),
+                }
+            }
+            Atom::Smaller(a, b) => {
+                let (a, b) = (a.range(bounds), b.range(bounds));
+                (both(a.0, b.0, i64::min), either(a.1, b.1, i64::min))
+            }
+            Atom::Larger(a, b) => {
+                let (a, b) = (a.range(bounds), b.range(bounds));
+                (either(a.0, b.0, i64::max), both(a.1, b.1, i64::max))
+            }
         }
     }
 }
@@ -232,6 +335,26 @@ mod tests {
         );
         assert_eq!(text(&area.minus(&Extent::from(1)).unwrap()), "12 * n - 1");
         assert_eq!(text(&Extent::atom(Atom::Of(3, 1))), "t3.shape[1]");
+    }
+
+    #[test]
+    fn the_smaller_one_is_known_by_bounds() {
+        let bounds = Bounds::from([("n".to_owned(), 1024)]);
+        let n = Extent::named("n");
+        let more = n.plus(&Extent::from(1)).unwrap();
+        assert_eq!(more.smaller(&n, &bounds), Some(n.clone()));
+        assert_eq!(n.smaller(&Extent::from(1024), &bounds), Some(n.clone()));
+        let cut = n.smaller(&Extent::from(512), &bounds).unwrap();
+        assert_eq!(text(&cut), "(n << 512)");
+        assert_eq!(cut.range(&bounds), (Some(0), Some(512)));
+        let less = n.minus(&Extent::from(1)).unwrap();
+        assert_eq!(
+            text(&less.larger(&Extent::from(0), &bounds).unwrap()),
+            "((n - 1) >> 0)"
+        );
+        assert_eq!(n.larger(&Extent::from(0), &bounds), Some(n.clone()));
+        let least = Extent::from(i64::MIN);
+        assert_eq!(least.smaller(&Extent::from(1), &bounds), None);
     }
 
     #[test]

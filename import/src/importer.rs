@@ -8,7 +8,7 @@ use std::rc::Rc;
 use skript_tensor::{ElementType, Tensor};
 
 use crate::call::Call;
-use crate::extent::Extent;
+use crate::extent::{Bounds, Extent};
 use crate::operators;
 use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto};
 use crate::refusal::{Reason, Refusal, Ruled};
@@ -29,6 +29,10 @@ pub struct Importer {
     /// The statements of the block that is written.
     pub statements: Vec<Statement>,
     pub refusals: Vec<Refusal>,
+    /// Upper bounds of the dynamic dimensions of inputs.
+    pub bounds: Bounds,
+    /// Values of a narrower type of reals that are not rounded to it.
+    pub rounded: BTreeSet<usize>,
     /// Values by their names in the graphs, the innermost graph last.
     scopes: Vec<HashMap<String, Option<Value>>>,
     opsets: HashMap<String, i64>,
@@ -67,16 +71,32 @@ impl Importer {
         known: Option<Vec<Item>>,
         tensor: Option<Rc<Tensor>>,
     ) -> Value {
-        let id = self.values.len();
-        let onnx = onnx.to_owned();
-        let value = Rc::new(ValueData {
-            id,
-            onnx,
+        self.add(ValueData {
+            id: self.values.len(),
+            onnx: onnx.to_owned(),
             element,
             shape,
             known,
             tensor,
-        });
+            items: None,
+        })
+    }
+
+    /// A new sequence.
+    pub fn sequence(&mut self, element: ElementType, items: Vec<Value>) -> Value {
+        self.add(ValueData {
+            id: self.values.len(),
+            onnx: String::new(),
+            element,
+            shape: Vec::new(),
+            known: None,
+            tensor: None,
+            items: Some(items),
+        })
+    }
+
+    fn add(&mut self, value: ValueData) -> Value {
+        let value = Rc::new(value);
         self.values.push(value.clone());
         value
     }
@@ -186,6 +206,14 @@ impl Importer {
                         format!("nothing before it gives its input `{input}`"),
                     );
                 }
+                self.refused.extend(node.output.iter().cloned());
+                return;
+            }
+            if value.as_ref().is_some_and(|v| v.is_sequence())
+                && !operators::takes_sequences(&operator)
+            {
+                let reason = format!("its input `{input}` is a sequence, which is not supported");
+                self.refuse(&name, &operator, reason);
                 self.refused.extend(node.output.iter().cloned());
                 return;
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The messages of an `.onnx` file, as far as they are read. Other fields are skipped.
 
+use bytes::Bytes;
 use prost::Message;
 
 /// A file.
@@ -135,8 +136,8 @@ pub struct TensorProto {
     pub int64_data: Vec<i64>,
     #[prost(string, tag = "8")]
     pub name: String,
-    #[prost(bytes = "vec", tag = "9")]
-    pub raw_data: Vec<u8>,
+    #[prost(bytes = "bytes", tag = "9")]
+    pub raw_data: Bytes,
     #[prost(double, repeated, tag = "10")]
     pub double_data: Vec<f64>,
     #[prost(uint64, repeated, tag = "11")]

@@ -58,7 +58,7 @@ pub enum Body {
         then: Block,
         otherwise: Block,
     },
-    /// A loop with carried values; `parameters` of its block are the carried values of the step.
+    /// A loop with carried values.
     Loop(Box<Loop>),
 }
 
@@ -67,11 +67,20 @@ pub enum Body {
 pub struct Loop {
     /// Carried values of a step, with what they start as.
     pub carried: Vec<(Value, Value)>,
-    /// The index of the step, if the body uses it.
+    /// The carried value that must be true for another step.
+    pub condition: Option<Value>,
+    /// The index of the step.
     pub index: Value,
-    /// The number of steps.
-    pub count: Extent,
+    /// The number of steps, at most, unless the condition alone ends the loop.
+    pub count: Option<Count>,
     pub body: Block,
+}
+
+/// A number of steps.
+#[derive(Clone, Debug)]
+pub enum Count {
+    Extent(Extent),
+    Tensor(Value),
 }
 
 /// A statement.
@@ -169,7 +178,11 @@ impl Statement {
                 for (_, start) in &l.carried {
                     read(start, found);
                 }
-                l.count.values(found);
+                match &l.count {
+                    Some(Count::Extent(count)) => count.values(found),
+                    Some(Count::Tensor(count)) => read(count, found),
+                    None => {}
+                }
                 l.body.reads(found);
             }
         }

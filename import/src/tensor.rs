@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use bytes::Bytes;
 use half::{bf16, f16};
+use skript_tensor::map::MappedFile;
 use skript_tensor::shape::{byte_length, volume};
 use skript_tensor::{ElementType, Tensor};
 
@@ -30,7 +32,7 @@ pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
     if proto.data_location == EXTERNAL {
         return external::read(&proto.external_data, folder, kind, &shape);
     }
-    let raw = std::mem::take(&mut proto.raw_data);
+    let raw: Bytes = std::mem::take(&mut proto.raw_data);
     let wrong =
         |found: usize| format!("has {found} elements, which do not match its shape {shape:?}");
     let bytes = if raw.len() == bytes && (bytes > 0 || listed(proto, kind) == 0) {
@@ -45,14 +47,18 @@ pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
         if found as u64 != count {
             return Err(wrong(found));
         }
-        packed(proto, kind)?
+        packed(proto, kind)?.into()
     };
+    if kind != ElementType::Bool {
+        // Memory that clones share.
+        let held = MappedFile::filled(bytes.len(), |memory| memory.copy_from_slice(&bytes));
+        let tensor = held.and_then(|held| Tensor::mapped(kind, &shape, held, 0));
+        return tensor.ok_or_else(|| "does not fit the memory".to_owned());
+    }
     let mut tensor = Tensor::from_bytes(kind, &shape, &bytes).map_err(|e| e.to_string())?;
-    if kind == ElementType::Bool {
-        // Any byte but zero is true.
-        for byte in tensor.bytes_mut().map_err(|e| e.to_string())? {
-            *byte = u8::from(*byte != 0);
-        }
+    // Any byte but zero is true.
+    for byte in tensor.bytes_mut().map_err(|e| e.to_string())? {
+        *byte = u8::from(*byte != 0);
     }
     Ok(tensor)
 }

@@ -31,6 +31,8 @@ pub struct ValueData {
     pub known: Option<Vec<Item>>,
     /// The tensor, of an initializer or constant.
     pub tensor: Option<Rc<Tensor>>,
+    /// The tensors of a sequence, whose number is known at import.
+    pub items: Option<Vec<Value>>,
 }
 
 /// A shared value.
@@ -49,6 +51,10 @@ impl ValueData {
     /// The number of elements, if it is known and fits.
     pub fn volume(&self) -> Option<i64> {
         Extent::product(&self.shape)?.value()
+    }
+
+    pub fn is_sequence(&self) -> bool {
+        self.items.is_some()
     }
 
     pub fn is_real(&self) -> bool {

@@ -15,7 +15,7 @@ use crate::importer::Importer;
 use crate::library;
 use crate::names::Names;
 use crate::refusal::Refusal;
-use crate::statement::{Argument, Block, Body, Statement, marked, named};
+use crate::statement::{Argument, Block, Body, Count, Statement, marked, named};
 use crate::tensor::of_items;
 use crate::value::{Item, Value, is_real, spelled};
 
@@ -171,7 +171,7 @@ fn reals(document: &Document<'_>) -> Result<ElementType, Vec<Refusal>> {
         for result in &statement.results {
             if is_real(result.element) && result.element != widest && !moves(operator) {
                 refusals.push(Refusal {
-                    node: statement.node.clone(),
+                    node: node_of(document, statement),
                     operator: String::new(),
                     reason: format!(
                         "computes in {}, and other nodes in {}: one model has one type of reals",
@@ -182,9 +182,51 @@ fn reals(document: &Document<'_>) -> Result<ElementType, Vec<Refusal>> {
             }
         }
     });
+    unrounded(document, &mut refusals);
     match refusals.is_empty() {
         true => Ok(widest),
         false => Err(refusals),
+    }
+}
+
+/// The name of the ONNX node or, if it has none, of an output of it.
+fn node_of(document: &Document<'_>, statement: &Statement) -> String {
+    let titles = &document.importer.titles;
+    let title = statement.results.iter().find_map(|r| titles.get(&r.id));
+    match (statement.node.is_empty(), title) {
+        (true, Some(title)) => title.clone(),
+        _ => statement.node.clone(),
+    }
+}
+
+/// Refuses what reads reals before they are rounded to their narrower type: only outputs are rounded.
+fn unrounded(document: &Document<'_>, refusals: &mut Vec<Refusal>) {
+    let mut waiting = document.importer.rounded.clone();
+    for statement in &document.block.statements {
+        let mut read = BTreeSet::new();
+        statement.reads(&mut read);
+        let Some(from) = read.iter().find(|id| waiting.contains(id)) else {
+            continue;
+        };
+        let element = document.importer.values.get(*from).map(|v| v.element);
+        let keeps = statement.results.iter().all(|r| Some(r.element) == element);
+        let passes = match &statement.body {
+            Body::Call { operator, .. } | Body::Unpacked { operator, .. } => moves(operator),
+            Body::Same(_) => true,
+            Body::If { .. } | Body::Loop(_) => false,
+        };
+        if keeps && passes {
+            waiting.extend(statement.results.iter().map(|r| r.id));
+            continue;
+        }
+        let narrow = element.map_or("a narrower type", ElementType::name);
+        refusals.push(Refusal {
+            node: node_of(document, statement),
+            operator: String::new(),
+            reason: format!(
+                "reads reals that a Cast rounds to {narrow}: one model has one type of reals, and only its outputs are rounded"
+            ),
+        });
     }
 }
 
@@ -204,17 +246,31 @@ fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
     }
 }
 
-/// Whether an operator only moves elements, so that narrow reals stay what they are.
+/// Whether each element of a result is one of the operands, or its negative, so that narrow reals stay what they are.
 fn moves(operator: &str) -> bool {
     const OWN: &[&str] = &[
+        "algo.top_k",
+        "math.abs",
+        "math.max",
+        "math.max_reduce",
+        "math.min",
+        "math.min_reduce",
+        "math.neg",
+        "math.select",
+        "nn.max_pool",
+        "onnx.expand",
+        "onnx.fill",
         "onnx.gather",
         "onnx.gather_elements",
         "onnx.gather_nd",
-        "math.select",
-        "onnx.trilu",
-        "onnx.reverse_sequence",
-        "onnx.slice",
+        "onnx.max_pool_indices",
+        "onnx.one_hot",
         "onnx.pad_wrap",
+        "onnx.reverse_sequence",
+        "onnx.scatter_elements",
+        "onnx.scatter_nd",
+        "onnx.slice",
+        "onnx.trilu",
     ];
     (operator.starts_with("layout.") && !operator.starts_with("layout.cast"))
         || OWN.contains(&operator)
@@ -500,7 +556,11 @@ impl Writer<'_> {
                     })
                     .collect();
                 let index = self.result(&l.index, "i");
-                let count = self.extent(&l.count, indent);
+                let count = match &l.count {
+                    Some(Count::Extent(count)) => format!(" {}", self.extent(count, indent)),
+                    Some(Count::Tensor(count)) => format!(" {}", self.text(count, indent)),
+                    None => String::new(),
+                };
                 let results: Vec<String> = statement
                     .results
                     .iter()
@@ -510,8 +570,12 @@ impl Writer<'_> {
                     true => String::new(),
                     false => format!("with {} ", carried.join(", ")),
                 };
+                let condition = match &l.condition {
+                    None => String::new(),
+                    Some(condition) => format!("while {} ", self.text(condition, indent)),
+                };
                 self.lines.push(format!(
-                    "{indent}{} = {with}do..({index} -> {count}) {{{comment}",
+                    "{indent}{} = {with}{condition}do..({index} ->{count}) {{{comment}",
                     results.join(", ")
                 ));
                 self.inner(&l.body, indent);

@@ -138,25 +138,138 @@ def quantized(b):
     return b.op("Relu", b.conv(x, 3, 4, 3)), [1, 3, 8, 8]
 
 
-NETWORKS = [residual, inverted, shuffled, attention, decomposed, segmented, grouped, recurrent, windows, quantized]
+def swin(b):
+    """Windows of a rolled map, attention with relative positions and a mask, and back."""
+    def rolled(x, cut, axis):
+        end = b.constant([2 ** 63 - 1])
+        return b.op("Concat", b.op("Slice", x, b.constant([cut]), end, b.constant([axis])),
+                    b.op("Slice", x, b.constant([0]), b.constant([cut]), b.constant([axis])), axis=axis)
+    x = rolled(rolled("x", 2, 1), 2, 2)
+    x = b.op("Transpose", b.op("Reshape", x, b.constant([1, 2, 4, 2, 4, 8])), perm=[0, 1, 3, 2, 4, 5])
+    x = b.op("Reshape", x, b.constant([-1, 16, 8]))
+    qkv = b.op("Transpose", b.op("Reshape", b.linear(x, 8, 24), b.constant([4, 16, 3, 2, 4])), perm=[2, 0, 3, 1, 4])
+    q, k, v = (b.op("Gather", qkv, b.constant(at), axis=0) for at in range(3))
+    scores = b.op("Mul", b.op("MatMul", q, b.op("Transpose", k, perm=[0, 1, 3, 2])), b.constant(0.5, np.float32))
+    ys, xs = np.divmod(np.arange(16), 4)
+    index = (ys[:, None] - ys + 3) * 7 + xs[:, None] - xs + 3
+    bias = b.op("Transpose", b.op("Reshape", b.op("Gather", b.weight(49, 2), b.constant(index.ravel())), b.constant([16, 16, 2])), perm=[2, 0, 1])
+    mask = np.where(np.arange(4)[:, None, None] + (np.arange(16) // 8)[:, None] == np.arange(16) // 8, 0, -100)
+    mask = b.op("Unsqueeze", b.op("Unsqueeze", b.constant(mask, np.float32), b.constant([1])), b.constant([0]))
+    scores = b.op("Add", b.op("Reshape", b.op("Add", scores, b.op("Unsqueeze", bias, b.constant([0]))), b.constant([1, 4, 2, 16, 16])), mask)
+    mixed = b.op("MatMul", b.op("Softmax", b.op("Reshape", scores, b.constant([-1, 2, 16, 16])), axis=-1), v)
+    mixed = b.op("Reshape", b.op("Transpose", mixed, perm=[0, 2, 1, 3]), b.constant([4, 16, 8]))
+    back = b.op("Transpose", b.op("Reshape", b.linear(mixed, 8, 8), b.constant([1, 2, 2, 4, 4, 8])), perm=[0, 1, 3, 2, 4, 5])
+    return b.op("Add", rolled(rolled(b.op("Reshape", back, b.constant([1, 8, 8, 8])), 6, 1), 6, 2), "x"), [1, 8, 8, 8]
+
+
+def size(b, x, axis):
+    return b.op("Unsqueeze", b.op("Gather", b.op("Shape", x), b.constant(axis)), b.constant([0]))
+
+
+def cached(b):
+    """A step of GPT-2: keys and values of a cache, and a part of a causal table."""
+    batch, time, past = size(b, "x", 0), size(b, "x", 1), size(b, "key", 2)
+    split = b.op("Concat", batch, time, b.constant([2, 8]), axis=0)
+    def heads():
+        return b.op("Transpose", b.op("Reshape", b.linear("x", 16, 16), split), perm=[0, 2, 1, 3])
+    k, v = b.op("Concat", "key", heads(), axis=-2), b.op("Concat", "value", heads(), axis=-2)
+    scores = b.op("Div", b.op("MatMul", heads(), b.op("Transpose", k, perm=[0, 1, 3, 2])), b.constant(8 ** 0.5, np.float32))
+    total = size(b, k, 2)
+    table = b.constant(np.tril(np.ones((1, 1, 32, 32))), bool)
+    table = b.op("Slice", table, past, total, b.constant([2]))
+    table = b.op("Slice", table, b.constant([0]), total, b.constant([3]))
+    weights = b.op("Softmax", b.op("Where", table, scores, b.constant(-1e9, np.float32)), axis=-1)
+    mixed = b.op("Transpose", b.op("MatMul", weights, v), perm=[0, 2, 1, 3])
+    mixed = b.op("Reshape", mixed, b.op("Concat", batch, time, b.constant([16]), axis=0))
+    return mixed, {"x": ["batch", "time", 16], "key": ["batch", 2, "past", 8], "value": ["batch", 2, "past", 8]}
+
+
+def relative(b):
+    """The buckets of relative positions of T5."""
+    time = b.op("Gather", b.op("Shape", "x"), b.constant(1))
+    steps = b.op("Range", b.constant(0), time, b.constant(1))
+    distance = b.op("Sub", b.op("Unsqueeze", steps, b.constant([0])), b.op("Unsqueeze", steps, b.constant([1])))
+    side = b.op("Mul", b.op("Cast", b.op("Greater", distance, b.constant(0)), to=INT64), b.constant(8))
+    far = b.op("Abs", distance)
+    log = b.op("Log", b.op("Div", b.op("Cast", b.op("Max", far, b.constant(1)), to=FLOAT), b.constant(4, np.float32)))
+    log = b.op("Mul", b.op("Div", log, b.constant(np.log(16 / 4), np.float32)), b.constant(4, np.float32))
+    large = b.op("Min", b.op("Add", b.op("Cast", log, to=INT64), b.constant(4)), b.constant(7))
+    bucket = b.op("Add", side, b.op("Where", b.op("Less", far, b.constant(4)), far, large))
+    bias = b.op("Unsqueeze", b.op("Transpose", b.op("Gather", b.weight(16, 2, scale=1), bucket), perm=[2, 0, 1]), b.constant([0]))
+    split = b.op("Concat", size(b, "x", 0), size(b, "x", 1), b.constant([2, 4]), axis=0)
+    def heads(perm):
+        return b.op("Transpose", b.op("Reshape", b.linear("x", 8, 8), split), perm=perm)
+    scores = b.op("Add", b.op("MatMul", heads([0, 2, 1, 3]), heads([0, 2, 3, 1])), bias)
+    return b.op("MatMul", b.op("Softmax", scores, axis=-1), heads([0, 2, 1, 3])), ["batch", "time", 8]
+
+
+def unet(b):
+    down = b.op("Relu", b.conv("x", 3, 8, 3))
+    deep = b.op("Relu", b.conv(b.op("MaxPool", down, kernel_shape=[2, 2], strides=[2, 2]), 8, 12, 3))
+    bottom = b.op("Relu", b.conv(b.op("AveragePool", deep, kernel_shape=[2, 2], strides=[2, 2]), 12, 12, 3))
+    up = b.op("ConvTranspose", bottom, b.weight(12, 12, 2, 2), b.weight(12), strides=[2, 2])
+    x = b.op("Relu", b.conv(b.op("Concat", up, deep, axis=1), 24, 8, 3))
+    x = b.op("Resize", x, "", b.constant([1, 1, 2, 2], np.float32), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    x = b.conv(b.op("Concat", x, down, axis=1), 16, 4, 1)
+    return b.op("Resize", x, "", b.constant([1, 1, 1.3, 0.6], np.float32), mode="linear", coordinate_transformation_mode="pytorch_half_pixel"), [1, 3, 16, 16]
+
+
+def excited(b):
+    """A block of EfficientNet with squeeze and excitation."""
+    def swish(x):
+        return b.op("Mul", x, b.op("Sigmoid", x))
+    x = swish(b.normalized(b.conv("x", 4, 16, 1), 16))
+    x = swish(b.normalized(b.conv(x, 16, 16, 5, groups=16), 16))
+    gate = b.op("GlobalAveragePool", x)
+    gate = b.op("Sigmoid", b.conv(swish(b.conv(gate, 16, 4, 1)), 4, 16, 1))
+    return b.op("Add", b.normalized(b.conv(b.op("Mul", x, gate), 16, 4, 1), 4), "x"), [2, 4, 8, 8]
+
+
+def disentangled(b):
+    """Scores of contents and positions, gathered as in DeBERTa."""
+    q, k = b.linear("x", 8, 8), b.linear("x", 8, 8)
+    positions = b.linear(b.weight(12, 8), 8, 8)
+    time = b.op("Gather", b.op("Shape", "x"), b.constant(1))
+    steps = b.op("Range", b.constant(0), time, b.constant(1))
+    distance = b.op("Sub", b.op("Unsqueeze", steps, b.constant([1])), b.op("Unsqueeze", steps, b.constant([0])))
+    index = b.op("Clip", b.op("Add", distance, b.constant(6)), b.constant(0), b.constant(11))
+    shape = b.op("Concat", size(b, "x", 0), size(b, "x", 1), size(b, "x", 1), axis=0)
+    index = b.op("Expand", b.op("Unsqueeze", index, b.constant([0])), shape)
+    to_positions = b.op("GatherElements", b.op("MatMul", q, b.op("Transpose", positions, perm=[1, 0])), index, axis=2)
+    to_contents = b.op("GatherElements", b.op("MatMul", k, b.op("Transpose", positions, perm=[1, 0])), index, axis=2)
+    scores = b.op("Add", b.op("MatMul", q, b.op("Transpose", k, perm=[0, 2, 1])), b.op("Add", to_positions, b.op("Transpose", to_contents, perm=[0, 2, 1])))
+    return b.op("MatMul", b.op("Softmax", scores, axis=-1), "x"), ["batch", "time", 8]
+
+
+NETWORKS = [residual, inverted, shuffled, attention, decomposed, segmented, grouped, recurrent, windows, quantized, swin, cached,
+            relative, unet, excited, disentangled]
+
+# Networks of which compiled code is wrong: the evaluator computes them.
+EVALUATED = [disentangled]
 
 
 def compare(network, skript, folder):
     b = Builder()
-    result, shape = network(b)
+    result, shapes = network(b)
+    shapes = shapes if isinstance(shapes, dict) else {"x": shapes}
     b.nodes.append(helper.make_node("Identity", [result], ["y"]))
-    inputs = [helper.make_tensor_value_info("x", FLOAT, shape)]
+    inputs = [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in shapes.items()]
     outputs = [helper.make_tensor_value_info("y", FLOAT, None)]
     graph = helper.make_graph(b.nodes, network.__name__, inputs, outputs, b.weights)
     opset = 20 if network is attention else 17
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
     path = folder / f"{network.__name__}.onnx"
     onnx.save(model, path)
-    x = b.random.standard_normal([d if isinstance(d, int) else 3 for d in shape]).astype(np.float32)
-    np.save(folder / "x.npy", x)
-    expected = onnxruntime.InferenceSession(str(path)).run(None, {"x": x})[0]
-    command = [skript, "run", str(path), "--input", f"x={folder / 'x.npy'}", "--output-dir", str(folder)]
-    command += [word for d in shape if not isinstance(d, int) for word in ("--bound", f"{d}=16")]
+    sizes = {"past": 5}
+    arrays = {name: b.random.standard_normal([sizes.get(d, 3) if isinstance(d, str) else d for d in shape]).astype(np.float32)
+              for name, shape in shapes.items()}
+    expected = onnxruntime.InferenceSession(str(path)).run(None, arrays)[0]
+    command = [skript, "run", str(path), "--output-dir", str(folder), "--engine", "reference" if network in EVALUATED else "compiled"]
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+        command += ["--input", f"{name}={folder / name}.npy"]
+    dimensions = {d for shape in shapes.values() for d in shape if isinstance(d, str)}
+    command += [word for d in sorted(dimensions) for word in ("--bound", f"{d}=16")]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, XDG_CACHE_HOME=str(folder)))
     if done.returncode != 0:
         return done.stderr.strip()

@@ -679,7 +679,11 @@ fn input_argument(text: &str) -> Result<InputArgument, String> {
     if let Some(seed) = random_seed(value) {
         return seed.map(|seed| InputArgument::Random { name, seed });
     }
-    let files: Vec<PathBuf> = value.split(',').map(PathBuf::from).collect();
+    // A name with commas is that of one file, if there is one.
+    let files: Vec<PathBuf> = match value.contains(',') && Path::new(value).is_file() {
+        true => vec![PathBuf::from(value)],
+        false => value.split(',').map(PathBuf::from).collect(),
+    };
     if files.iter().any(|file| file.as_os_str().is_empty()) {
         return Err(format!("`{value}` needs a file name"));
     }

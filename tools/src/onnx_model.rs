@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::Args;
@@ -15,8 +16,7 @@ use skript_frontend::limits::Limits;
 use skript_frontend::source::SourceMap;
 use skript_import::{ImportError, Imported, Options};
 use skript_semantics::{RealType, Scalar};
-use skript_tensor::{ElementType, Tensor, npy, safetensors};
-use tempfile::TempDir;
+use skript_tensor::{ElementType, HeldArrays, Tensor, npy, safetensors};
 
 use crate::command_line::InputArgument;
 use crate::foreign;
@@ -142,26 +142,65 @@ fn formatted(text: &str) -> String {
     format(file, text, &Limits::default(), &mut sink).unwrap_or_else(|| text.to_owned())
 }
 
-/// Imports a model into a temporary folder.
+/// A model that was imported when it was opened. Nothing of it is written.
+pub struct Opened {
+    /// The path that messages have: the model's, with the name of the module.
+    pub main: PathBuf,
+    texts: Vec<(PathBuf, String)>,
+    pub weights: HeldArrays,
+    pub origin: Option<Origin>,
+}
+
+impl Opened {
+    /// The text of a module.
+    pub fn text(&self, path: &Path) -> Option<Vec<u8>> {
+        let found = self.texts.iter().find(|(known, _)| known == path);
+        found.map(|(_, text)| text.clone().into_bytes())
+    }
+}
+
+/// Imports a model for the command that reads it.
 ///
 /// # Errors
-/// As for [`import`] and [`write`].
-pub fn temporary(
+/// As for [`import`].
+pub fn open(
     path: &Path,
     options: &ImportOptions,
     shapes: &Shapes,
-) -> Result<TempDir, Vec<Diagnostic>> {
+) -> Result<Opened, Vec<Diagnostic>> {
     let imported = import(path, options, shapes)?;
-    let wrong = |e: std::io::Error| {
-        let message = format!("cannot create a temporary folder: {e}");
-        vec![Diagnostic::without_location(&OUTPUT, message)]
-    };
-    let folder = tempfile::Builder::new()
-        .prefix("skript-")
-        .tempdir()
-        .map_err(wrong)?;
-    write(&imported, folder.path()).map_err(|e| vec![*e])?;
-    Ok(folder)
+    let main = path.join("main.sknd");
+    let mut texts = vec![(main.clone(), formatted(&imported.main))];
+    if let Some(onnx) = &imported.onnx {
+        texts.push((path.join("onnx.sknd"), formatted(onnx)));
+    }
+    let weights = imported.weights.into_iter();
+    let weights = weights.map(|w| (w.name, Rc::unwrap_or_clone(w.tensor)));
+    Ok(Opened {
+        main,
+        texts,
+        weights: HeldArrays::new(path, weights.collect()),
+        origin: Origin::parse(imported.json.as_bytes()),
+    })
+}
+
+/// The ONNX node that a place in `main.sknd` is for: that of its line, or of the line before that has one.
+pub fn node(text: &str, place: usize) -> Option<&str> {
+    let before = text.get(..place)?;
+    let end = text
+        .get(place..)?
+        .find('\n')
+        .map_or(text.len(), |at| place + at);
+    let begin = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = text.get(begin..end).into_iter();
+    let lines = line.chain(before.get(..begin)?.lines().rev());
+    let comments = lines.map(|line| {
+        let (code, comment) = line.split_once("# ").unwrap_or((line, ""));
+        (code.trim(), comment.trim())
+    });
+    let mut statements = comments.take_while(|(code, _)| !code.starts_with('@'));
+    let (_, node) = statements.find(|(code, comment)| !code.is_empty() && !comment.is_empty())?;
+    Some(node)
 }
 
 /// What `import.json` of a model folder says.
@@ -178,9 +217,13 @@ pub struct Origin {
 impl Origin {
     /// Reads `import.json`; `None` if the folder has none of this version.
     pub fn of(folder: &Path) -> Option<Origin> {
-        let bytes =
-            skript_host::file::read_within(&folder.join("import.json"), folder, MOST_BYTES).ok()?;
-        let json: Value = serde_json::from_slice(&bytes).ok()?;
+        let path = folder.join("import.json");
+        let bytes = skript_host::file::read_within(&path, folder, MOST_BYTES).ok()?;
+        Origin::parse(&bytes)
+    }
+
+    fn parse(json: &[u8]) -> Option<Origin> {
+        let json: Value = serde_json::from_slice(json).ok()?;
         if json.get("version")?.as_u64()? != 1 {
             return None;
         }
@@ -251,4 +294,20 @@ fn element(name: &str) -> Option<ElementType> {
         F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool,
     ];
     all.into_iter().find(|e| e.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_their_nodes() {
+        let text = "# Imported.\n@compose {\n    a = f(x);    # /a/F\n    b = g(a);\n    c = h(b);    # /c/H\n}\n";
+        let of = |word: &str| node(text, text.find(word).unwrap());
+        assert_eq!(of("a = "), Some("/a/F"));
+        assert_eq!(of("g(a)"), Some("/a/F"));
+        assert_eq!(of("h(b)"), Some("/c/H"));
+        assert_eq!(of("@compose"), None);
+        assert_eq!(node(text, text.len() + 1), None);
+    }
 }

@@ -20,11 +20,11 @@ use skript_frontend::model::{AttributeValue, Extent, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
-use skript_semantics::{Numbers, RealType};
+use skript_semantics::{IntType, Numbers, RealType};
 use skript_tensor::contents::{self, Listed};
 use skript_tensor::{
-    Archive, ElementType, MissingWeights, Tensor, TensorError, VariableRequest, WeightStore,
-    archive, load_each,
+    Archive, ElementType, HeldArrays, MissingWeights, Tensor, TensorError, VariableRequest,
+    WeightStore, archive, load_each,
 };
 
 use crate::attributes::attribute_value;
@@ -77,8 +77,8 @@ pub struct Session<'a> {
     /// The model's files, if it is packed.
     packed: Option<Archive>,
     origin: Option<Origin>,
-    /// The folder of a model that was imported for this session.
-    _folder: Option<tempfile::TempDir>,
+    /// The weights of a model that was imported for this session.
+    held: Option<HeldArrays>,
     input_shapes: Vec<(String, Vec<Vec<u64>>)>,
     arguments: &'a ModelArguments,
     limits: Limits,
@@ -106,46 +106,53 @@ impl<'a> Session<'a> {
             return session;
         }
         let mut input_shapes = arguments.input_shapes.clone();
-        let folder =
-            match is_onnx.then(|| onnx_model::temporary(model, imports, &arguments.input_shapes)) {
-                None => None,
-                Some(Ok(folder)) => {
-                    // The import has made them static.
-                    input_shapes.clear();
-                    Some(folder)
+        let opened = is_onnx.then(|| onnx_model::open(model, imports, &arguments.input_shapes));
+        let opened = match opened.transpose() {
+            Ok(opened) => opened,
+            Err(wrong) => {
+                let usage = wrong.iter().any(|d| d.code == &COMMAND_LINE_NAME);
+                wrong.into_iter().for_each(|d| sink.report(d));
+                let mut session = Session::unread(arguments, limits, sink);
+                if usage {
+                    session.status = Status::Usage;
                 }
-                Some(Err(wrong)) => {
-                    let usage = wrong.iter().any(|d| d.code == &COMMAND_LINE_NAME);
-                    wrong.into_iter().for_each(|d| sink.report(d));
-                    let mut session = Session::unread(arguments, limits, sink);
-                    if usage {
-                        session.status = Status::Usage;
-                    }
-                    return session;
-                }
-            };
-        let model = folder.as_ref().map_or(model, |folder| folder.path());
-        let packed = archive::is_packed(model) && !model.is_dir();
+                return session;
+            }
+        };
+        if opened.is_some() {
+            // The import has made them static.
+            input_shapes.clear();
+        }
+        let packed = opened.is_none() && archive::is_packed(model) && !model.is_dir();
         let packed = packed.then(|| Archive::open(model, limits.unpacked_bytes));
-        let (program, packed) = match packed {
-            None => (load_program(model, edition, &limits, &mut sink), None),
-            Some(Ok(files)) => {
+        let (program, packed) = match (&opened, packed) {
+            (Some(opened), _) => {
+                let open = |path: &Path| opened.text(path);
+                let program = load_program_with(&opened.main, edition, &limits, &mut sink, &open);
+                (program, None)
+            }
+            (None, None) => (load_program(model, edition, &limits, &mut sink), None),
+            (None, Some(Ok(files))) => {
                 let open = |path: &Path| files.read(path).map(<[u8]>::to_vec);
                 let main = model.join("main.sknd");
                 let program = load_program_with(&main, edition, &limits, &mut sink, &open);
                 (program, Some(files))
             }
-            Some(Err(error)) => {
+            (None, Some(Err(error))) => {
                 sink.report(Diagnostic::without_location(&UNREADABLE, error.to_string()));
                 (Program::default(), None)
             }
+        };
+        let (origin, held) = match opened {
+            Some(opened) => (opened.origin, Some(opened.weights)),
+            None => (Origin::of(&program.folder), None),
         };
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
         }
         let mut session = Session {
-            origin: Origin::of(&program.folder),
-            _folder: folder,
+            origin,
+            held,
             input_shapes,
             program,
             packed,
@@ -155,6 +162,10 @@ impl<'a> Session<'a> {
             status: Status::Done,
         };
         session.settle();
+        if session.origin.is_some() && arguments.int.0 != IntType::I64 {
+            let text = "--int is not for ONNX models, whose ints wrap around at the widths of their own types";
+            session.report_usage(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
+        }
         for intrinsic in &arguments.intrinsics {
             session.bind(intrinsic);
         }
@@ -167,7 +178,7 @@ impl<'a> Session<'a> {
             program: Program::default(),
             packed: None,
             origin: None,
-            _folder: None,
+            held: None,
             input_shapes: Vec::new(),
             arguments,
             limits,
@@ -644,6 +655,7 @@ impl<'a> Session<'a> {
         let most = self.limits.unpacked_bytes;
         let store = match (weights.folder, &self.packed) {
             (Some(path), _) => WeightStore::open(path, most)?,
+            (None, _) if let Some(held) = &self.held => WeightStore::held(held.clone()),
             (None, Some(files)) => WeightStore::packed(files.clone()),
             (None, None) if own.as_os_str().is_empty() => {
                 WeightStore::folder(Path::new("."), &self.program.main, most)?
@@ -709,7 +721,23 @@ impl<'a> Session<'a> {
     /// Writes all messages; returns the verb's status.
     pub fn close(self, console: &mut Console) -> Status {
         let format = self.arguments.message_format;
-        let diagnostics = self.sink.into_sorted();
+        let mut diagnostics = self.sink.into_sorted();
+        if self.origin.is_some() {
+            let sources = &self.program.sources;
+            for diagnostic in &mut diagnostics {
+                let node = diagnostic.own_location().and_then(|span| {
+                    let file = sources.get(span.file)?;
+                    let place = usize::try_from(span.start).ok()?;
+                    file.path
+                        .ends_with("main.sknd")
+                        .then(|| onnx_model::node(&file.text, place))?
+                });
+                if let Some(node) = node {
+                    let note = format!("this is the ONNX node `{node}`");
+                    *diagnostic = diagnostic.clone().with_note(None, note);
+                }
+            }
+        }
         render(&diagnostics, &self.program.sources, format, console);
         if format == MessageFormat::Human {
             let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);

@@ -274,6 +274,106 @@ fn shapes_are_computed_at_import() {
 }
 
 #[test]
+fn slices_of_dynamic_dimensions_clamp_their_ends() {
+    let slice = |begin: i64, end: i64| {
+        let constants = vec![
+            constant("b", &[1], &[begin]),
+            constant("e", &[1], &[end]),
+            constant("a", &[1], &[0]),
+        ];
+        let node = node("Slice", &["x", "b", "e", "a"], &["y"], vec![]);
+        statements(vec![value("x", F32, &["n", "3"])], constants, vec![node])
+    };
+    assert_eq!(slice(0, i64::MAX), "y = x;");
+    assert_eq!(slice(0, 1024), "y = x;");
+    let text = "y = onnx.slice{axes=[0], begin=[1], end=[-1]}(x);";
+    assert_eq!(slice(1, -1), text);
+    let text = "y = onnx.slice{axes=[0], begin=[0], end=[7]}(x);";
+    assert_eq!(slice(0, 7), text);
+}
+
+#[test]
+fn windows_that_contradict_themselves_are_refused() {
+    let x = || value("x", F32, &["1", "3", "8", "8"]);
+    let conv = node(
+        "Conv",
+        &["x", "w"],
+        &["y"],
+        vec![ints("kernel_shape", &[2, 2])],
+    );
+    let text = statements(vec![x()], vec![weights("w", &[4, 3, 3, 3])], vec![conv]);
+    assert_eq!(
+        text,
+        "Conv `y`: `kernel_shape` is [2, 2], and the filter has the size [3, 3]"
+    );
+    let attributes = vec![ints("kernel_shape", &[2, 2]), ints("pads", &[2, 2, 2, 2])];
+    let pool = node("MaxPool", &["x"], &["y"], attributes);
+    let text = statements(vec![x()], vec![], vec![pool]);
+    assert_eq!(
+        text,
+        "MaxPool `y`: windows that are in the padding alone are not supported"
+    );
+}
+
+/// A body that doubles its carried value.
+fn doubling(yields: &[&str]) -> AttributeProto {
+    let output = yields.iter().map(|name| ValueInfoProto {
+        name: (*name).into(),
+        kind: None,
+    });
+    let body = GraphProto {
+        node: vec![node("Add", &["s", "s"], &["d"], vec![])],
+        input: vec![
+            value("i", 7, &[]),
+            value("c", 9, &[]),
+            value("s", F32, &["2"]),
+        ],
+        output: output.collect(),
+        ..GraphProto::default()
+    };
+    AttributeProto {
+        name: "body".into(),
+        g: Some(body),
+        ..AttributeProto::default()
+    }
+}
+
+#[test]
+fn loops_are_loops() {
+    let x = || vec![value("x", F32, &["2"])];
+    let count = || vec![constant("m", &[], &[5])];
+    let repeat = |yields: &[&str]| node("Loop", &["m", "", "x"], &["y"], vec![doubling(yields)]);
+    let text = statements(x(), count(), vec![repeat(&["c", "d"])]);
+    assert_eq!(
+        text,
+        "y = with s: real[2] = x do..(i -> 5) {\nadd = math.add(s, s);"
+    );
+    let text = statements(
+        x(),
+        vec![],
+        vec![node(
+            "Loop",
+            &["", "", "x"],
+            &["y"],
+            vec![doubling(&["c", "d"])],
+        )],
+    );
+    assert_eq!(text, "Loop `y`: the loop has no end");
+    let text = statements(x(), count(), vec![repeat(&["d"])]);
+    assert_eq!(text, "Loop `y`: the body does not fit the operands");
+}
+
+#[test]
+fn reals_are_rounded_to_narrower_types_in_outputs_only() {
+    let cast = node("Cast", &["x"], &["h"], vec![int("to", 10)]);
+    let x = || vec![value("x", F32, &["2"])];
+    assert_eq!(statements(x(), vec![], vec![cast.clone()]), "h = x;");
+    let back = node("Cast", &["h"], &["y"], vec![int("to", 1)]);
+    let text = statements(x(), vec![], vec![cast, back]);
+    assert!(text.contains("only its outputs are rounded"), "{text}");
+}
+
+#[test]
 fn dynamic_dimensions_have_bounds() {
     let bytes = model(
         vec![value("x", F32, &["batch", "3"])],

@@ -3,22 +3,23 @@
 
 use super::movement::{joined, reshaped, transposed};
 use super::{Operator, operator};
-use crate::call::{Call, broadcast, product, real_text};
+use crate::call::{Call, broadcast, extent_list, product, real_text};
 use crate::extent::Extent;
 use crate::refusal::{Ruled, overflow};
+use crate::statement::{Argument, marked};
 use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
     operator(
         "Attention",
-        "`linalg.matmul`, `onnx.causal`, `onnx.softmax_of_some`",
+        "`linalg.matmul`, `onnx.near`, `onnx.softmax_of_some`",
         attention,
     ),
     operator("RotaryEmbedding", "`onnx.rotate`", rotary),
 ];
 
 /// A tensor of three dimensions with its heads as a dimension of its own: batch, heads, time, features.
-fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
+pub(super) fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
     if x.rank() != 3 {
         return Ok(x.clone());
     }
@@ -37,14 +38,193 @@ fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
     Ok(transposed(c, &split, &[0, 2, 1, 3]))
 }
 
+/// Which keys a query sees.
+pub(super) enum Sight {
+    All,
+    /// Those at most `left` before it and at most `right` after it (−1 is no limit), where the first query is at `offset`.
+    Near {
+        offset: Extent,
+        left: i64,
+        right: i64,
+    },
+    /// The same, of as many keys as an item of the batch has: the last query is at its last one.
+    Length {
+        lengths: Value,
+        left: i64,
+        right: i64,
+    },
+}
+
+/// What an attention has beside queries, keys and values.
+pub(super) struct Manner {
+    /// `None` for 1 / √(size of a head).
+    pub scale: Option<f64>,
+    /// The limit of scores, or 0.
+    pub cap: f32,
+    /// Bools of what is seen, or what is added to the scores.
+    pub mask: Option<Value>,
+    pub sight: Sight,
+}
+
+/// What an attention computes.
+pub(super) struct Attended {
+    pub scaled: Value,
+    pub capped: Value,
+    pub biased: Value,
+    pub weights: Value,
+    pub result: Value,
+}
+
+/// A mask as what is added to scores, padded to the number of keys.
+fn bias(c: &mut Call, mask: Value, q: &Value, keys: &Extent) -> Ruled<Value> {
+    let mask = match mask.is_bool() {
+        true => c.call(
+            "onnx.mask_bias",
+            &[],
+            &[(&mask).into()],
+            (q.element, mask.shape.clone()),
+        ),
+        false => mask,
+    };
+    let last = mask.rank().checked_sub(1).ok_or("the mask is a scalar")?;
+    let own = mask.extent(last);
+    if own == *keys || own.is(1) {
+        return Ok(mask);
+    }
+    let more = keys.minus(&own).ok_or_else(overflow)?;
+    if !more.is_natural(&c.importer.bounds) {
+        return Err("a mask that may be longer than the keys is not supported".into());
+    }
+    let attributes = [
+        ("axes", format!("[{last}]")),
+        ("padding", extent_list(&[Extent::from(0), more])),
+    ];
+    let mut shape = mask.shape.clone();
+    if let Some(extent) = shape.last_mut() {
+        extent.clone_from(keys);
+    }
+    let least = Argument::Number("-inf".to_owned());
+    Ok(c.call(
+        "layout.pad",
+        &attributes,
+        &[(&mask).into(), least],
+        (q.element, shape),
+    ))
+}
+
+/// The keys or values repeated for the heads of the queries.
+fn for_heads(c: &mut Call, x: &Value, heads: &Extent) -> Ruled<Value> {
+    let groups = heads.over(&x.extent(1)).ok_or_else(overflow)?;
+    if groups.is(1) {
+        return Ok(x.clone());
+    }
+    let times = groups.value().filter(|t| *t > 0);
+    let times = times.ok_or("the heads of the keys do not divide those of the queries")?;
+    let shape = vec![x.extent(0), heads.clone(), x.extent(2), x.extent(3)];
+    Ok(c.call(
+        "onnx.repeat_heads",
+        &[("times", times.to_string())],
+        &[x.into()],
+        (x.element, shape),
+    ))
+}
+
+/// The attention of queries, keys and values with heads.
+pub(super) fn attended(
+    c: &mut Call,
+    q: &Value,
+    k: &Value,
+    v: &Value,
+    manner: Manner,
+) -> Ruled<Attended> {
+    if [q, k, v].iter().any(|t| t.rank() != 4) {
+        return Err("the operands have neither three nor four dimensions".into());
+    }
+    let (k, v) = (
+        for_heads(c, k, &q.extent(1))?,
+        for_heads(c, v, &q.extent(1))?,
+    );
+    let size = q
+        .extent(3)
+        .value()
+        .ok_or("the size of a head must be static")?;
+    #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
+    let usual = 1.0 / (size as f64).sqrt();
+    let shape = vec![q.extent(0), q.extent(1), q.extent(2), k.extent(2)];
+    let raw = c.call(
+        "linalg.matmul",
+        &[("transB", "true".to_owned())],
+        &[q.into(), (&k).into()],
+        (q.element, shape),
+    );
+    let scaled = c.with_number("math.mul", &raw, manner.scale.unwrap_or(usual));
+    let capped = match manner.cap > 0.0 {
+        true => c.map(
+            "onnx.softcap",
+            &[("cap", real_text(q.element, manner.cap.into()))],
+            &scaled,
+        ),
+        false => scaled.clone(),
+    };
+    let mut biased = capped.clone();
+    if let Some(mask) = manner.mask {
+        let mask = bias(c, mask, q, &k.extent(2))?;
+        if broadcast(&biased.shape, &mask.shape)? != biased.shape {
+            return Err("the mask does not fit".into());
+        }
+        biased = c.binary("math.add", &biased, &mask)?;
+    }
+    biased = match manner.sight {
+        Sight::All => biased,
+        Sight::Near {
+            offset,
+            left,
+            right,
+        } => {
+            let attributes = [
+                ("offset", marked(&offset)),
+                ("left", left.to_string()),
+                ("right", right.to_string()),
+            ];
+            c.map("onnx.near", &attributes, &biased)
+        }
+        Sight::Length {
+            lengths,
+            left,
+            right,
+        } => {
+            let attributes = [("left", left.to_string()), ("right", right.to_string())];
+            let kind = (biased.element, biased.shape.clone());
+            let arguments = [(&biased).into(), (&lengths).into()];
+            c.call("onnx.near_of_length", &attributes, &arguments, kind)
+        }
+    };
+    let weights = c.map("onnx.softmax_of_some", &[], &biased);
+    let shape = vec![q.extent(0), q.extent(1), q.extent(2), v.extent(3)];
+    let result = c.call(
+        "linalg.matmul",
+        &[],
+        &[(&weights).into(), (&v).into()],
+        (q.element, shape),
+    );
+    Ok(Attended {
+        scaled,
+        capped,
+        biased,
+        weights,
+        result,
+    })
+}
+
+/// Heads as parts of the last dimension.
+pub(super) fn flattened(c: &mut Call, x: &Value) -> Ruled<Value> {
+    let x = transposed(c, x, &[0, 2, 1, 3]);
+    let width = product(&[x.extent(2), x.extent(3)])?;
+    Ok(reshaped(c, &x, vec![x.extent(0), x.extent(1), width]))
+}
+
 fn attention(c: &mut Call) -> Ruled<()> {
     let (q, k, v) = (c.real(0)?, c.real(1)?, c.real(2)?);
-    if c.optional(6).is_some() {
-        return Err("nonpad_kv_seqlen is not supported".into());
-    }
-    if c.int("left_window_size", -1) >= 0 || c.int("right_window_size", -1) >= 0 {
-        return Err("a window is not supported".into());
-    }
     if c.has("softmax_precision") && c.int("softmax_precision", 1) != 1 {
         return Err("another precision of softmax than float is not supported".into());
     }
@@ -52,9 +232,6 @@ fn attention(c: &mut Call) -> Ruled<()> {
     let q = heads(c, &q, c.int("q_num_heads", 0))?;
     let mut k = heads(c, &k, c.int("kv_num_heads", 0))?;
     let mut v = heads(c, &v, c.int("kv_num_heads", 0))?;
-    if [&q, &k, &v].iter().any(|t| t.rank() != 4) {
-        return Err("the operands have neither three nor four dimensions".into());
-    }
     let mut past = Extent::from(0);
     if let (Some(past_k), Some(past_v)) = (c.optional(4), c.optional(5)) {
         past = past_k.extent(2);
@@ -63,139 +240,121 @@ fn attention(c: &mut Call) -> Ruled<()> {
     }
     c.set(1, k.clone());
     c.set(2, v.clone());
-    let groups = q.extent(1).over(&k.extent(1)).ok_or_else(overflow)?;
-    if !groups.is(1) {
-        let times = groups
-            .value()
-            .filter(|t| *t > 0)
-            .ok_or("the heads of the keys do not divide those of the queries")?;
-        for x in [&mut k, &mut v] {
-            let shape = vec![x.extent(0), q.extent(1), x.extent(2), x.extent(3)];
-            *x = c.call(
-                "onnx.repeat_heads",
-                &[("times", times.to_string())],
-                &[(&*x).into()],
-                (x.element, shape),
-            );
-        }
-    }
-    let size = q
-        .extent(3)
-        .value()
-        .ok_or("the size of a head must be static")?;
-    #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
-    let usual = 1.0 / (size as f64).sqrt();
-    let scale = if c.has("scale") {
-        f64::from(c.float("scale", 1.0))
-    } else {
-        usual
-    };
-    let shape = vec![q.extent(0), q.extent(1), q.extent(2), k.extent(2)];
-    let raw = c.call(
-        "linalg.matmul",
-        &[("transB", "true".to_owned())],
-        &[(&q).into(), (&k).into()],
-        (q.element, shape),
-    );
-    let scaled = c.with_number("math.mul", &raw, scale);
-    let cap = c.float("softcap", 0.0);
-    let capped = match cap > 0.0 {
-        true => c.map(
-            "onnx.softcap",
-            &[("cap", real_text(q.element, cap.into()))],
-            &scaled,
-        ),
-        false => scaled.clone(),
-    };
-    let mut biased = capped.clone();
-    if let Some(mask) = c.optional(3) {
-        if mask.shape.last() != Some(&k.extent(2)) && !mask.shape.last().is_some_and(|e| e.is(1)) {
-            return Err("a mask that is shorter than the keys is not supported".into());
-        }
-        let mask = match mask.is_bool() {
-            true => c.call(
-                "onnx.mask_bias",
-                &[],
-                &[(&mask).into()],
-                (q.element, mask.shape.clone()),
-            ),
-            false => mask,
-        };
-        if broadcast(&biased.shape, &mask.shape)? != biased.shape {
-            return Err("the mask does not fit".into());
-        }
-        biased = c.binary("math.add", &biased, &mask)?;
-    }
+    let left = c.int("left_window_size", -1);
+    let mut right = c.int("right_window_size", -1);
     if c.flag("is_causal", false) {
-        let offset = crate::statement::marked(&past);
-        biased = c.map("onnx.causal", &[("offset", offset)], &biased);
+        right = 0;
     }
-    let weights = c.map("onnx.softmax_of_some", &[], &biased);
+    let sight = match c.optional(6) {
+        Some(lengths) => Sight::Length {
+            lengths,
+            left,
+            right,
+        },
+        None if left < 0 && right < 0 => Sight::All,
+        None => Sight::Near {
+            offset: past,
+            left,
+            right,
+        },
+    };
+    let cap = c.float("softcap", 0.0);
+    let manner = Manner {
+        scale: c.has("scale").then(|| c.float("scale", 1.0).into()),
+        cap,
+        mask: c.optional(3),
+        sight,
+    };
+    let all = attended(c, &q, &k, &v, manner)?;
     if c.wants(3) {
         let shown = match c.int("qk_matmul_output_mode", 0) {
-            0 if cap <= 0.0 => scaled,
-            1 => capped,
-            2 => biased,
-            3 => weights.clone(),
+            0 if cap <= 0.0 => all.scaled,
+            1 => all.capped,
+            2 => all.biased,
+            3 => all.weights,
             _ => return Err("this qk_matmul_output_mode is not supported".into()),
         };
         c.set(3, shown);
     }
-    let shape = vec![q.extent(0), q.extent(1), q.extent(2), v.extent(3)];
-    let mut y = c.call(
-        "linalg.matmul",
-        &[],
-        &[(&weights).into(), (&v).into()],
-        (q.element, shape),
-    );
-    if flat {
-        y = transposed(c, &y, &[0, 2, 1, 3]);
-        let width = product(&[y.extent(2), y.extent(3)])?;
-        y = reshaped(c, &y, vec![y.extent(0), y.extent(1), width]);
-    }
+    let y = if flat {
+        flattened(c, &all.result)?
+    } else {
+        all.result
+    };
     c.set(0, y);
     Ok(())
 }
 
 fn rotary(c: &mut Call) -> Ruled<()> {
-    let (x, mut cos, mut sin) = (c.real(0)?, c.real(1)?, c.real(2)?);
-    if let Some(positions) = c.optional(3) {
-        for cache in [&mut cos, &mut sin] {
-            let mut shape = positions.shape.clone();
-            shape.push(cache.extent(1));
-            *cache = c.call(
-                "onnx.gather",
-                &[("axis", "0".to_owned())],
-                &[(&*cache).into(), (&positions).into()],
-                (cache.element, shape),
-            );
-        }
-    }
+    let (x, cos, sin) = (c.real(0)?, c.real(1)?, c.real(2)?);
+    let (cos, sin) = match c.optional(3) {
+        Some(positions) => (
+            at_positions(c, &cos, &positions),
+            at_positions(c, &sin, &positions),
+        ),
+        None => (cos, sin),
+    };
+    let split = heads(c, &x, c.int("num_heads", 0))?;
+    let part = Part::Features(c.int("rotary_embedding_dim", 0));
+    let how = (c.flag("interleaved", false), part);
+    let rotated = rotated(c, &split, (&cos, &sin), how)?;
+    let y = if x.rank() == 3 {
+        flattened(c, &rotated)?
+    } else {
+        rotated
+    };
+    c.set(0, y);
+    Ok(())
+}
+
+/// The rows of a cache of angles at these positions.
+pub(super) fn at_positions(c: &mut Call, cache: &Value, positions: &Value) -> Value {
+    let mut shape = positions.shape.clone();
+    shape.push(cache.extent(1));
+    c.call(
+        "onnx.gather",
+        &[("axis", "0".to_owned())],
+        &[cache.into(), positions.into()],
+        (cache.element, shape),
+    )
+}
+
+/// The features of a head that are rotated.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    /// So many, or all for 0.
+    Features(i64),
+    /// As many as the caches have angles for.
+    OfCaches,
+}
+
+/// Heads rotated by the angles whose cosines and sines these are.
+pub(super) fn rotated(
+    c: &mut Call,
+    x: &Value,
+    (cos, sin): (&Value, &Value),
+    (interleaved, part): (bool, Part),
+) -> Ruled<Value> {
     if cos.rank() != 3 {
         return Err("the caches do not fit the positions".into());
     }
-    let split = heads(c, &x, c.int("num_heads", 0))?;
-    if split.rank() != 4 {
+    if x.rank() != 4 {
         return Err("the input has neither three nor four dimensions".into());
     }
-    let rotated = c.int("rotary_embedding_dim", 0);
-    let whole = split.extent(3);
     let twice = cos.extent(2).times(&Extent::from(2)).ok_or_else(overflow)?;
-    if (rotated == 0 && twice != whole) || (rotated != 0 && !twice.is(rotated)) {
+    let rest = x.extent(3).minus(&twice).ok_or_else(overflow)?;
+    let fits = match part {
+        Part::Features(0) => rest.is(0),
+        Part::Features(n) => twice.is(n),
+        Part::OfCaches => rest.is_natural(&c.importer.bounds),
+    };
+    if !fits {
         return Err("the caches do not fit the size of the rotated part".into());
     }
-    let attributes = [("interleaved", c.flag("interleaved", false).to_string())];
-    let arguments = [(&split).into(), (&cos).into(), (&sin).into()];
-    let mut y = c.call(
+    Ok(c.call(
         "onnx.rotate",
-        &attributes,
-        &arguments,
-        (x.element, split.shape.clone()),
-    );
-    if x.rank() == 3 {
-        y = transposed(c, &y, &[0, 2, 1, 3]);
-        y = reshaped(c, &y, x.shape.clone());
-    }
-    c.set(0, y);
-    Ok(())
+        &[("interleaved", interleaved.to_string())],
+        &[x.into(), cos.into(), sin.into()],
+        (x.element, x.shape.clone()),
+    ))
 }

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Branches.
+//! Branches and loops.
 
+use std::collections::BTreeSet;
+
+use skript_tensor::ElementType;
+
+use super::movement::{stacked, turned};
 use super::{Operator, operator};
-use crate::call::Call;
-use crate::refusal::{Reason, Ruled};
-use crate::statement::Body;
+use crate::call::{Call, axis};
+use crate::extent::Extent;
+use crate::proto::GraphProto;
+use crate::refusal::{Reason, Ruled, overflow};
+use crate::statement::{Block, Body, Count, Loop, Statement};
+use crate::value::{Item, Value};
 
-pub const OPERATORS: &[Operator] = &[operator(
-    "If",
-    "`if`, or the branch that the import decides",
-    branch,
-)];
+pub const OPERATORS: &[Operator] = &[
+    operator("If", "`if`, or the branch that the import decides", branch),
+    operator("Loop", "`do`, or its steps one by one", repeat),
+    operator("Scan", "`do`", scan),
+];
+
+/// Steps that are written one by one, at most.
+const MOST_STEPS: i64 = 256;
 
 fn branch(c: &mut Call) -> Ruled<()> {
     let condition = c.input(0)?;
@@ -28,23 +39,28 @@ fn branch(c: &mut Call) -> Ruled<()> {
         }
         return Ok(());
     }
+    if condition.rank() != 0 {
+        return Err("the condition is not a scalar".into());
+    }
     let (then, otherwise) = (c.graph("then_branch")?, c.graph("else_branch")?);
     let then = c.importer.body(then, Vec::new())?;
     let otherwise = c.importer.body(otherwise, Vec::new())?;
-    let mut results = Vec::new();
-    for (at, (a, b)) in then.yields.iter().zip(&otherwise.yields).enumerate() {
-        if a.element != b.element || a.shape != b.shape {
-            return Err(Reason(format!(
-                "output {at} has another type or shape in each branch"
-            )));
-        }
-        results.push(
-            c.importer
-                .value("if", a.element, a.shape.clone(), None, None),
-        );
-    }
     if then.yields.len() != otherwise.yields.len() {
         return Err("the branches have different numbers of outputs".into());
+    }
+    let mut results = Vec::new();
+    for (at, (a, b)) in then.yields.iter().zip(&otherwise.yields).enumerate() {
+        if a.is_sequence() || b.is_sequence() {
+            return Err("a sequence that data select is not supported".into());
+        }
+        let id = c.next_id();
+        let shape = either(a, b, id).filter(|_| a.element == b.element);
+        let shape = shape.ok_or_else(|| {
+            Reason(format!(
+                "output {at} has another type or shape in each branch"
+            ))
+        })?;
+        results.push(c.importer.value("if", a.element, shape, None, None));
     }
     c.push(
         results.clone(),
@@ -56,6 +72,374 @@ fn branch(c: &mut Call) -> Ruled<()> {
     );
     for (at, value) in results.into_iter().enumerate() {
         c.set(at, value);
+    }
+    Ok(())
+}
+
+/// The shape of one of two values: data decide extents that differ, which must be dynamic in both.
+fn either(a: &Value, b: &Value, id: usize) -> Option<Vec<Extent>> {
+    if a.rank() != b.rank() {
+        return None;
+    }
+    let extents = a.shape.iter().zip(&b.shape).enumerate();
+    let extents = extents.map(|(axis, (x, y))| match (x.value(), y.value()) {
+        _ if x == y => Some(x.clone()),
+        (None, None) => Some(Call::open(id, axis)),
+        _ => None,
+    });
+    extents.collect()
+}
+
+/// What a loop has beside its body.
+struct Steps {
+    count: Option<Count>,
+    /// The number of steps, unless a condition or data may decide it.
+    known: Option<Extent>,
+}
+
+fn repeat(c: &mut Call) -> Ruled<()> {
+    let graph = c.graph("body")?;
+    let starts = (2..c.inputs.len())
+        .map(|at| c.input(at))
+        .collect::<Ruled<Vec<_>>>()?;
+    if graph.input.len() != starts.len() + 2 || graph.output.len() <= starts.len() {
+        return Err("the body does not fit the operands".into());
+    }
+    let count = match c.optional(0) {
+        None => None,
+        Some(v) => match v.extents().as_deref() {
+            // A count from the largest ints is none: the condition ends the loop.
+            Some([e]) if e.value().is_some_and(|v| v >= i64::from(i32::MAX)) => None,
+            Some([e]) => {
+                let natural = e.larger(&Extent::from(0), &c.importer.bounds);
+                Some(Count::Extent(natural.ok_or_else(overflow)?))
+            }
+            _ if v.volume() == Some(1) => {
+                Some(Count::Tensor(super::movement::reshaped(c, &v, Vec::new())))
+            }
+            _ => return Err("the number of steps is not one number".into()),
+        },
+    };
+    let given = c.optional(1);
+    let begins = given
+        .as_ref()
+        .map_or(Some(true), |v| v.numbers().map(|v| v == [1]));
+    if begins == Some(false) || matches!(&count, Some(Count::Extent(e)) if e.is(0)) {
+        return match c.node.output.len() > starts.len() {
+            true => Err("a loop without steps that collects values is not supported".into()),
+            false => {
+                set_all(c, starts);
+                Ok(())
+            }
+        };
+    }
+    let by_steps = match &count {
+        Some(Count::Extent(e)) => e.value().filter(|n| *n <= MOST_STEPS),
+        _ => None,
+    };
+    if starts.iter().any(|s| s.is_sequence()) {
+        let steps = by_steps.filter(|_| begins == Some(true));
+        let steps =
+            steps.ok_or("a sequence in a loop needs a number of steps that is known at import")?;
+        return unrolled(c, &graph, starts, steps);
+    }
+    let (names, first) = (names(&graph), flag(c, begins == Some(true)));
+    let (mut block, mut parameters, mut index) = stepped(c, &graph, &names, &first, &starts)?;
+    let goes_on = |block: &Block| block.yields.first().and_then(|v| v.numbers()) == Some(vec![1]);
+    let mut condition = None;
+    if begins.is_none() || !goes_on(&block) {
+        let parameter = c
+            .importer
+            .value("goes_on", ElementType::Bool, Vec::new(), None, None);
+        (block, parameters, index) = stepped(c, &graph, &names, &parameter, &starts)?;
+        condition = Some(parameter);
+    }
+    let fits = block
+        .yields
+        .iter()
+        .skip(1)
+        .zip(&starts)
+        .all(|(next, start)| {
+            !next.is_sequence() && next.element == start.element && next.shape == start.shape
+        });
+    if !fits {
+        let steps = by_steps.filter(|_| condition.is_none());
+        let steps = steps.ok_or("a carried value has another type or shape in each step")?;
+        return unrolled(c, &graph, starts, steps);
+    }
+    let known = match (&condition, &count) {
+        (None, Some(Count::Extent(e))) => Some(e.clone()),
+        (None, None) => return Err("the loop has no end".into()),
+        _ => None,
+    };
+    let mut carried: Vec<(Value, Value)> = parameters.into_iter().zip(starts).collect();
+    match condition.clone() {
+        Some(parameter) => {
+            let start = match given {
+                Some(given) if begins.is_none() => super::movement::reshaped(c, &given, Vec::new()),
+                _ => flag(c, true),
+            };
+            carried.insert(0, (parameter, start));
+        }
+        None => {
+            block.yields.remove(0);
+        }
+    }
+    let skipped = usize::from(condition.is_some());
+    let finals = carried.len() - skipped;
+    let steps = Steps { count, known };
+    let (results, packs) = looped(c, carried, condition, index, block, &steps)?;
+    set_all(c, results.into_iter().skip(skipped).collect());
+    for (at, pack) in packs.into_iter().enumerate() {
+        let collected = collected(c, &pack, &steps, 0)?;
+        c.set(finals + at, collected);
+    }
+    Ok(())
+}
+
+fn names(graph: &GraphProto) -> Vec<String> {
+    graph.input.iter().map(|i| i.name.clone()).collect()
+}
+
+fn flag(c: &mut Call, value: bool) -> Value {
+    c.known(ElementType::Bool, Vec::new(), vec![Item::Bool(value)])
+}
+
+fn set_all(c: &mut Call, values: Vec<Value>) {
+    for (at, value) in values.into_iter().enumerate() {
+        c.set(at, value);
+    }
+}
+
+/// A value of a step, of the type of another.
+fn parameter(c: &mut Call, name: &str, like: &Value) -> Value {
+    c.importer
+        .value(name, like.element, like.shape.clone(), None, None)
+}
+
+/// The body of a loop with its carried values and its index.
+fn stepped(
+    c: &mut Call,
+    graph: &GraphProto,
+    names: &[String],
+    condition: &Value,
+    starts: &[Value],
+) -> Ruled<(Block, Vec<Value>, Value)> {
+    let index = c
+        .importer
+        .value("i", ElementType::I64, Vec::new(), None, None);
+    let own = names.iter().skip(2).zip(starts);
+    let parameters: Vec<Value> = own.map(|(name, start)| parameter(c, name, start)).collect();
+    let values = [&index, condition].into_iter().chain(&parameters).cloned();
+    let inputs = names.iter().cloned().zip(values).collect();
+    let block = c.importer.body(graph.clone(), inputs)?;
+    Ok((block, parameters, index))
+}
+
+/// Adds a loop: the last carried values, and the packs of the others.
+fn looped(
+    c: &mut Call,
+    carried: Vec<(Value, Value)>,
+    condition: Option<Value>,
+    index: Value,
+    body: Block,
+    steps: &Steps,
+) -> Ruled<(Vec<Value>, Vec<Value>)> {
+    let inside = inside(&body);
+    let mut results = Vec::new();
+    for value in &body.yields {
+        let mut found = BTreeSet::new();
+        value.shape.iter().for_each(|e| e.values(&mut found));
+        if value.is_sequence() || found.iter().any(|id| inside.contains(id)) {
+            return Err("a value of a step whose shape data decide is not supported".into());
+        }
+        results.push(parameter(c, "loop", value));
+    }
+    let packs = results.get(carried.len()..).unwrap_or_default().to_vec();
+    if !packs.is_empty() && !matches!(steps.count, Some(Count::Extent(_))) {
+        return Err(
+            "values of the steps are collected, so the number of steps must be known at import"
+                .into(),
+        );
+    }
+    let finals = results.get(..carried.len()).unwrap_or_default().to_vec();
+    c.push(
+        results,
+        Body::Loop(Box::new(Loop {
+            carried,
+            condition,
+            index,
+            count: steps.count.clone(),
+            body,
+        })),
+    );
+    Ok((finals, packs))
+}
+
+/// The values that a block computes.
+fn inside(block: &Block) -> BTreeSet<usize> {
+    let results = block.statements.iter().flat_map(|s| &s.results);
+    results.map(|r| r.id).collect()
+}
+
+/// The values of all steps as a tensor.
+fn collected(c: &mut Call, pack: &Value, steps: &Steps, axis: usize) -> Ruled<Value> {
+    let id = c.next_id();
+    let count = steps.known.clone().unwrap_or_else(|| Call::open(id, axis));
+    let mut shape = pack.shape.clone();
+    shape.insert(axis.min(shape.len()), count);
+    Ok(c.call(
+        "layout.stack",
+        &[("axis", axis.to_string())],
+        &[pack.into()],
+        (pack.element, shape),
+    ))
+}
+
+/// The steps one by one.
+fn unrolled(c: &mut Call, graph: &GraphProto, starts: Vec<Value>, count: i64) -> Ruled<()> {
+    let names = names(graph);
+    let mut carried = starts;
+    let mut lists: Vec<Vec<Value>> =
+        vec![Vec::new(); graph.output.len().saturating_sub(carried.len() + 1)];
+    for step in 0..count {
+        let at = c.known(
+            ElementType::I64,
+            Vec::new(),
+            vec![Item::Int(Extent::from(step))],
+        );
+        let values = [at, flag(c, true)]
+            .into_iter()
+            .chain(carried.iter().cloned());
+        let inputs = names.iter().cloned().zip(values).collect();
+        let block = c.importer.body(graph.clone(), inputs)?;
+        c.importer.statements.extend(block.statements);
+        let mut yields = block.yields.into_iter();
+        let goes_on = yields.next().and_then(|v| v.numbers());
+        carried = yields.by_ref().take(carried.len()).collect();
+        for (list, value) in lists.iter_mut().zip(yields) {
+            list.push(value);
+        }
+        match goes_on.as_deref() {
+            Some([0]) => break,
+            Some(_) => {}
+            None => return Err("whether a step follows must be known at import here".into()),
+        }
+    }
+    let finals = carried.len();
+    set_all(c, carried);
+    for (at, list) in lists.into_iter().enumerate() {
+        let value = stacked(c, list, 0)?;
+        c.set(finals + at, value);
+    }
+    Ok(())
+}
+
+fn scan(c: &mut Call) -> Ruled<()> {
+    if c.opset < 9 {
+        return Err("the operator of opset 8 is not supported".into());
+    }
+    let graph = c.graph("body")?;
+    let operands = (0..c.inputs.len())
+        .map(|at| c.input(at))
+        .collect::<Ruled<Vec<_>>>()?;
+    let scanned = usize::try_from(c.int("num_scan_inputs", 0)).unwrap_or(0);
+    let states = operands.len().checked_sub(scanned).filter(|_| scanned > 0);
+    let states = states.filter(|_| graph.input.len() == operands.len());
+    let states = states.ok_or("the body does not fit the operands")?;
+    let (starts, sequences) = operands.split_at_checked(states).unwrap_or_default();
+    let collected_count = graph
+        .output
+        .len()
+        .checked_sub(states)
+        .ok_or("the body does not fit the operands")?;
+    let axes = c
+        .ints("scan_input_axes")
+        .unwrap_or_else(|| vec![0; scanned]);
+    let backwards = c
+        .ints("scan_input_directions")
+        .unwrap_or_else(|| vec![0; scanned]);
+    let out_axes = c
+        .ints("scan_output_axes")
+        .unwrap_or_else(|| vec![0; collected_count]);
+    let out_backwards = c
+        .ints("scan_output_directions")
+        .unwrap_or_else(|| vec![0; collected_count]);
+    if axes.len() != scanned
+        || backwards.len() != scanned
+        || out_axes.len() != collected_count
+        || out_backwards.len() != collected_count
+    {
+        return Err("its lists have different lengths".into());
+    }
+    let axes = axes.iter().zip(sequences).map(|(a, x)| axis(*a, x.rank()));
+    let axes = axes.collect::<Ruled<Vec<_>>>()?;
+    let count = sequences.iter().zip(&axes).map(|(x, a)| x.extent(*a));
+    let count = count
+        .max_by_key(|e| e.value().is_some())
+        .ok_or("nothing is scanned")?;
+    let index = c
+        .importer
+        .value("i", ElementType::I64, Vec::new(), None, None);
+    // What the body reads of the sequences is in the loop.
+    let outer = std::mem::take(&mut c.importer.statements);
+    let mut items = Vec::new();
+    for ((x, at), backwards) in sequences.iter().zip(&axes).zip(&backwards) {
+        let position = match backwards {
+            0 => index.clone(),
+            _ => {
+                let last = count.minus(&Extent::from(1)).ok_or_else(overflow)?;
+                let last = c.known(ElementType::I64, Vec::new(), vec![Item::Int(last)]);
+                c.binary("math.sub", &last, &index)?
+            }
+        };
+        let mut shape = x.shape.clone();
+        shape.remove(*at);
+        let attributes = [("axis", at.to_string())];
+        items.push(c.call(
+            "layout.gather",
+            &attributes,
+            &[x.into(), (&position).into()],
+            (x.element, shape),
+        ));
+    }
+    let reads: Vec<Statement> = std::mem::replace(&mut c.importer.statements, outer);
+    let names = names(&graph);
+    let parameters: Vec<Value> = names
+        .iter()
+        .zip(starts)
+        .map(|(name, start)| parameter(c, name, start))
+        .collect();
+    let inputs = names
+        .into_iter()
+        .zip(parameters.iter().chain(&items).cloned())
+        .collect();
+    let mut block = c.importer.body(graph, inputs)?;
+    block.statements.splice(0..0, reads);
+    let fits = block
+        .yields
+        .iter()
+        .zip(starts)
+        .all(|(next, start)| next.element == start.element && next.shape == start.shape);
+    if !fits {
+        return Err("a carried value has another type or shape in each step".into());
+    }
+    let carried = parameters.into_iter().zip(starts.iter().cloned()).collect();
+    let steps = Steps {
+        count: Some(Count::Extent(count.clone())),
+        known: Some(count),
+    };
+    let (finals, packs) = looped(c, carried, None, index, block, &steps)?;
+    set_all(c, finals);
+    for (at, ((pack, onto), backwards)) in
+        packs.iter().zip(&out_axes).zip(&out_backwards).enumerate()
+    {
+        let onto = axis(*onto, pack.rank() + 1)?;
+        let mut value = collected(c, pack, &steps, onto)?;
+        if *backwards != 0 {
+            value = turned(c, &value, onto);
+        }
+        c.set(states + at, value);
     }
     Ok(())
 }

@@ -26,6 +26,8 @@ pub(super) struct Window {
     pub overhang: Vec<i64>,
     /// The extents of the result.
     pub extents: Vec<Extent>,
+    /// Whether a window may have no element of the input.
+    pub may_be_empty: bool,
 }
 
 const MOST: i64 = 1 << 40;
@@ -60,7 +62,7 @@ pub(super) fn window(
     let dilation = numbers(c, "dilations", d, 1, 1)?;
     let auto = c.string("auto_pad", "NOTSET");
     let mut padding = vec![0; 2 * d];
-    let (mut overhang, mut extents) = (Vec::new(), Vec::new());
+    let (mut overhang, mut extents, mut may_be_empty) = (Vec::new(), Vec::new(), false);
     let given = numbers(c, "pads", 2 * d, 0, -MOST)?;
     for (at, extent) in spatial.iter().enumerate() {
         let pick = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
@@ -132,6 +134,10 @@ pub(super) fn window(
         if let Some(p) = padding.get_mut(at + d) {
             *p = after;
         }
+        // Without dilation, each window reaches into the input where the padding is less than its size.
+        let padded = before > 0 || after > 0;
+        may_be_empty |= before >= k || after >= k;
+        may_be_empty |= w > 1 && padded && !all_reach(extent, &count, (k, s, w, before));
         overhang.push(more);
         extents.push(count);
     }
@@ -142,6 +148,24 @@ pub(super) fn window(
         padding,
         overhang,
         extents,
+        may_be_empty,
+    })
+}
+
+/// Windows that are tested one by one, at most.
+const MOST_TESTED: i64 = 1 << 16;
+
+/// Whether each window of a dimension has an element of the input.
+fn all_reach(extent: &Extent, count: &Extent, (k, s, w, before): (i64, i64, i64, i64)) -> bool {
+    let (Some(extent), Some(count)) = (extent.value(), count.value()) else {
+        return false;
+    };
+    if count.saturating_mul(k) > MOST_TESTED {
+        return false;
+    }
+    (0..count).all(|at| {
+        let first = at.saturating_mul(s).saturating_sub(before);
+        (0..k).any(|j| (0..extent).contains(&first.saturating_add(j.saturating_mul(w))))
     })
 }
 
@@ -174,12 +198,38 @@ pub(super) fn spatial(x: &Value) -> Ruled<&[Extent]> {
     }
 }
 
-fn filter_size(w: &Value) -> Ruled<Vec<i64>> {
+fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
     let size: Option<Vec<i64>> = w.shape.iter().skip(2).map(Extent::value).collect();
-    size.ok_or_else(|| Reason("the extents of the filter must be static".to_owned()))
+    let size = size.ok_or("the extents of the filter must be static")?;
+    match c.ints("kernel_shape") {
+        Some(stated) if !stated.is_empty() && stated != size => Err(Reason(format!(
+            "`kernel_shape` is {}, and the filter has the size {}",
+            list(&stated),
+            list(&size)
+        ))),
+        _ => Ok(size),
+    }
 }
 
-fn conv_of(
+/// The channels of a filter must be those of the input, by group.
+fn check_channels(x: &Value, w: &Value, groups: i64, of_result: bool) -> Ruled<()> {
+    let inside = w
+        .extent(1)
+        .times(&Extent::from(groups))
+        .ok_or_else(overflow)?;
+    let inside = if of_result { w.extent(0) } else { inside };
+    match (x.extent(1).value(), inside.value(), w.extent(0).value()) {
+        (Some(a), Some(b), _) if a != b => Err(Reason(format!(
+            "the input has {a} channels, and the filter is for {b}"
+        ))),
+        (_, _, Some(filters)) if filters % groups != 0 => {
+            Err("the filters are not a multiple of the groups".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn conv_of(
     c: &mut Call,
     operator: &str,
     x: &Value,
@@ -187,7 +237,7 @@ fn conv_of(
     bias: Option<&Value>,
     element: ElementType,
 ) -> Ruled<Value> {
-    let window = window(c, spatial(x)?, Some(filter_size(w)?), false)?;
+    let window = window(c, spatial(x)?, Some(filter_size(c, w)?), false)?;
     if window.padding.iter().any(|p| *p < 0) {
         return Err("negative padding is not supported".into());
     }
@@ -196,6 +246,7 @@ fn conv_of(
     if groups < 1 {
         return Err("the number of groups is not positive".into());
     }
+    check_channels(x, w, groups, false)?;
     if groups != 1 {
         attributes.push(("groups", groups.to_string()));
     }
@@ -251,14 +302,17 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
     let bias = c.optional(2);
     let extents = spatial(&x)?.to_vec();
     let d = extents.len();
-    let size = filter_size(&w)?;
+    let size = filter_size(c, &w)?;
     if size.len() != d {
         return Err("the filter does not fit the rank of the input".into());
     }
     let stride = numbers(c, "strides", d, 1, 1)?;
     let dilation = numbers(c, "dilations", d, 1, 1)?;
     let more = numbers(c, "output_padding", d, 0, 0)?;
-    let given = numbers(c, "pads", 2 * d, 0, 0)?;
+    let given = numbers(c, "pads", 2 * d, 0, -MOST)?;
+    if given.iter().any(|p| *p < 0) {
+        return Err("negative padding is not supported".into());
+    }
     let wanted = c.ints("output_shape");
     if wanted.as_ref().is_some_and(|w| w.len() != d) {
         return Err("the output shape does not fit the rank of the input".into());
@@ -329,6 +383,10 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
         attributes.push(("output_size", crate::call::extent_list(&output)));
     }
     let groups = c.int("group", 1);
+    if groups < 1 {
+        return Err("the number of groups is not positive".into());
+    }
+    check_channels(&x, &w, groups, true)?;
     if groups != 1 {
         attributes.push(("groups", groups.to_string()));
     }

@@ -488,11 +488,10 @@ pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value
         if from.size() < to.size() {
             return Ok(c.retyped(x, to));
         }
-        return Err(Reason(format!(
-            "rounding {} to {} is not supported: one model has one type of reals",
-            from.name(),
-            to.name()
-        )));
+        // The output is rounded; no other node may read what is not yet.
+        let y = c.retyped(x, to);
+        c.importer.rounded.insert(y.id);
+        return Ok(y);
     }
     let operator = format!("layout.cast<{}>", spelled(to));
     // Reals beyond an int type have no defined result; those within fit.

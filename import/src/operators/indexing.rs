@@ -29,7 +29,8 @@ pub const OPERATORS: &[Operator] = &[
     operator("OneHot", "`onnx.one_hot`", one_hot),
     operator("Compress", "`layout.nonzero`, `layout.gather`", compress),
     operator("NonZero", "`layout.nonzero`", non_zero),
-    operator("TopK", "`algo.top_k`", top_k),
+    operator("TopK", "`algo.top_k`, `onnx.top_k_ints`", top_k),
+    operator("NonMaxSuppression", "`algo.nonmax_suppress`", suppress),
 ];
 
 /// Indices from 0 on, if they are known: negative ones count from the end.
@@ -170,42 +171,47 @@ fn combined(c: &Call, plain: &str) -> Ruled<String> {
 }
 
 fn scatter_elements(c: &mut Call) -> Ruled<()> {
-    let (x, indices, updates) = (c.input(0)?, c.input(1)?, c.input(2)?);
+    let x = c.input(0)?;
     let at = axis(c.int("axis", 0), x.rank())?;
-    let operator = combined(c, "onnx.scatter_elements")?;
-    if operator != "onnx.scatter_elements" && x.is_bool() {
-        return Err("combining bools is not supported".into());
-    }
-    let arguments = [(&x).into(), (&indices).into(), (&updates).into()];
-    let y = c.call(
-        &operator,
+    let indices = c.input(1)?;
+    scattered(
+        c,
+        "onnx.scatter_elements",
         &[("axis", at.to_string())],
-        &arguments,
-        (x.element, x.shape.clone()),
-    );
-    let y = if operator == "onnx.scatter_elements" {
-        y
-    } else {
-        c.wrapped(y)?
-    };
-    c.set(0, y);
-    Ok(())
+        &indices,
+    )
 }
 
 fn scatter_nd(c: &mut Call) -> Ruled<()> {
-    let (x, indices, updates) = (c.input(0)?, c.input(1)?, c.input(2)?);
-    let operator = combined(c, "onnx.scatter_nd")?;
-    if operator != "onnx.scatter_nd" && x.is_bool() {
+    let (x, indices) = (c.input(0)?, c.input(1)?);
+    let (indices, _) = tuples(c, &x, &indices, 0)?;
+    scattered(c, "onnx.scatter_nd", &[], &indices)
+}
+
+/// The data with updates at these places.
+fn scattered(
+    c: &mut Call,
+    plain: &str,
+    attributes: &[(&str, String)],
+    indices: &Value,
+) -> Ruled<()> {
+    let (x, updates) = (c.input(0)?, c.input(2)?);
+    let operator = combined(c, plain)?;
+    let combines = operator != plain;
+    if combines && x.is_bool() {
         return Err("combining bools is not supported".into());
     }
-    let (indices, _) = tuples(c, &x, &indices, 0)?;
-    let arguments = [(&x).into(), (&indices).into(), (&updates).into()];
-    let y = c.call(&operator, &[], &arguments, (x.element, x.shape.clone()));
-    let y = if operator == "onnx.scatter_nd" {
-        y
-    } else {
-        c.wrapped(y)?
-    };
+    if combines {
+        c.no_u64()?;
+    }
+    let arguments = [(&x).into(), indices.into(), (&updates).into()];
+    let y = c.call(
+        &operator,
+        attributes,
+        &arguments,
+        (x.element, x.shape.clone()),
+    );
+    let y = if combines { c.wrapped(y)? } else { y };
     c.set(0, y);
     Ok(())
 }
@@ -316,7 +322,13 @@ fn non_zero(c: &mut Call) -> Ruled<()> {
 }
 
 fn top_k(c: &mut Call) -> Ruled<()> {
-    let x = c.real(0)?;
+    c.no_u64()?;
+    let x = c.input(0)?;
+    let operator = if x.is_real() {
+        "algo.top_k"
+    } else {
+        "onnx.top_k_ints"
+    };
     let k = match c.opset >= 10 {
         true => c.extents(1, "k")?.first().cloned().ok_or("k is missing")?,
         false => Extent::from(c.int("k", 0)),
@@ -338,11 +350,75 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     let types = vec![(x.element, shape.clone()), (ElementType::I64, shape)];
     let arguments: [Argument; 1] = [(&x).into()];
     for (at, result) in c
-        .calls("algo.top_k", &attributes, &arguments, types)
+        .calls(operator, &attributes, &arguments, types)
         .into_iter()
         .enumerate()
     {
         c.set(at, result);
     }
+    Ok(())
+}
+
+/// Of equal scores, ONNX takes the first box and the library the last: the boxes are in reverse order meanwhile.
+fn suppress(c: &mut Call) -> Ruled<()> {
+    let (boxes, scores) = (c.real(0)?, c.real(1)?);
+    if boxes.rank() != 3 || scores.rank() != 3 {
+        return Err("the boxes and the scores do not have three dimensions".into());
+    }
+    let most = match c.optional(2) {
+        Some(_) => c
+            .numbers(2, "the number of boxes")?
+            .first()
+            .copied()
+            .unwrap_or(0),
+        None => 0,
+    };
+    if most <= 0 {
+        let y = c.known(
+            ElementType::I64,
+            vec![Extent::from(0), Extent::from(3)],
+            Vec::new(),
+        );
+        c.set(0, y);
+        return Ok(());
+    }
+    let number = |c: &Call, at: usize, what: &str| -> Ruled<Option<f64>> {
+        match c.optional(at) {
+            Some(_) => Ok(c.reals(at, what)?.first().copied()),
+            None => Ok(None),
+        }
+    };
+    let overlap = number(c, 3, "the threshold of overlaps")?.unwrap_or(0.0);
+    let format = if c.flag("center_point_box", false) {
+        "'CENTER'"
+    } else {
+        "'CORNERS'"
+    };
+    let count = boxes.extent(1);
+    let mut attributes = vec![
+        ("box_format", format.to_owned()),
+        ("max_outputs_per_class", most.to_string()),
+        (
+            "iou_threshold",
+            crate::call::real_text(ElementType::F32, overlap),
+        ),
+    ];
+    if let Some(least) = number(c, 4, "the threshold of scores")? {
+        attributes.push((
+            "score_threshold",
+            crate::call::real_text(ElementType::F32, least),
+        ));
+    }
+    let boxes = super::movement::turned(c, &boxes, 1);
+    let scores = super::movement::turned(c, &scores, 2);
+    let id = c.next_id();
+    let found = c.call(
+        "algo.nonmax_suppress",
+        &attributes,
+        &[(&boxes).into(), (&scores).into()],
+        (ElementType::I64, vec![Call::open(id, 0), Extent::from(3)]),
+    );
+    let y = c.map("onnx.mirrored_boxes", &[("count", marked(&count))], &found);
+    c.set(0, y);
     Ok(())
 }

@@ -21,32 +21,19 @@ pub const OPERATORS: &[Operator] = &[
 ];
 
 fn shift(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
-    let (x, y) = (c.input(0)?, c.input(1)?);
-    let operator = match c.string("direction", "").as_str() {
-        "LEFT" => "onnx.shift_left",
-        "RIGHT" => "onnx.shift_right",
-        other => return Err(Reason(format!("the direction {other:?} is unknown"))),
-    };
-    let shape = broadcast(&x.shape, &y.shape)?;
-    let bits = [("bits", width(x.element).0.to_string())];
-    let z = c.call(
-        operator,
-        &bits,
-        &[(&x).into(), (&y).into()],
-        (x.element, shape),
-    );
-    let z = c.wrapped(z)?;
-    c.set(0, z);
-    Ok(())
+    match c.string("direction", "").as_str() {
+        "LEFT" => bitwise(c, "onnx.shift_left"),
+        "RIGHT" => bitwise(c, "onnx.shift_right"),
+        other => Err(Reason(format!("the direction {other:?} is unknown"))),
+    }
 }
 
+/// An operator of two ints that is told how many bits they have.
 fn bitwise(c: &mut Call, operator: &str) -> Ruled<()> {
     c.no_u64()?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     let shape = broadcast(&x.shape, &y.shape)?;
-    let (bits, _) = width(x.element);
-    let bits = [("bits", bits.to_string())];
+    let bits = [("bits", width(x.element).0.to_string())];
     let z = c.call(
         operator,
         &bits,

@@ -5,19 +5,25 @@ mod attention;
 mod control;
 mod convolution;
 mod elementwise;
+mod fused;
 mod indexing;
 mod integer;
+mod limits;
 mod loss;
 mod movement;
 mod normalization;
 mod pooling;
 mod product;
 mod quantize;
+mod quantized;
 mod recurrent;
 mod reduction;
+mod resample;
 mod resize;
+mod sequence;
 mod shape;
 mod slice;
+mod versions;
 
 use crate::call::Call;
 use crate::evaluate;
@@ -35,6 +41,16 @@ pub struct Operator {
     /// What it becomes, for the documentation.
     pub how: &'static str,
     rule: Rule,
+}
+
+impl Operator {
+    /// The name, after its domain unless that is ONNX's own.
+    fn full_name(&self) -> String {
+        match self.domain {
+            "" => self.name.to_owned(),
+            domain => format!("{domain}.{}", self.name),
+        }
+    }
 }
 
 const fn operator(name: &'static str, how: &'static str, rule: Rule) -> Operator {
@@ -116,6 +132,14 @@ pub const GROUPS: &[Group] = &[
         operators: attention::OPERATORS,
     },
     Group {
+        name: "Attention of com.microsoft",
+        operators: fused::OPERATORS,
+    },
+    Group {
+        name: "Quantization of com.microsoft",
+        operators: quantized::OPERATORS,
+    },
+    Group {
         name: "Recurrence",
         operators: recurrent::OPERATORS,
     },
@@ -128,10 +152,20 @@ pub const GROUPS: &[Group] = &[
         operators: loss::OPERATORS,
     },
     Group {
+        name: "Sequences",
+        operators: sequence::OPERATORS,
+    },
+    Group {
         name: "Control flow",
         operators: control::OPERATORS,
     },
 ];
+
+/// Whether an operator may have sequences among its operands.
+pub(crate) fn takes_sequences(name: &str) -> bool {
+    let others = ["Identity", "If", "Loop"];
+    sequence::OPERATORS.iter().any(|o| o.name == name) || others.contains(&name)
+}
 
 /// The rule of an operator.
 pub(crate) fn find(domain: &str, name: &str) -> Option<impl Fn(&mut Call) -> Ruled<()> + use<>> {
@@ -147,20 +181,30 @@ pub(crate) fn find(domain: &str, name: &str) -> Option<impl Fn(&mut Call) -> Rul
     })
 }
 
-/// The table of all operators, in Markdown.
+/// The tables of all operators, in Markdown.
 pub fn markdown() -> String {
-    let mut text = String::new();
+    let count = |of: &dyn Fn(&Operator) -> bool| {
+        let all = GROUPS.iter().flat_map(|g| g.operators);
+        all.filter(|o| of(o)).count()
+    };
+    let mut text = format!(
+        "\nThese are {} operators of ONNX and {} of `com.microsoft`.\n",
+        count(&|o| o.domain.is_empty()),
+        count(&|o| !o.domain.is_empty())
+    );
     for group in GROUPS {
         text.push_str(&format!(
-            "\n## {}\n\n| operator | becomes |\n|---|---|\n",
+            "\n## {}\n\n| operator | versions | becomes | limits |\n|---|---|---|---|\n",
             group.name
         ));
         for operator in group.operators {
-            let name = match operator.domain {
-                "" => operator.name.to_owned(),
-                domain => format!("{domain}.{}", operator.name),
-            };
-            text.push_str(&format!("| {name} | {} |\n", operator.how));
+            let name = operator.full_name();
+            let limits = limits::text(&name);
+            let versions = versions::text(&name);
+            text.push_str(&format!(
+                "| {name} | {versions} | {} | {limits} |\n",
+                operator.how
+            ));
         }
     }
     text

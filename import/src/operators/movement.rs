@@ -282,6 +282,40 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
     ))
 }
 
+/// Tensors of one shape along a new dimension.
+pub(super) fn stacked(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value> {
+    let first = parts.first().cloned().ok_or("there is nothing to join")?;
+    if parts
+        .iter()
+        .any(|p| p.rank() != first.rank() || p.element != first.element)
+    {
+        return Err("the types of the inputs differ".into());
+    }
+    if let [part] = parts.as_slice() {
+        return Ok(unsqueezed(c, part, &[at]));
+    }
+    let mut shape = first.shape.clone();
+    let count = i64::try_from(parts.len()).map_err(|_| overflow())?;
+    shape.insert(at.min(shape.len()), Extent::from(count));
+    Ok(c.call(
+        "layout.stack",
+        &[("axis", at.to_string())],
+        &[Argument::Pack(parts)],
+        (first.element, shape),
+    ))
+}
+
+/// The elements in reverse order along an axis.
+pub(super) fn turned(c: &mut Call, x: &Value, at: usize) -> Value {
+    let attributes = [
+        ("axes", axis_list(&[at])),
+        ("begin", "[-1]".to_owned()),
+        ("end", format!("[{}]", i64::from(i32::MIN))),
+        ("stride", "[-1]".to_owned()),
+    ];
+    c.map("onnx.slice", &attributes, x)
+}
+
 fn concat(c: &mut Call) -> Ruled<()> {
     let parts = (0..c.inputs.len())
         .map(|at| c.input(at))
@@ -453,48 +487,32 @@ fn blocks(c: &mut Call, to_space: bool) -> Ruled<()> {
     let size = c.int("blocksize", 1);
     let block = Extent::from(size);
     let area = block.times(&block).ok_or_else(overflow)?;
-    let times = |a: &Extent, b: &Extent| a.times(b).ok_or_else(overflow);
-    let over = |a: &Extent, b: &Extent| a.over(b).ok_or_else(overflow);
-    let sizes = ("block_size", list(&[size, size]));
-    let y = if to_space {
-        let shape = vec![
-            n.clone(),
-            over(d, &area)?,
-            times(h, &block)?,
-            times(w, &block)?,
-        ];
-        let mut attributes = vec![sizes];
-        match c.string("mode", "DCR").as_str() {
-            "DCR" => {}
-            "CRD" => attributes.push(("blocks_first", "false".to_owned())),
-            other => return Err(Reason(format!("the mode {other:?} is unknown"))),
-        }
-        c.call(
-            "layout.depth_to_space",
-            &attributes,
-            &[(&x).into()],
-            (x.element, shape),
-        )
-    } else {
-        let shape = vec![
-            n.clone(),
-            times(d, &area)?,
-            over(h, &block)?,
-            over(w, &block)?,
-        ];
-        let mut attributes = vec![sizes];
-        match c.string("mode", "DCR").as_str() {
-            "DCR" => {}
-            "CRD" => attributes.push(("blocks_first", "false".to_owned())),
-            other => return Err(Reason(format!("the mode {other:?} is unknown"))),
-        }
-        c.call(
-            "layout.space_to_depth",
-            &attributes,
-            &[(&x).into()],
-            (x.element, shape),
-        )
+    let scaled = |extent: &Extent, by: &Extent, grows: bool| {
+        let scaled = if grows {
+            extent.times(by)
+        } else {
+            extent.over(by)
+        };
+        scaled.ok_or_else(overflow)
     };
+    let shape = vec![
+        n.clone(),
+        scaled(d, &area, !to_space)?,
+        scaled(h, &block, to_space)?,
+        scaled(w, &block, to_space)?,
+    ];
+    let mut attributes = vec![("block_size", list(&[size, size]))];
+    match c.string("mode", "DCR").as_str() {
+        "DCR" => {}
+        "CRD" => attributes.push(("blocks_first", "false".to_owned())),
+        other => return Err(Reason(format!("the mode {other:?} is unknown"))),
+    }
+    let operator = if to_space {
+        "layout.depth_to_space"
+    } else {
+        "layout.space_to_depth"
+    };
+    let y = c.call(operator, &attributes, &[(&x).into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }

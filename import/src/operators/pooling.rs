@@ -5,6 +5,7 @@ use super::convolution::{Window, spatial, window};
 use super::{Operator, operator};
 use crate::call::{Call, float_text, list};
 use crate::refusal::Ruled;
+use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
     operator("MaxPool", "`nn.max_pool`, `onnx.max_pool`", max_pool),
@@ -36,16 +37,23 @@ fn pooled(
     Ok(())
 }
 
-fn checked(window: Window) -> Ruled<Window> {
-    match window.padding.iter().all(|p| *p >= 0) {
-        true => Ok(window),
-        false => Err("negative padding is not supported".into()),
+/// The window of a pooling, of which each has elements.
+fn windows(c: &Call, x: &Value) -> Ruled<Window> {
+    let window = window(c, spatial(x)?, None, c.flag("ceil_mode", false))?;
+    match () {
+        () if window.padding.iter().any(|p| *p < 0) => {
+            Err("negative padding is not supported".into())
+        }
+        () if window.may_be_empty => {
+            Err("windows that are in the padding alone are not supported".into())
+        }
+        () => Ok(window),
     }
 }
 
 fn max_pool(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let window = checked(window(c, spatial(&x)?, None, c.flag("ceil_mode", false))?)?;
+    let window = windows(c, &x)?;
     if c.wants(1) {
         let mut attributes = vec![("size", list(&window.size))];
         attributes.extend(window.attributes());
@@ -90,7 +98,7 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
 
 fn average_pool(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let window = checked(window(c, spatial(&x)?, None, c.flag("ceil_mode", false))?)?;
+    let window = windows(c, &x)?;
     let include = c.flag("count_include_pad", false);
     let padded = window.padding.iter().any(|p| *p != 0);
     let overhang = window.overhang.iter().any(|o| *o != 0);
@@ -106,7 +114,7 @@ fn average_pool(c: &mut Call) -> Ruled<()> {
 
 fn lp_pool(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let window = checked(window(c, spatial(&x)?, None, c.flag("ceil_mode", false))?)?;
+    let window = windows(c, &x)?;
     let p = float_text(order(c));
     pooled(c, "nn.lp_pool", window, vec![("p", p)])
 }

@@ -29,7 +29,7 @@ pub(super) fn product(
     product_of(c, a, b, (false, false), operator, element)
 }
 
-fn product_of(
+pub(super) fn product_of(
     c: &mut Call,
     a: &Value,
     b: &Value,
@@ -160,7 +160,12 @@ fn gemm(c: &mut Call) -> Ruled<()> {
 }
 
 /// The ints less their zero point, which is one number, or one for each row or column of the last two dimensions.
-fn less_zero_point(c: &mut Call, x: &Value, zero: Option<Value>, rows: bool) -> Ruled<Value> {
+pub(super) fn less_zero_point(
+    c: &mut Call,
+    x: &Value,
+    zero: Option<Value>,
+    rows: bool,
+) -> Ruled<Value> {
     let Some(mut zero) = zero else {
         return Ok(x.clone());
     };

@@ -3,13 +3,12 @@
 
 use skript_tensor::ElementType;
 
-use super::movement::unsqueezed;
+use super::movement::{reshaped, unsqueezed};
 use super::{Operator, operator};
-use crate::call::{Call, axis};
-use crate::extent::Extent;
+use crate::call::{Call, Type, axis};
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
-use crate::value::{Value, element, width};
+use crate::value::{Item, Value, element, width};
 
 pub const OPERATORS: &[Operator] = &[
     operator("QuantizeLinear", "`onnx.quantize`", quantize),
@@ -24,13 +23,18 @@ pub const OPERATORS: &[Operator] = &[
         "`math.sub`, `onnx.matmul_ints`, `onnx.quantize`",
         matmul,
     ),
+    operator(
+        "QLinearConv",
+        "`math.sub`, `onnx.conv_ints`, `onnx.quantize`",
+        conv,
+    ),
 ];
 
 /// A parameter of one number, or with one for each index of an axis, so that it broadcasts with the tensor.
-fn aligned(c: &mut Call, parameter: &Value, rank: usize, at: i64) -> Ruled<Value> {
+pub(super) fn aligned(c: &mut Call, parameter: &Value, rank: usize, at: i64) -> Ruled<Value> {
     match parameter.rank() {
         0 => Ok(parameter.clone()),
-        1 if parameter.extent(0).is(1) => Ok(super::movement::reshaped(c, parameter, Vec::new())),
+        1 if parameter.extent(0).is(1) => Ok(reshaped(c, parameter, Vec::new())),
         1 => {
             let at = axis(at, rank)?;
             let after: Vec<usize> = (1..rank - at).collect();
@@ -52,7 +56,7 @@ fn limits(element: ElementType) -> Ruled<[(&'static str, String); 2]> {
     Ok([("least", least.to_string()), ("most", most.to_string())])
 }
 
-fn quantized(
+pub(super) fn quantized(
     c: &mut Call,
     x: &Value,
     scale: &Value,
@@ -64,7 +68,7 @@ fn quantized(
     Ok(c.call("onnx.quantize", &limits, &arguments, (to, x.shape.clone())))
 }
 
-fn quantize(c: &mut Call) -> Ruled<()> {
+pub(super) fn quantize(c: &mut Call) -> Ruled<()> {
     let (x, scale) = (c.input(0)?, c.real(1)?);
     if c.int("block_size", 0) != 0 {
         return Err("quantization by blocks is not supported".into());
@@ -89,7 +93,7 @@ fn quantize(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-fn dequantize(c: &mut Call) -> Ruled<()> {
+pub(super) fn dequantize(c: &mut Call) -> Ruled<()> {
     c.no_u64()?;
     let (x, scale) = (c.input(0)?, c.real(1)?);
     if c.int("block_size", 0) != 0 || !x.is_int() {
@@ -114,14 +118,18 @@ fn dequantize(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
+/// The types of ints, scale and zero point of a tensor that is quantized by its range.
+pub(super) fn dynamic_types(x: &Value) -> Vec<Type> {
+    vec![
+        (ElementType::U8, x.shape.clone()),
+        (x.element, Vec::new()),
+        (ElementType::U8, Vec::new()),
+    ]
+}
+
 fn quantize_dynamically(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let scalar: Vec<Extent> = Vec::new();
-    let types = vec![
-        (ElementType::U8, x.shape.clone()),
-        (x.element, scalar.clone()),
-        (ElementType::U8, scalar),
-    ];
+    let types = dynamic_types(&x);
     for (at, result) in c
         .calls("onnx.quantize_dynamically", &[], &[(&x).into()], types)
         .into_iter()
@@ -133,7 +141,7 @@ fn quantize_dynamically(c: &mut Call) -> Ruled<()> {
 }
 
 /// Ints less their zero point.
-fn centred(c: &mut Call, x: &Value, zero: &Value, at: i64) -> Ruled<Value> {
+pub(super) fn centred(c: &mut Call, x: &Value, zero: &Value, at: i64) -> Ruled<Value> {
     let zero = aligned(c, zero, x.rank(), at)?;
     let (x, zero) = (
         c.retyped(x, ElementType::I64),
@@ -167,6 +175,50 @@ fn matmul(c: &mut Call) -> Ruled<()> {
     let y_scale = aligned(c, &y_scale, real.rank(), -1)?;
     let zero = aligned(c, &y_zero, real.rank(), -1)?;
     let y = quantized(c, &scaled, &y_scale, Some(&zero), y_zero.element)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// A sum of products of ints as the quantized result that its scales give.
+pub(super) fn rescaled(
+    c: &mut Call,
+    sum: &Value,
+    (a_scale, b_scale): (&Value, &Value),
+    (y_scale, y_zero): (&Value, &Value),
+) -> Ruled<Value> {
+    let real = super::elementwise::to_real(c, sum, y_scale.element);
+    let factor = c.binary("math.mul", a_scale, b_scale)?;
+    let factor = c.binary("math.div", &factor, y_scale)?;
+    let scaled = c.binary("math.mul", &real, &factor)?;
+    let one = c.known(y_scale.element, Vec::new(), vec![Item::Real(1.0)]);
+    quantized(c, &scaled, &one, Some(y_zero), y_zero.element)
+}
+
+fn conv(c: &mut Call) -> Ruled<()> {
+    let (x, w) = (c.input(0)?, c.input(3)?);
+    let (x_scale, x_zero) = (c.real(1)?, c.input(2)?);
+    let (w_scale, w_zero) = (c.real(4)?, c.input(5)?);
+    let (y_scale, y_zero) = (c.real(6)?, c.input(7)?);
+    for one in [&x_scale, &x_zero, &y_scale, &y_zero] {
+        if one.volume() != Some(1) {
+            return Err(
+                "a scale or zero point for each channel of a tensor is not supported".into(),
+            );
+        }
+    }
+    let rank = x.rank();
+    let x = centred(c, &x, &x_zero, 0)?;
+    let w = centred(c, &w, &w_zero, 0)?;
+    let mut sum = super::convolution::conv_of(c, "onnx.conv_ints", &x, &w, None, ElementType::I64)?;
+    if let Some(bias) = c.optional(8) {
+        let bias = c.retyped(&bias, ElementType::I64);
+        let bias = aligned(c, &bias, rank, 1)?;
+        sum = c.binary("math.add", &sum, &bias)?;
+    }
+    let w_scale = aligned(c, &w_scale, rank, 1)?;
+    let [x_scale, y_scale, y_zero] =
+        [&x_scale, &y_scale, &y_zero].map(|v| reshaped(c, v, Vec::new()));
+    let y = rescaled(c, &sum, (&x_scale, &w_scale), (&y_scale, &y_zero))?;
     c.set(0, y);
     Ok(())
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Images in other sizes, and samples of images.
 
+use super::resample::{Axis, Kernel, Manner, resampled};
 use super::{Operator, operator};
 use crate::call::{Call, axis, axis_list, float_text, list};
 use crate::extent::Extent;
@@ -9,7 +10,7 @@ use crate::refusal::{Reason, Ruled};
 pub const OPERATORS: &[Operator] = &[
     operator(
         "Resize",
-        "`image.nearest_resize`, `image.linear_resize`, `image.cubic_resize`",
+        "`image.nearest_resize`, `image.linear_resize`, `image.cubic_resize`, or `linalg.matmul`",
         resize,
     ),
     operator(
@@ -17,81 +18,37 @@ pub const OPERATORS: &[Operator] = &[
         "`image.nearest_resize`, `image.linear_resize`",
         upsample,
     ),
-    operator("GridSample", "`image.grid_sample`", grid_sample),
+    operator(
+        "GridSample",
+        "`image.grid_sample`, `onnx.grid_nearest`",
+        grid_sample,
+    ),
 ];
-
-/// The extents of the result, where scales give exact ones.
-fn scaled(extents: &[i64], scales: &[f64]) -> Ruled<Vec<i64>> {
-    if extents.len() != scales.len() {
-        return Err("the scales do not fit the rank".into());
-    }
-    let sizes = extents.iter().zip(scales).map(|(extent, scale)| {
-        #[expect(clippy::cast_precision_loss, reason = "extents are small")]
-        let size = *extent as f64 * scale;
-        match size.fract() == 0.0 && (0.0..1e9).contains(&size) {
-            #[expect(clippy::cast_possible_truncation, reason = "an int below 1e9")]
-            true => Ok(size as i64),
-            false => Err(Reason(format!("the scale {scale} of the extent {extent} does not give a whole extent, which is not supported"))),
-        }
-    });
-    sizes.collect()
-}
-
-fn statics(c: &Call, axes: &[usize]) -> Ruled<Vec<i64>> {
-    let x = c.input(0)?;
-    let extents = axes.iter().map(|a| x.extent(*a).value());
-    extents
-        .collect::<Option<_>>()
-        .ok_or_else(|| Reason("dynamic dimensions that are resized are not supported".to_owned()))
-}
 
 fn resize(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let old = c.opset < 11;
-    let axes = match c.ints("axes") {
+    let on = match c.ints("axes") {
         Some(given) => given
             .iter()
             .map(|a| axis(*a, x.rank()))
             .collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).collect(),
     };
-    let scales_at = if old { 1 } else { 2 };
     let given = c
         .optional(3)
         .filter(|s| !old && !s.shape.first().is_some_and(|e| e.is(0)));
-    let sizes = match given {
+    let axes = match given {
         Some(_) => {
-            if c.string("keep_aspect_ratio_policy", "stretch") != "stretch" {
-                return Err("only the policy `stretch` is supported".into());
-            }
-            c.numbers(3, "the sizes")?
+            let sizes = c.numbers(3, "the sizes")?;
+            sized(c, &on, &sizes)?
         }
         None => {
-            let known = c.reals(scales_at, "the scales")?;
-            let moved: Vec<(usize, f64)> = axes
-                .iter()
-                .copied()
-                .zip(known.iter().copied())
-                .filter(|(_, s)| *s != 1.0)
-                .collect();
-            let on: Vec<usize> = moved.iter().map(|(a, _)| *a).collect();
-            let sizes = scaled(
-                &statics(c, &on)?,
-                &moved.iter().map(|(_, s)| *s).collect::<Vec<_>>(),
-            )?;
-            return resized(c, &on, &sizes, old);
+            let scales = c.reals(if old { 1 } else { 2 }, "the scales")?;
+            scaled(c, &on, &scales)?
         }
     };
-    if sizes.len() != axes.len() {
-        return Err("the sizes do not fit the axes".into());
-    }
-    let moved = axes
-        .iter()
-        .copied()
-        .zip(sizes)
-        .filter(|(a, s)| !x.extent(*a).is(*s));
-    let (on, sizes): (Vec<usize>, Vec<i64>) = moved.unzip();
-    resized(c, &on, &sizes, old)
+    resized(c, axes, old)
 }
 
 fn upsample(c: &mut Call) -> Ruled<()> {
@@ -100,65 +57,177 @@ fn upsample(c: &mut Call) -> Ruled<()> {
         Some(scales) => scales.iter().map(|s| f64::from(*s)).collect(),
         None => c.reals(1, "the scales")?,
     };
-    let moved: Vec<(usize, f64)> = (0..x.rank())
-        .zip(scales)
-        .filter(|(_, s)| *s != 1.0)
-        .collect();
-    let on: Vec<usize> = moved.iter().map(|(a, _)| *a).collect();
-    let sizes = scaled(
-        &statics(c, &on)?,
-        &moved.iter().map(|(_, s)| *s).collect::<Vec<_>>(),
-    )?;
-    resized(c, &on, &sizes, true)
+    let on: Vec<usize> = (0..x.rank()).collect();
+    let axes = scaled(c, &on, &scales)?;
+    resized(c, axes, true)
 }
 
-fn resized(c: &mut Call, axes: &[usize], sizes: &[i64], old: bool) -> Ruled<()> {
+/// The part of the input that is shown along an axis.
+fn part(c: &Call, at: usize, count: usize) -> Ruled<(f64, f64)> {
+    if c.string("coordinate_transformation_mode", "") != "tf_crop_and_resize" {
+        return Ok((0.0, 1.0));
+    }
+    let given = c.reals(1, "the region of interest")?;
+    let ends = given.get(at).zip(given.get(at + count));
+    let (begin, end) = ends.ok_or("the region of interest does not fit the axes")?;
+    Ok((*begin, *end))
+}
+
+fn extent(c: &Call, at: usize) -> Ruled<i64> {
+    let extent = c.input(0)?.extent(at).value();
+    extent.ok_or_else(|| Reason("dynamic dimensions that are resized are not supported".to_owned()))
+}
+
+/// The axes that scales change.
+fn scaled(c: &Call, on: &[usize], scales: &[f64]) -> Ruled<Vec<Axis>> {
+    if on.len() != scales.len() {
+        return Err("the scales do not fit the rank".into());
+    }
+    let mut axes = Vec::new();
+    for (place, (at, scale)) in on.iter().zip(scales).enumerate() {
+        let part = part(c, place, on.len())?;
+        if *scale == 1.0 && part == (0.0, 1.0) {
+            continue;
+        }
+        let from = extent(c, *at)?;
+        #[expect(clippy::cast_precision_loss, reason = "extents are small")]
+        let size = (from as f64 * scale).floor();
+        if !(1.0..1e9).contains(&size) {
+            return Err(Reason(format!(
+                "the scale {scale} of the extent {from} is not supported"
+            )));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "an int below 1e9")]
+        let to = size as i64;
+        axes.push(Axis {
+            at: *at,
+            from,
+            to,
+            scale: *scale,
+            part,
+        });
+    }
+    Ok(axes)
+}
+
+/// The axes that sizes change.
+#[expect(clippy::cast_precision_loss, reason = "extents are small")]
+fn sized(c: &Call, on: &[usize], sizes: &[i64]) -> Ruled<Vec<Axis>> {
+    if on.len() != sizes.len() {
+        return Err("the sizes do not fit the axes".into());
+    }
+    let policy = c.string("keep_aspect_ratio_policy", "stretch");
+    let mut common: Option<f64> = None;
+    if policy != "stretch" {
+        for (at, size) in on.iter().zip(sizes) {
+            let scale = *size as f64 / extent(c, *at)?.max(1) as f64;
+            common = Some(match (common, policy.as_str()) {
+                (None, _) => scale,
+                (Some(least), "not_larger") => least.min(scale),
+                (Some(most), "not_smaller") => most.max(scale),
+                _ => return Err(Reason(format!("the policy {policy:?} is unknown"))),
+            });
+        }
+    }
+    let mut axes = Vec::new();
+    for (place, (at, size)) in on.iter().zip(sizes).enumerate() {
+        let part = part(c, place, on.len())?;
+        if common.is_none() && part == (0.0, 1.0) && c.input(0)?.extent(*at).is(*size) {
+            continue;
+        }
+        let from = extent(c, *at)?;
+        let (to, scale) = match common {
+            #[expect(clippy::cast_possible_truncation, reason = "sizes are small")]
+            Some(scale) => ((scale * from as f64 + 0.5).floor() as i64, scale),
+            None => (*size, *size as f64 / from as f64),
+        };
+        axes.push(Axis {
+            at: *at,
+            from,
+            to,
+            scale,
+            part,
+        });
+    }
+    Ok(axes)
+}
+
+fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
     let x = c.real(0)?;
     if axes.is_empty() {
         c.set(0, x);
         return Ok(());
     }
-    let from = statics(c, axes)?;
-    if sizes.iter().chain(&from).any(|s| *s < 1) {
+    if axes.iter().any(|a| a.to < 1 || a.from < 1) {
         return Err("an empty result is not supported".into());
     }
     let default = if old { "asymmetric" } else { "half_pixel" };
-    let transform = match c.string("coordinate_transformation_mode", default).as_str() {
-        "half_pixel" | "half_pixel_symmetric" => "SYMMETRIC",
-        "pytorch_half_pixel" if sizes.iter().all(|s| *s > 1) => "SYMMETRIC",
-        "asymmetric" => "ASYMMETRIC",
-        "align_corners" => "ALIGNED",
-        other => {
-            return Err(Reason(format!(
-                "the coordinate transformation {other:?} is not supported"
-            )));
-        }
-    };
-    let mut attributes = vec![("axes", axis_list(axes)), ("size", list(sizes))];
-    attributes.push(("coordinate_transform", format!("'{transform}'")));
-    let smaller = from.iter().zip(sizes).any(|(f, s)| s < f);
+    let transform = c.string("coordinate_transformation_mode", default);
+    #[expect(clippy::cast_precision_loss, reason = "extents are small")]
+    let exact = axes.iter().all(|a| a.from as f64 * a.scale == a.to as f64);
+    let smaller = axes.iter().any(|a| a.to < a.from);
     let antialias = c.flag("antialias", false) && smaller;
-    let operator = match c.string("mode", "nearest").as_str() {
-        "nearest" => {
-            let default = if old { "floor" } else { "round_prefer_floor" };
-            let method = c.string("nearest_mode", default).to_ascii_uppercase();
-            attributes.push(("rounding_method", format!("'{method}'")));
+    let exclude_outside = c.flag("exclude_outside", false);
+    let default = if old { "floor" } else { "round_prefer_floor" };
+    let rounding = c.string("nearest_mode", default);
+    let coefficient = c.float("cubic_coeff_a", -0.75);
+    let mode = c.string("mode", "nearest");
+    let kernel = match mode.as_str() {
+        "nearest" => Kernel::Nearest(rounding.clone()),
+        "linear" | "bilinear" => Kernel::Linear { antialias },
+        "cubic" => Kernel::Cubic {
+            antialias,
+            a: coefficient.into(),
+        },
+        other => return Err(Reason(format!("the mode {other:?} is unknown"))),
+    };
+    let known = match transform.as_str() {
+        "half_pixel" | "half_pixel_symmetric" => Some("SYMMETRIC"),
+        "pytorch_half_pixel" if axes.iter().all(|a| a.to > 1) => Some("SYMMETRIC"),
+        "asymmetric" => Some("ASYMMETRIC"),
+        "align_corners" => Some("ALIGNED"),
+        _ => None,
+    };
+    let in_library = match &kernel {
+        Kernel::Nearest(_) => true,
+        Kernel::Linear { antialias } => !*antialias && !exclude_outside,
+        Kernel::Cubic { .. } => !exclude_outside,
+    };
+    let Some(known) = known.filter(|_| exact && in_library) else {
+        let manner = Manner {
+            transform,
+            kernel,
+            exclude_outside,
+            beyond: c.float("extrapolation_value", 0.0).into(),
+        };
+        let y = resampled(c, &x, &axes, &manner)?;
+        c.set(0, y);
+        return Ok(());
+    };
+    let on: Vec<usize> = axes.iter().map(|a| a.at).collect();
+    let sizes: Vec<i64> = axes.iter().map(|a| a.to).collect();
+    let mut attributes = vec![
+        ("axes", axis_list(&on)),
+        ("size", list(&sizes)),
+        ("coordinate_transform", format!("'{known}'")),
+    ];
+    let operator = match kernel {
+        Kernel::Nearest(_) => {
+            attributes.push((
+                "rounding_method",
+                format!("'{}'", rounding.to_ascii_uppercase()),
+            ));
             "image.nearest_resize"
         }
-        "linear" | "bilinear" if !antialias => "image.linear_resize",
-        "cubic" if !c.flag("exclude_outside", false) => {
+        Kernel::Linear { .. } => "image.linear_resize",
+        Kernel::Cubic { .. } => {
             attributes.push(("antialias", antialias.to_string()));
-            attributes.push(("coeff_a", float_text(c.float("cubic_coeff_a", -0.75))));
+            attributes.push(("coeff_a", float_text(coefficient)));
             "image.cubic_resize"
-        }
-        other => {
-            return Err(Reason(format!(
-                "the mode {other:?} with these attributes is not supported"
-            )));
         }
     };
     let mut shape = x.shape.clone();
-    for (at, size) in axes.iter().zip(sizes) {
+    for (at, size) in on.iter().zip(&sizes) {
         if let Some(extent) = shape.get_mut(*at) {
             *extent = Extent::from(*size);
         }
@@ -172,8 +241,7 @@ fn grid_sample(c: &mut Call) -> Ruled<()> {
     let (x, grid) = (c.real(0)?, c.real(1)?);
     let mode = match c.string("mode", "linear").as_str() {
         "linear" | "bilinear" => "LINEAR",
-        // ONNX rounds halves to even positions.
-        "nearest" => return Err("the mode nearest is not supported".into()),
+        "nearest" => "NEAREST",
         "cubic" | "bicubic" => "CUBIC",
         other => return Err(Reason(format!("the mode {other:?} is unknown"))),
     };
@@ -188,6 +256,11 @@ fn grid_sample(c: &mut Call) -> Ruled<()> {
         ("padding", format!("'{padding}'")),
         ("aligned", c.flag("align_corners", false).to_string()),
     ];
+    // ONNX rounds halves to even positions.
+    let (operator, attributes) = match mode {
+        "NEAREST" => ("onnx.grid_nearest", attributes.get(1..).unwrap_or_default()),
+        _ => ("image.grid_sample", attributes.as_slice()),
+    };
     let mut shape = vec![x.extent(0), x.extent(1)];
     shape.extend(
         grid.shape
@@ -197,8 +270,8 @@ fn grid_sample(c: &mut Call) -> Ruled<()> {
             .cloned(),
     );
     let y = c.call(
-        "image.grid_sample",
-        &attributes,
+        operator,
+        attributes,
         &[(&x).into(), (&grid).into()],
         (x.element, shape),
     );

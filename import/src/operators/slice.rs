@@ -10,7 +10,7 @@ use crate::statement::Argument;
 use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
-    operator("Slice", "`layout.slice`", slice),
+    operator("Slice", "`layout.slice`, `onnx.slice`", slice),
     operator("Pad", "`layout.pad`, `onnx.pad_wrap`", pad),
     operator("CenterCropPad", "`layout.slice`, `layout.pad`", center),
 ];
@@ -21,8 +21,10 @@ struct Cut {
     begin: Extent,
     end: Extent,
     step: i64,
-    /// `None` if it depends on which of two extents is smaller.
-    count: Option<Extent>,
+    /// The number of elements.
+    count: Extent,
+    /// Whether the ends are in the tensor and in order, so that none is moved.
+    inside: bool,
 }
 
 fn slice(c: &mut Call) -> Ruled<()> {
@@ -58,8 +60,8 @@ fn slice(c: &mut Call) -> Ruled<()> {
     let mut cuts = Vec::new();
     for (((begin, end), at), step) in starts.into_iter().zip(ends).zip(&given).zip(&steps) {
         let at = axis(*at, x.rank())?;
-        let cut = cut(at, &x.extent(at), begin, end, *step)?;
-        let whole = cut.step == 1 && cut.begin.is(0) && cut.count.as_ref() == Some(&x.extent(at));
+        let cut = cut(c, at, &x.extent(at), begin, end, *step)?;
+        let whole = cut.step == 1 && cut.begin.is(0) && cut.count == x.extent(at);
         if !whole {
             cuts.push(cut);
         }
@@ -74,13 +76,9 @@ fn sliced(c: &mut Call, x: &Value, cuts: Vec<Cut>) -> Ruled<Value> {
         return Ok(x.clone());
     }
     let mut shape = x.shape.clone();
-    let result = c.next_id();
     for cut in &cuts {
         if let Some(extent) = shape.get_mut(cut.axis) {
-            *extent = cut
-                .count
-                .clone()
-                .unwrap_or_else(|| Call::open(result, cut.axis));
+            extent.clone_from(&cut.count);
         }
     }
     let items = moved(x, &shape, |index| {
@@ -112,10 +110,33 @@ fn sliced(c: &mut Call, x: &Value, cuts: Vec<Cut>) -> Ruled<Value> {
             list(&cuts.iter().map(|cut| cut.step).collect::<Vec<_>>()),
         ));
     }
-    Ok(c.call("layout.slice", &attributes, &[x.into()], (x.element, shape)))
+    let inside = cuts.iter().all(|cut| cut.inside);
+    let operator = if inside { "layout.slice" } else { "onnx.slice" };
+    Ok(c.call(operator, &attributes, &[x.into()], (x.element, shape)))
 }
 
-fn cut(axis: usize, extent: &Extent, begin: Extent, end: Extent, step: i64) -> Ruled<Cut> {
+/// A position from the front, limited to `low` and `high`.
+fn limited(c: &Call, at: &Extent, extent: &Extent, low: i64, high: &Extent) -> Ruled<Extent> {
+    let bounds = &c.importer.bounds;
+    let front = match at.range(bounds) {
+        (Some(low), _) if low >= 0 => at.clone(),
+        (_, Some(high)) if high < 0 => extent.plus(at).ok_or_else(overflow)?,
+        _ => return Err("whether a position counts from the end must be known at import".into()),
+    };
+    let least = front
+        .larger(&Extent::from(low), bounds)
+        .ok_or_else(overflow)?;
+    least.smaller(high, bounds).ok_or_else(overflow)
+}
+
+fn cut(
+    c: &Call,
+    axis: usize,
+    extent: &Extent,
+    begin: Extent,
+    end: Extent,
+    step: i64,
+) -> Ruled<Cut> {
     if step == 0 {
         return Err("a step is zero".into());
     }
@@ -134,7 +155,8 @@ fn cut(axis: usize, extent: &Extent, begin: Extent, end: Extent, step: i64) -> R
                 begin: zero(),
                 end: zero(),
                 step: 1,
-                count: Some(zero()),
+                count: zero(),
+                inside: true,
             });
         }
         // The library counts a negative end from the extent.
@@ -144,39 +166,78 @@ fn cut(axis: usize, extent: &Extent, begin: Extent, end: Extent, step: i64) -> R
             begin: Extent::from(b),
             end: Extent::from(e),
             step,
-            count: Some(Extent::from(count)),
+            count: Extent::from(count),
+            inside: true,
         });
     }
-    let far = |e: &Extent| e.value().is_some_and(|v| v >= i64::from(i32::MAX));
-    if step < 0 {
-        return Err("a slice of a dynamic dimension backwards is not supported".into());
-    }
-    // Where it begins and ends from the front: None for an end that may be beyond the extent.
-    let front = |at: &Extent| match at.value() {
-        Some(v) if v < 0 => extent.plus(at),
-        _ => Some(at.clone()),
+    // Numbers that stand for the end: no extent is as large.
+    let far = i64::from(i32::MAX);
+    let near = |at: Extent| match at.value() {
+        Some(v) => Extent::from(v.clamp(-far, far)),
+        None => at,
     };
-    let first = front(&begin).ok_or_else(overflow)?;
-    let (end, last) = match () {
-        () if far(&end) => (extent.clone(), Some(extent.clone())),
-        () if end.value().is_some_and(|v| v < 0) => (end.clone(), front(&end)),
-        () if end == *extent => (end.clone(), Some(end)),
-        () if end.value().is_none() => (end.clone(), Some(end)),
-        () => (end, None),
+    let (begin, end) = (near(begin), near(end));
+    let last = extent.minus(&Extent::from(1)).ok_or_else(overflow)?;
+    let bounds = &c.importer.bounds;
+    let zero = Extent::from(0);
+    let (from, to) = match step > 0 {
+        true => {
+            let to = match end.is(far) {
+                true => extent.clone(),
+                false => limited(c, &end, extent, 0, extent)?,
+            };
+            (limited(c, &begin, extent, 0, extent)?, to)
+        }
+        false => {
+            let from = match begin.is(far) {
+                true => last.clone(),
+                false => limited(c, &begin, extent, 0, &last)?,
+            };
+            let to = match end.is(-far) {
+                true => Extent::from(-1),
+                false => limited(c, &end, extent, -1, &last)?,
+            };
+            (from, to)
+        }
     };
-    let length = last.and_then(|last| last.minus(&first));
-    let count = length.and_then(|length| match step {
-        1 => Some(length),
-        step => length
-            .plus(&Extent::from(step - 1))?
-            .over(&Extent::from(step)),
+    let length = if step > 0 {
+        to.minus(&from)
+    } else {
+        from.minus(&to)
+    };
+    let size = step.saturating_abs();
+    let count = length.and_then(|length| {
+        let length = length.larger(&zero, bounds)?;
+        match size {
+            1 => Some(length),
+            size => length
+                .plus(&Extent::from(size - 1))?
+                .over(&Extent::from(size)),
+        }
     });
+    let count = count.ok_or_else(overflow)?;
+    // The same positions in the words of the model, where none of them is moved.
+    let in_words = |at: &Extent, limited: &Extent| {
+        at == limited
+            || extent.plus(at).as_ref() == Some(limited)
+            || at.is(far) && limited == extent
+    };
+    let in_order = to
+        .minus(&from)
+        .is_some_and(|length| length.is_natural(bounds));
+    let inside = step > 0 && in_order && in_words(&begin, &from) && in_words(&end, &to);
+    let end = if inside && end.is(far) {
+        extent.clone()
+    } else {
+        end
+    };
     Ok(Cut {
         axis,
         begin,
         end,
         step,
         count,
+        inside,
     })
 }
 
@@ -238,12 +299,7 @@ fn pad(c: &mut Call) -> Ruled<()> {
             }
         };
         if negative(b) < 0 || negative(a) < 0 {
-            let extent = x.extent(*at);
-            let begin = Extent::from(negative(b).saturating_neg());
-            let end = extent
-                .plus(&Extent::from(negative(a)))
-                .ok_or_else(overflow)?;
-            cuts.push(cut(*at, &extent, begin, end, 1)?);
+            cuts.push(removed(c, *at, &x.extent(*at), (b, a))?);
         }
         padded.push((*at, positive(b), positive(a)));
     }
@@ -292,6 +348,42 @@ fn pad(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
+/// What is left where negative amounts cut elements off.
+fn removed(
+    c: &Call,
+    axis: usize,
+    extent: &Extent,
+    (before, after): (&Extent, &Extent),
+) -> Ruled<Cut> {
+    let amount = |e: &Extent| e.value().ok_or("amounts of both signs are not supported");
+    let (before, after) = (amount(before)?, amount(after)?);
+    let (first, last) = (before.min(0).saturating_neg(), after.min(0));
+    let Some(e) = extent.value() else {
+        if before > 0 || after > 0 {
+            return Err("amounts of both signs on a dynamic dimension are not supported".into());
+        }
+        let count = extent.plus(&Extent::from(last.saturating_sub(first)));
+        // Each run checks that so many elements are there.
+        return Ok(Cut {
+            axis,
+            begin: Extent::from(first),
+            end: if last < 0 {
+                Extent::from(last)
+            } else {
+                extent.clone()
+            },
+            step: 1,
+            count: count.ok_or_else(overflow)?,
+            inside: true,
+        });
+    };
+    if e.saturating_add(last) < first {
+        return Err("negative amounts remove more elements than there are".into());
+    }
+    let (first, last) = (Extent::from(first), Extent::from(e.saturating_add(last)));
+    cut(c, axis, extent, first, last, 1)
+}
+
 fn center(c: &mut Call) -> Ruled<()> {
     let mut x = c.input(0)?;
     let target = c.numbers(1, "the shape")?;
@@ -313,6 +405,7 @@ fn center(c: &mut Call) -> Ruled<()> {
         if wanted < extent {
             let begin = (extent - wanted) / 2;
             cuts.push(cut(
+                c,
                 at,
                 &Extent::from(extent),
                 Extent::from(begin),

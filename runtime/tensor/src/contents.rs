@@ -43,6 +43,7 @@ fn contents(position: &Source) -> Contents {
         Source::Packed(archive) => archive.folder(),
         Source::SafeTensors(arrays) => arrays.path(),
         Source::Npz(arrays) => arrays.path(),
+        Source::Held(arrays) => arrays.path(),
     };
     let arrays = names(position).into_iter().map(|name| Listed {
         header: header(position, &name),
@@ -60,6 +61,7 @@ fn names(position: &Source) -> Vec<String> {
         Source::Packed(archive) => dat_files(Archive::names(archive)),
         Source::SafeTensors(arrays) => SafeTensors::names(arrays),
         Source::Npz(arrays) => Npz::names(arrays).to_vec(),
+        Source::Held(arrays) => arrays.names().map(str::to_owned).collect(),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::archive::{self, Archive};
 use crate::dat;
 use crate::element::ElementType;
 use crate::error::{Admits, TensorError};
+use crate::held::HeldArrays;
 use crate::map::MappedFile;
 use crate::npz::Npz;
 use crate::numbered_files::{numbered, numbered_in};
@@ -51,6 +52,7 @@ pub(crate) enum Source {
     Packed(Archive),
     SafeTensors(SafeTensors),
     Npz(Npz),
+    Held(HeldArrays),
 }
 
 /// Whether a path is that of a file with arrays, by its extension.
@@ -117,6 +119,13 @@ impl WeightStore {
         }
     }
 
+    /// Arrays that are in memory.
+    pub fn held(arrays: HeldArrays) -> WeightStore {
+        WeightStore {
+            positions: vec![Source::Held(arrays)],
+        }
+    }
+
     /// The sources of `first`, then these.
     #[must_use]
     pub fn after(mut self, mut first: WeightStore) -> WeightStore {
@@ -138,6 +147,7 @@ impl WeightStore {
             Some(Source::Packed(archive)) => archive.folder().join(file),
             Some(Source::SafeTensors(arrays)) => arrays.path().join(name),
             Some(Source::Npz(arrays)) => arrays.path().join(name),
+            Some(Source::Held(arrays)) => arrays.path().join(name),
         })
     }
 }
@@ -173,6 +183,7 @@ impl Source {
             Source::Packed(archive) => archive.folder().join(file),
             Source::SafeTensors(arrays) => arrays.path().join(name),
             Source::Npz(arrays) => arrays.path().join(name),
+            Source::Held(arrays) => arrays.path().join(name),
         })
     }
 
@@ -192,6 +203,7 @@ impl Source {
             },
             Source::SafeTensors(arrays) => arrays.get(name, admits)?,
             Source::Npz(arrays) => arrays.get(name, admits)?,
+            Source::Held(arrays) => arrays.get(name, admits)?,
         })
     }
 
@@ -279,7 +291,7 @@ impl WeightStore {
             let names = match position {
                 Source::Folder(folder) => numbered_in(folder),
                 Source::Packed(archive) => numbered(archive.names()),
-                Source::SafeTensors(_) | Source::Npz(_) => Vec::new(),
+                Source::SafeTensors(_) | Source::Npz(_) | Source::Held(_) => Vec::new(),
             };
             let fits = names.len() == count;
             fits.then(|| names.into_iter().map(|name| (position, name)).collect())

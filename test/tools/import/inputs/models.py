@@ -49,3 +49,7 @@ save("names.onnx", [helper.make_node("Sub", ["a/b", "a_b"], ["y"])], [("a/b", Te
 np.save(folder / "nan.npy", np.array([[0, np.nan, 2], [-5, 5, -np.inf]], np.float32))
 np.save(folder / "two.npy", np.array([2, 2], np.float32))
 np.save(folder / "five.npy", np.array([5, 5], np.float32))
+
+# A border that is cut by more than there is in some runs.
+save("cut.onnx", [helper.make_node("Pad", ["x.1", "pads"], ["y"], name="/pad/Pad")], [("x.1", TensorProto.FLOAT, ["n", 3])],
+     [("y", TensorProto.FLOAT, ["m", 3])], [("pads", np.array([0, 0, -4, 0]))])

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Attention as onnxruntime writes it: projections, caches of keys and values, and rotation in one operator.
+
+use skript_tensor::ElementType;
+
+use super::attention::{Manner, Part, Sight, at_positions, attended, flattened, heads, rotated};
+use super::movement::{expanded, joined, parts, reshaped, unsqueezed};
+use super::{Operator, microsoft};
+use crate::call::{Call, float_text};
+use crate::extent::Extent;
+use crate::refusal::{Ruled, overflow};
+use crate::statement::marked;
+use crate::value::Value;
+
+pub const OPERATORS: &[Operator] = &[
+    microsoft(
+        "Attention",
+        "`linalg.matmul`, `onnx.softmax_of_some`",
+        attention,
+    ),
+    microsoft(
+        "MultiHeadAttention",
+        "`linalg.matmul`, `onnx.softmax_of_some`",
+        multi_head,
+    ),
+    microsoft(
+        "GroupQueryAttention",
+        "`onnx.cached`, `onnx.rotate`, `linalg.matmul`, `onnx.near_of_length`",
+        group_query,
+    ),
+    microsoft("RotaryEmbedding", "`onnx.rotate`", rotary),
+];
+
+/// Refuses operands that change the result and are not read.
+fn without(c: &Call, operands: &[(usize, &str)]) -> Ruled<()> {
+    match operands.iter().find(|(at, _)| c.optional(*at).is_some()) {
+        Some((_, what)) => Err(crate::refusal::Reason(format!("{what} is not supported"))),
+        None => Ok(()),
+    }
+}
+
+/// A mask of keys for each item of the batch, as what is added to scores.
+fn key_bias(c: &mut Call, mask: &Value, like: &Value) -> Ruled<Value> {
+    if mask.rank() != 2 || !mask.is_int() {
+        return Err(
+            "another mask than one of ints for each key of each item is not supported".into(),
+        );
+    }
+    let filter = c.float("mask_filter_value", -10000.0);
+    let added = c.call(
+        "onnx.key_bias",
+        &[("filter", float_text(filter))],
+        &[mask.into()],
+        (like.element, mask.shape.clone()),
+    );
+    Ok(unsqueezed(c, &added, &[1, 2]))
+}
+
+/// The sum of a mask of keys and a bias of scores, as far as they are there.
+fn mask(
+    c: &mut Call,
+    keys: Option<Value>,
+    scores: Option<Value>,
+    like: &Value,
+) -> Ruled<Option<Value>> {
+    let keys = keys.map(|mask| key_bias(c, &mask, like)).transpose()?;
+    Ok(match (keys, scores) {
+        (Some(a), Some(b)) => Some(c.binary("math.add", &a, &b)?),
+        (a, b) => a.or(b),
+    })
+}
+
+/// The scale of scores; 0 is the usual one.
+fn scale(c: &Call) -> Option<f64> {
+    let scale = c.float("scale", 0.0);
+    (scale != 0.0).then(|| scale.into())
+}
+
+fn sight(c: &Call, offset: Extent) -> Sight {
+    match c.flag("unidirectional", false) {
+        true => Sight::Near {
+            offset,
+            left: -1,
+            right: 0,
+        },
+        false => Sight::All,
+    }
+}
+
+fn attention(c: &mut Call) -> Ruled<()> {
+    let (x, w) = (c.real(0)?, c.real(1)?);
+    without(c, &[(4, "a past state"), (6, "a length of the past state")])?;
+    if c.wants(1) {
+        return Err("its present state is not supported".into());
+    }
+    if c.flag("do_rotary", false) || c.has("qkv_hidden_sizes") {
+        return Err("`do_rotary` and `qkv_hidden_sizes` are not supported".into());
+    }
+    if x.rank() != 3 || w.rank() != 2 {
+        return Err("the operands do not have the ranks 3 and 2".into());
+    }
+    let whole = w.extent(1);
+    let own = whole.over(&Extent::from(3)).ok_or_else(overflow)?;
+    let shape = vec![x.extent(0), x.extent(1), whole];
+    let mut all = c.call(
+        "linalg.matmul",
+        &[],
+        &[(&x).into(), (&w).into()],
+        (x.element, shape),
+    );
+    if let Some(bias) = c.optional(2) {
+        all = c.binary("math.add", &all, &bias)?;
+    }
+    let thirds = parts(c, &all, 2, &[own.clone(), own.clone(), own]);
+    let count = c.int("num_heads", 0);
+    let thirds = thirds
+        .iter()
+        .map(|part| heads(c, part, count))
+        .collect::<Ruled<Vec<_>>>()?;
+    let [q, k, v] = thirds.as_slice() else {
+        return Err("the weights do not have three parts".into());
+    };
+    let (keys, scores) = (c.optional(3), c.optional(5));
+    let manner = Manner {
+        scale: scale(c),
+        cap: 0.0,
+        mask: mask(c, keys, scores, &x)?,
+        sight: sight(c, Extent::from(0)),
+    };
+    let all = attended(c, q, k, v, manner)?;
+    let y = flattened(c, &all.result)?;
+    c.set(0, y);
+    Ok(())
+}
+
+fn multi_head(c: &mut Call) -> Ruled<()> {
+    let (mut q, mut k, mut v) = (c.real(0)?, c.real(1)?, c.real(2)?);
+    without(
+        c,
+        &[
+            (8, "a length of the past state"),
+            (9, "an indirection of the cache"),
+        ],
+    )?;
+    if q.rank() != 3 || k.rank() != v.rank() {
+        return Err("packed operands are not supported".into());
+    }
+    let count = c.int("num_heads", 0);
+    if let Some(bias) = c.optional(3) {
+        let sizes = [
+            q.extent(2),
+            q.extent(2),
+            bias.extent(0)
+                .minus(&q.extent(2))
+                .and_then(|e| e.minus(&q.extent(2)))
+                .ok_or_else(overflow)?,
+        ];
+        let thirds = parts(c, &bias, 0, &sizes);
+        for (operand, part) in [&mut q, &mut k, &mut v].into_iter().zip(&thirds) {
+            if operand.rank() != 3 {
+                return Err("a bias of keys with heads is not supported".into());
+            }
+            *operand = c.binary("math.add", operand, part)?;
+        }
+    }
+    let q = heads(c, &q, count)?;
+    let mut k = heads(c, &k, count)?;
+    let mut v = heads(c, &v, count)?;
+    let mut past = Extent::from(0);
+    if let (Some(past_k), Some(past_v)) = (c.optional(6), c.optional(7)) {
+        past = past_k.extent(2);
+        k = joined(c, vec![past_k, k], 2)?;
+        v = joined(c, vec![past_v, v], 2)?;
+    }
+    c.set(1, k.clone());
+    c.set(2, v.clone());
+    if c.wants(3) {
+        return Err("its scores as an output are not supported".into());
+    }
+    let (keys, scores) = (c.optional(4), c.optional(5));
+    let manner = Manner {
+        scale: scale(c),
+        cap: 0.0,
+        mask: mask(c, keys, scores, &q)?,
+        sight: sight(c, past),
+    };
+    let all = attended(c, &q, &k, &v, manner)?;
+    let y = flattened(c, &all.result)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// Queries, keys and values, also where they are packed.
+fn packed_heads(c: &mut Call) -> Ruled<[Value; 3]> {
+    let x = c.real(0)?;
+    let (count, of_keys) = (c.int("num_heads", 0), c.int("kv_num_heads", 0));
+    if count < 1 || of_keys < 1 {
+        return Err("the number of heads is missing".into());
+    }
+    if let (Some(k), Some(v)) = (c.optional(1), c.optional(2)) {
+        return Ok([
+            heads(c, &x, count)?,
+            heads(c, &k, of_keys)?,
+            heads(c, &v, of_keys)?,
+        ]);
+    }
+    let all = Extent::from(count.saturating_add(of_keys.saturating_mul(2)));
+    let size = x.extent(2).over(&all).ok_or_else(overflow)?;
+    let wide = |n: i64| size.times(&Extent::from(n)).ok_or_else(overflow);
+    let sizes = [wide(count)?, wide(of_keys)?, wide(of_keys)?];
+    let split = parts(c, &x, 2, &sizes);
+    let [q, k, v] = split.as_slice() else {
+        return Err("the packed operand does not have three parts".into());
+    };
+    Ok([
+        heads(c, q, count)?,
+        heads(c, k, of_keys)?,
+        heads(c, v, of_keys)?,
+    ])
+}
+
+fn group_query(c: &mut Call) -> Ruled<()> {
+    let [mut q, mut k, v] = packed_heads(c)?;
+    without(
+        c,
+        &[
+            (11, "a sink of heads"),
+            (12, "a scale of the cache"),
+            (13, "a scale of the cache"),
+        ],
+    )?;
+    for name in ["smooth_softmax", "qk_output"] {
+        if c.int(name, 0) > 0 {
+            return Err(crate::refusal::Reason(format!("`{name}` is not supported")));
+        }
+    }
+    let total = c.extents(6, "the total length of the sequence")?;
+    let total = total
+        .first()
+        .cloned()
+        .ok_or("the total length of the sequence is missing")?;
+    let steps = q.extent(2);
+    let last = c.input(5)?;
+    let last = reshaped(c, &last, vec![q.extent(0)]);
+    let one = c.known(
+        ElementType::I64,
+        Vec::new(),
+        vec![crate::value::Item::Int(Extent::from(1))],
+    );
+    let last = c.retyped(&last, ElementType::I64);
+    // A first call has all steps, of which those beyond an item's length are not used.
+    let first = steps == total;
+    let lengths = match first {
+        true => {
+            let all = c.known(
+                ElementType::I64,
+                vec![Extent::from(1)],
+                vec![crate::value::Item::Int(total.clone())],
+            );
+            expanded(c, &all, vec![q.extent(0)])
+        }
+        false => c.binary("math.add", &last, &one)?,
+    };
+    if c.flag("do_rotary", false) {
+        let (cos, sin) = (c.real(7)?, c.real(8)?);
+        let positions = match c.optional(9) {
+            Some(given) => given,
+            None => c.call(
+                "onnx.last_positions",
+                &[("count", marked(&steps))],
+                &[(&lengths).into()],
+                (ElementType::I64, vec![q.extent(0), steps.clone()]),
+            ),
+        };
+        let (cos, sin) = (
+            at_positions(c, &cos, &positions),
+            at_positions(c, &sin, &positions),
+        );
+        let how = (c.flag("rotary_interleaved", false), Part::OfCaches);
+        q = rotated(c, &q, (&cos, &sin), how)?;
+        k = rotated(c, &k, (&cos, &sin), how)?;
+    }
+    let (mut keys, mut values) = (k, v);
+    if let (Some(past_k), Some(past_v)) = (c.optional(3), c.optional(4)) {
+        let count = past_k
+            .extent(2)
+            .larger(&total, &c.importer.bounds)
+            .ok_or_else(overflow)?;
+        for (now, past) in [(&mut keys, past_k), (&mut values, past_v)] {
+            let shape = vec![now.extent(0), now.extent(1), count.clone(), now.extent(3)];
+            *now = match past.extent(2).is(0) {
+                true => now.clone(),
+                false => c.call(
+                    "onnx.cached",
+                    &[("count", marked(&count))],
+                    &[(&past).into(), (&*now).into(), (&lengths).into()],
+                    (now.element, shape),
+                ),
+            };
+        }
+    }
+    c.set(1, keys.clone());
+    c.set(2, values.clone());
+    if c.wants(3) {
+        return Err("its scores as an output are not supported".into());
+    }
+    let window = c.int("local_window_size", -1);
+    let manner = Manner {
+        scale: scale(c),
+        cap: c.float("softcap", 0.0),
+        mask: c.optional(10),
+        sight: Sight::Length {
+            lengths,
+            left: if window > 0 { window - 1 } else { -1 },
+            right: 0,
+        },
+    };
+    let all = attended(c, &q, &keys, &values, manner)?;
+    let y = flattened(c, &all.result)?;
+    c.set(0, y);
+    Ok(())
+}
+
+fn rotary(c: &mut Call) -> Ruled<()> {
+    let (x, positions, cos, sin) = (c.real(0)?, c.input(1)?, c.real(2)?, c.real(3)?);
+    if c.flag("is_packed_batching", false) || c.float("scale", 1.0) != 1.0 {
+        return Err("`is_packed_batching` and `scale` are not supported".into());
+    }
+    let mut count = c.int("num_heads", 0);
+    if x.rank() == 3 && count == 0 {
+        let size = cos.extent(1).times(&Extent::from(2)).ok_or_else(overflow)?;
+        let heads = x.extent(2).over(&size).and_then(|n| n.value());
+        count = heads.ok_or("the number of heads is missing")?;
+    }
+    let split = heads(c, &x, count)?;
+    let (batch, steps) = (split.extent(0), split.extent(2));
+    let positions = match positions.rank() {
+        2 => positions,
+        _ => {
+            let attributes = [
+                ("first", "0".to_owned()),
+                ("step", "1".to_owned()),
+                ("count", marked(&steps)),
+            ];
+            let range = c.call(
+                "onnx.range",
+                &attributes,
+                &[],
+                (ElementType::I64, vec![steps.clone()]),
+            );
+            let offset = reshaped(c, &positions, Vec::new());
+            let row = c.binary("math.add", &range, &offset)?;
+            let row = unsqueezed(c, &row, &[0]);
+            expanded(c, &row, vec![batch, steps])
+        }
+    };
+    let (cos, sin) = (
+        at_positions(c, &cos, &positions),
+        at_positions(c, &sin, &positions),
+    );
+    let part = Part::Features(c.int("rotary_embedding_dim", 0));
+    let how = (c.flag("interleaved", false), part);
+    let rotated = rotated(c, &split, (&cos, &sin), how)?;
+    let y = if x.rank() == 3 {
+        flattened(c, &rotated)?
+    } else {
+        rotated
+    };
+    c.set(0, y);
+    Ok(())
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What operators are refused for, for the documentation. The rules have the last word.
+
+const LIMITS: &[(&str, &str)] = &[
+    ("Attention", "softmax in f32; sizes of heads are static"),
+    (
+        "AveragePool",
+        "no window in the padding alone, no negative padding; `ceil_mode` with `count_include_pad` only where nothing is left over",
+    ),
+    ("BatchNormalization", "no training"),
+    ("BitShift", "no uint64"),
+    ("BitwiseAnd", "no uint64"),
+    ("BitwiseNot", "no uint64"),
+    ("BitwiseOr", "no uint64"),
+    ("BitwiseXor", "no uint64"),
+    (
+        "Cast",
+        "to a narrower type of reals only for outputs; no uint64, no 8-bit or 4-bit reals",
+    ),
+    ("CastLike", "as Cast"),
+    ("Clip", "no uint64"),
+    ("Conv", "no negative padding; sizes of filters are static"),
+    ("ConvInteger", "zero points of one number"),
+    (
+        "ConvTranspose",
+        "no negative padding; `output_padding` below the stride",
+    ),
+    ("DequantizeLinear", "no blocks; ints"),
+    ("Dropout", "no training"),
+    ("Einsum", "no diagonals"),
+    ("Expand", "the shape is known at import"),
+    ("GRU", "the usual activations, all steps of all items"),
+    (
+        "If",
+        "results of one type and rank; their static extents agree",
+    ),
+    ("LSTM", "the usual activations, all steps of all items"),
+    (
+        "Loop",
+        "carried values keep type and shape, or at most 256 steps whose number is known at import; to collect values, so must the number be",
+    ),
+    (
+        "LpPool",
+        "no window in the padding alone, no negative padding",
+    ),
+    (
+        "MaxPool",
+        "no window in the padding alone, no negative padding; no uint64",
+    ),
+    (
+        "NonMaxSuppression",
+        "the number of boxes and the thresholds are known at import",
+    ),
+    ("OneHot", "the depth is known at import"),
+    (
+        "Pad",
+        "the amounts are known at import; on a dynamic dimension they have one sign",
+    ),
+    (
+        "QLinearConv",
+        "scales and zero points of one number, those of the filter also by channel",
+    ),
+    ("QLinearMatMul", "scales of one number for the result"),
+    ("QuantizeLinear", "no blocks; at most 32 bits"),
+    ("RNN", "the usual activations, all steps of all items"),
+    ("Range", "the ends are known at import"),
+    ("Reshape", "the shape is known at import"),
+    (
+        "Resize",
+        "static extents along axes that change; scales and sizes are known at import",
+    ),
+    ("Scan", "from set 9 on; carried values keep type and shape"),
+    (
+        "Slice",
+        "the ends are known at import; a dynamic end has a known sign",
+    ),
+    ("SplitToSequence", "a static dimension"),
+    ("Tile", "the numbers are known at import, and at least 1"),
+    ("TopK", "k is known at import; no uint64"),
+    ("Unsqueeze", "the axes are known at import"),
+    ("Upsample", "as Resize"),
+    (
+        "com.microsoft.Attention",
+        "no past state; masks of the keys of each item",
+    ),
+    (
+        "com.microsoft.GroupQueryAttention",
+        "the total length is known at import; no sinks of heads",
+    ),
+    (
+        "com.microsoft.MultiHeadAttention",
+        "operands that are not packed; masks of the keys of each item",
+    ),
+    ("com.microsoft.RotaryEmbedding", "no packed batches"),
+];
+
+/// The limits of an operator; empty if there are none but types.
+pub(super) fn text(name: &str) -> &'static str {
+    let found = LIMITS.iter().find(|(known, _)| *known == name);
+    found.map_or("", |(_, text)| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_of_operators() {
+        let known: Vec<String> = super::super::GROUPS
+            .iter()
+            .flat_map(|g| g.operators)
+            .map(super::super::Operator::full_name)
+            .collect();
+        for (name, _) in LIMITS {
+            assert!(known.iter().any(|k| k == name), "{name}");
+        }
+        assert_eq!(text("Relu"), "");
+    }
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Resizing by weights that the import computes: a product with a matrix along each axis, or the elements at positions.
+
+use std::rc::Rc;
+
+use super::movement::transposed;
+use super::product::product_of;
+use crate::call::Call;
+use crate::extent::Extent;
+use crate::refusal::{Ruled, overflow};
+use crate::statement::Argument;
+use crate::tensor::of_items;
+use crate::value::{Item, Value};
+
+/// An axis that changes.
+pub(super) struct Axis {
+    pub at: usize,
+    pub from: i64,
+    pub to: i64,
+    pub scale: f64,
+    /// The part of the input that `tf_crop_and_resize` shows.
+    pub part: (f64, f64),
+}
+
+/// How elements are found.
+#[derive(Clone)]
+pub(super) struct Manner {
+    /// The `coordinate_transformation_mode` of ONNX.
+    pub transform: String,
+    pub kernel: Kernel,
+    pub exclude_outside: bool,
+    /// What is outside of the input, for `tf_crop_and_resize`.
+    pub beyond: f64,
+}
+
+#[derive(Clone)]
+pub(super) enum Kernel {
+    /// By the `nearest_mode` of ONNX.
+    Nearest(String),
+    Linear {
+        antialias: bool,
+    },
+    Cubic {
+        antialias: bool,
+        a: f64,
+    },
+}
+
+/// Elements of a matrix of weights, at most.
+const MOST_WEIGHTS: i64 = 1 << 24;
+
+#[expect(clippy::cast_precision_loss, reason = "extents are small")]
+fn real(v: i64) -> f64 {
+    v as f64
+}
+
+/// The next int below; extents are small.
+fn floor(v: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "saturates")]
+    let floor = v.floor() as i64;
+    floor
+}
+
+impl Axis {
+    /// Where an element of the result is in the input.
+    fn position(&self, manner: &Manner, at: i64) -> Ruled<f64> {
+        let (x, from, whole) = (real(at), real(self.from), self.scale * real(self.from));
+        let half = (x + 0.5) / self.scale - 0.5;
+        Ok(match manner.transform.as_str() {
+            "half_pixel" => half,
+            "pytorch_half_pixel" => {
+                if self.to == 1 {
+                    -0.5
+                } else {
+                    half
+                }
+            }
+            "half_pixel_symmetric" => from / 2.0 * (1.0 - real(self.to) / whole) + half,
+            "asymmetric" => x / self.scale,
+            "align_corners" => {
+                if whole == 1.0 {
+                    0.0
+                } else {
+                    x * (from - 1.0) / (whole - 1.0)
+                }
+            }
+            "tf_crop_and_resize" => {
+                let (begin, end) = self.part;
+                match whole == 1.0 {
+                    true => (end - begin) * (from - 1.0) / 2.0 + begin * (from - 1.0),
+                    false => {
+                        x * (end - begin) * (from - 1.0) / (whole - 1.0) + begin * (from - 1.0)
+                    }
+                }
+            }
+            _ => return Err("the coordinate transformation is unknown".into()),
+        })
+    }
+
+    /// The elements of the input with their weights, for each of the result.
+    fn taps(&self, manner: &Manner) -> Ruled<Vec<Vec<(i64, f64)>>> {
+        let mut all = Vec::new();
+        for at in 0..self.to {
+            let position = self.position(manner, at)?;
+            let before = floor(position);
+            // An element that is hit is the second of two.
+            let hit = real(before) == position;
+            let ratio = if hit { 1.0 } else { position - real(before) };
+            let base = if hit {
+                before.saturating_sub(1)
+            } else {
+                before
+            };
+            let (first, mut weights) = manner.kernel.weights(ratio, self.scale);
+            let places = (0..).map(|i: i64| base.saturating_add(first).saturating_add(i));
+            if manner.exclude_outside {
+                for (weight, place) in weights.iter_mut().zip(places.clone()) {
+                    if !(0..self.from).contains(&place) {
+                        *weight = 0.0;
+                    }
+                }
+                let sum: f64 = weights.iter().sum();
+                if sum != 0.0 {
+                    weights.iter_mut().for_each(|w| *w /= sum);
+                }
+            }
+            let places = places.map(|p| p.clamp(0, self.from - 1));
+            all.push(places.zip(weights).collect());
+        }
+        Ok(all)
+    }
+}
+
+impl Kernel {
+    /// The place of the first weight, from the element before the position, and the weights.
+    fn weights(&self, ratio: f64, scale: f64) -> (i64, Vec<f64>) {
+        let scale = scale.min(1.0);
+        let spread = |reach: f64, of: &dyn Fn(f64) -> f64| {
+            // A scale close to zero has no more taps than this.
+            let first = (floor(-reach / scale) + 1).max(-(1 << 20));
+            let weights: Vec<f64> = (first..2 - first)
+                .map(|i| of((real(i) - ratio) * scale))
+                .collect();
+            let sum: f64 = weights.iter().sum();
+            (first, weights.into_iter().map(|w| w / sum).collect())
+        };
+        match self {
+            Kernel::Nearest(mode) => {
+                let second = match mode.as_str() {
+                    "floor" => ratio == 1.0,
+                    "ceil" => true,
+                    "round_prefer_ceil" => ratio >= 0.5,
+                    _ => ratio > 0.5,
+                };
+                (
+                    0,
+                    if second {
+                        vec![0.0, 1.0]
+                    } else {
+                        vec![1.0, 0.0]
+                    },
+                )
+            }
+            Kernel::Linear { antialias: false } => (0, vec![1.0 - ratio, ratio]),
+            Kernel::Linear { antialias: true } => spread(1.0, &|x| (1.0 - x.abs()).max(0.0)),
+            Kernel::Cubic { antialias: true, a } => spread(2.0, &|x| cubic(x, *a)),
+            Kernel::Cubic {
+                antialias: false,
+                a,
+            } => {
+                let weights = (-1..3).map(|i| cubic(real(i) - ratio, *a));
+                (-1, weights.collect())
+            }
+        }
+    }
+}
+
+/// Keys' cubic.
+fn cubic(x: f64, a: f64) -> f64 {
+    let x = x.abs();
+    match () {
+        () if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
+        () if x < 2.0 => ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a,
+        () => 0.0,
+    }
+}
+
+/// The input at other extents.
+pub(super) fn resampled(c: &mut Call, x: &Value, axes: &[Axis], manner: &Manner) -> Ruled<Value> {
+    let mut y = x.clone();
+    for axis in axes {
+        let cells = axis
+            .from
+            .checked_mul(axis.to)
+            .filter(|n| *n <= MOST_WEIGHTS);
+        let cells = cells
+            .and_then(|n| usize::try_from(n).ok())
+            .ok_or("the weights of the axis are too many")?;
+        let taps = axis.taps(manner)?;
+        let mut shape = y.shape.clone();
+        if let Some(extent) = shape.get_mut(axis.at) {
+            *extent = Extent::from(axis.to);
+        }
+        y = match &manner.kernel {
+            Kernel::Nearest(_) => {
+                let places = taps
+                    .iter()
+                    .filter_map(|taps| taps.iter().find(|(_, w)| *w != 0.0));
+                let places = places.map(|(place, _)| Extent::from(*place)).collect();
+                let places = c.known_extents(places);
+                let attributes = [("axis", axis.at.to_string())];
+                c.call(
+                    "layout.gather",
+                    &attributes,
+                    &[(&y).into(), (&places).into()],
+                    (y.element, shape),
+                )
+            }
+            _ => {
+                let mut weights = vec![0.0; cells];
+                for (row, taps) in (0..).zip(&taps) {
+                    for (place, weight) in taps {
+                        let cell = usize::try_from(row * axis.from + place).ok();
+                        if let Some(cell) = cell.and_then(|cell| weights.get_mut(cell)) {
+                            *cell += weight;
+                        }
+                    }
+                }
+                along(c, &y, axis, weights)?
+            }
+        };
+    }
+    if manner.transform == "tf_crop_and_resize" {
+        for axis in axes {
+            y = outside(c, &y, axis, manner)?;
+        }
+    }
+    Ok(y)
+}
+
+/// The product with a matrix along an axis.
+fn along(c: &mut Call, x: &Value, axis: &Axis, weights: Vec<f64>) -> Ruled<Value> {
+    let items: Vec<Item> = weights.into_iter().map(Item::Real).collect();
+    let extents = [axis.to, axis.from].map(|e| u64::try_from(e).unwrap_or(0));
+    let tensor = of_items(x.element, &extents, &items).ok_or_else(overflow)?;
+    let shape = vec![Extent::from(axis.to), Extent::from(axis.from)];
+    let weights = c
+        .importer
+        .value("resize", x.element, shape, None, Some(Rc::clone(&tensor)));
+    let last = x.rank().saturating_sub(1);
+    let mut perm: Vec<usize> = (0..x.rank()).collect();
+    perm.swap(axis.at, last);
+    let turned = transposed(c, x, &perm);
+    let y = product_of(
+        c,
+        &turned,
+        &weights,
+        (false, true),
+        "linalg.matmul",
+        x.element,
+    )?;
+    Ok(transposed(c, &y, &perm))
+}
+
+/// The value for what is outside of the input, where the axis leads there.
+fn outside(c: &mut Call, x: &Value, axis: &Axis, manner: &Manner) -> Ruled<Value> {
+    let mut flags = Vec::new();
+    for at in 0..axis.to {
+        let position = axis.position(manner, at)?;
+        flags.push(Item::Bool(!(0.0..=real(axis.from - 1)).contains(&position)));
+    }
+    if flags.iter().all(|f| *f == Item::Bool(false)) {
+        return Ok(x.clone());
+    }
+    if flags.len() > crate::value::MOST_KNOWN {
+        return Err("so many elements with others outside of the input are not supported".into());
+    }
+    let mut shape = vec![Extent::from(1); x.rank().saturating_sub(axis.at)];
+    if let Some(extent) = shape.first_mut() {
+        *extent = Extent::from(axis.to);
+    }
+    let mask = c.known(skript_tensor::ElementType::Bool, shape, flags);
+    let value = Argument::Number(crate::call::real_text(x.element, manner.beyond));
+    Ok(c.call(
+        "math.select",
+        &[],
+        &[(&mask).into(), value, x.into()],
+        (x.element, x.shape.clone()),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(from: i64, to: i64, scale: f64) -> Axis {
+        Axis {
+            at: 0,
+            from,
+            to,
+            scale,
+            part: (0.0, 1.0),
+        }
+    }
+
+    #[test]
+    fn positions_have_weights() {
+        let manner = |transform: &str, kernel: Kernel| Manner {
+            transform: transform.to_owned(),
+            kernel,
+            exclude_outside: false,
+            beyond: 0.0,
+        };
+        let linear = manner("align_corners", Kernel::Linear { antialias: false });
+        let taps = axis(2, 3, 1.5).taps(&linear).unwrap();
+        assert_eq!(
+            taps,
+            [
+                vec![(0, 0.0), (0, 1.0)],
+                vec![(0, 0.5), (1, 0.5)],
+                vec![(0, 0.0), (1, 1.0)]
+            ]
+        );
+        let nearest = manner("asymmetric", Kernel::Nearest("floor".to_owned()));
+        let taps = axis(4, 2, 0.5).taps(&nearest).unwrap();
+        assert_eq!(
+            taps.iter()
+                .filter_map(|t| t.iter().find(|(_, w)| *w > 0.0))
+                .map(|(p, _)| *p)
+                .collect::<Vec<_>>(),
+            [0, 2]
+        );
+        let cubic = manner(
+            "half_pixel",
+            Kernel::Cubic {
+                antialias: true,
+                a: -0.5,
+            },
+        );
+        for row in axis(8, 3, 0.375).taps(&cubic).unwrap() {
+            let sum: f64 = row.iter().map(|(_, w)| w).sum();
+            assert!((sum - 1.0).abs() < 1e-12, "{row:?}");
+        }
+        assert!(
+            axis(2, 3, 1.5)
+                .taps(&manner("other", Kernel::Linear { antialias: false }))
+                .is_err()
+        );
+    }
+}
