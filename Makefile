@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON = .venv/bin/python
 
-.PHONY: setup build demo test test-all bench bench-peers docs tidy clean
+.PHONY: setup build demo test test-all bench bench-peers wheel docs tidy clean
 
 setup:
 	@scripts/setup.sh
@@ -27,6 +27,10 @@ bench: build
 bench-peers: build
 	@bench/peers/setup.sh
 	@build/peers-venv/bin/python bench/peers/run.py $(PEERS)
+
+# The packages for Python, in build/wheels.
+wheel: build
+	@python/wheels.sh
 
 docs: build
 	@scripts/docs.sh

@@ -65,6 +65,8 @@ else
 fi
 step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
+step "Python" .venv/bin/python test/python/package.py
+step "wheels for Python" test/python/wheels.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
 # Another quarter each day.

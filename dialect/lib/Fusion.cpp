@@ -133,7 +133,7 @@ struct ComputeInUsers : OpRewritePattern<linalg::GenericOp> {
   }
 
 private:
-  /// Whether no user needs the result in memory, and each has room for the payload.
+  /// Whether no user needs the result in memory, and the bounds admit the payload in each.
   bool isComputedInAll(linalg::GenericOp producer) const {
     return llvm::all_of(producer->getUses(), [&](OpOperand &use) {
       return canCompute(use) && fits(producer, cast<linalg::GenericOp>(use.getOwner()), bounds);

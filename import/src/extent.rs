@@ -156,7 +156,7 @@ impl Extent {
                         let high = b.zip(high).and_then(|(b, high)| b.checked_mul(high));
                         (a.checked_mul(low), high)
                     }
-                    (one, _) if one == (Some(1), Some(1)) => (low, high),
+                    ((Some(1), Some(1)), _) => (low, high),
                     _ => (None, None),
                 };
             }

@@ -15,6 +15,7 @@ mod importer;
 mod library;
 mod names;
 pub mod operators;
+mod origin;
 mod proto;
 mod refusal;
 mod statement;
@@ -23,5 +24,6 @@ mod value;
 mod write;
 
 pub use convert::{ImportError, Imported, Options, convert};
+pub use origin::Origin;
 pub use refusal::Refusal;
 pub use write::{Port, Weight};

@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::model::arranged;
 use crate::port::Port;
+use crate::target::Target;
 use crate::weights::Weights;
 use skript_runtime::{Artifact, Program, RunError, embed};
 use skript_tensor::Tensor;
@@ -39,6 +40,34 @@ impl Code {
     /// The variables in order.
     pub fn variables(&self) -> Vec<Port> {
         self.artifact.variables.iter().map(Port::of).collect()
+    }
+
+    /// Compiles a StableHLO program, as MLIR text: `@main`, or the only public function. Inputs and outputs are numbered.
+    ///
+    /// # Errors
+    /// [`Error::Program`] with all reasons.
+    pub fn of_stablehlo(text: &str, target: &Target) -> Result<Self, Error> {
+        let program = skript_stablehlo::import::compile(text, &target.inner);
+        let program = program.map_err(|refusals| {
+            let reasons = refusals
+                .iter()
+                .map(|refusal| match refusal.source_position {
+                    Some((line, column)) => format!("{line}:{column}: {}", refusal.message),
+                    None => refusal.message.clone(),
+                });
+            Error::Program(reasons.collect())
+        })?;
+        Ok(Code::new(program.artifact))
+    }
+
+    /// The outputs in order, without the new values of variables; packs are flattened.
+    pub fn outputs(&self) -> Vec<Port> {
+        let artifact = &self.artifact;
+        let count = artifact
+            .outputs
+            .len()
+            .saturating_sub(artifact.updates.len());
+        artifact.outputs.iter().take(count).map(Port::of).collect()
     }
 
     /// The code as the bytes of a `.skm` file; the same model gives the same bytes.

@@ -4,15 +4,20 @@
 use crate::error::Error;
 use crate::model::Model;
 use crate::problem::{Problem, Severity};
+use crate::weights::Weights;
 use skript_frontend::check::check_program;
 use skript_frontend::compose;
-use skript_frontend::diagnostics::Sink;
+use skript_frontend::diagnostics::codes::{ONNX, UNREADABLE};
+use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::AttributeValue;
 use skript_frontend::program::{Edition, Program};
-use skript_frontend::source_files::{load_program, load_text};
+use skript_frontend::source_files::{load_program, load_program_with, load_text};
+use skript_import::{ImportError, Origin};
 use skript_semantics::{IntType, Numbers, RealType};
+use skript_tensor::{Archive, ElementType, Tensor, WeightStore, archive};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A main module and all that it imports, checked.
@@ -21,6 +26,43 @@ pub struct Document {
     program: Arc<Program>,
     limits: Limits,
     problems: Vec<Problem>,
+    beside: Beside,
+    origin: Arc<Origin>,
+}
+
+/// The weights that belong to a document.
+#[derive(Debug)]
+enum Beside {
+    /// Files in its folder.
+    Folder,
+    Packed(Archive),
+    Arrays(WeightStore),
+}
+
+/// How to import an ONNX model.
+#[derive(Debug, Default)]
+pub struct ImportOptions {
+    inner: skript_import::Options,
+}
+
+impl ImportOptions {
+    /// Fixes the shape of an input.
+    pub fn input_shape(mut self, name: &str, shape: &[u64]) -> Self {
+        self.inner.shapes.push((name.to_owned(), shape.to_vec()));
+        self
+    }
+
+    /// Sets the upper bound of a dynamic dimension with this name in the model; otherwise it is 1024.
+    pub fn bound(mut self, name: &str, bound: u64) -> Self {
+        self.inner.bounds.push((name.to_owned(), bound));
+        self
+    }
+
+    /// Makes an input a constant, such as one that is a shape.
+    pub fn constant(mut self, name: &str, value: Tensor) -> Self {
+        self.inner.constants.push((name.to_owned(), value));
+        self
+    }
 }
 
 /// The graph to compose, and values for it.
@@ -32,6 +74,8 @@ pub struct Document {
 #[derive(Clone, Debug, Default)]
 pub struct ComposeOptions {
     inner: compose::ComposeOptions,
+    /// Whether the element types were set.
+    typed: bool,
 }
 
 impl ComposeOptions {
@@ -57,6 +101,14 @@ impl ComposeOptions {
         self
     }
 
+    /// Fixes the shapes of the items of a pack.
+    pub fn pack_shapes(mut self, name: &str, shapes: &[Vec<u64>]) -> Self {
+        self.inner
+            .input_shapes
+            .insert(name.to_owned(), shapes.to_vec());
+        self
+    }
+
     /// Passes an array for the input instead of its default.
     pub fn given(mut self, name: &str) -> Self {
         self.inner.given_inputs.push(name.to_owned());
@@ -70,7 +122,7 @@ impl ComposeOptions {
     }
 
     /// Sets the element types of `real` tensors (f16, bf16, f32, f64) and of `int` tensors (i8, i16, i32, i64); the
-    /// defaults are f32 and i64.
+    /// defaults are f32, or the type of the imported model, and i64.
     ///
     /// # Errors
     /// [`Error::Name`] for any other type.
@@ -88,6 +140,7 @@ impl ComposeOptions {
                 .find(|t| t.name() == int)
                 .ok_or_else(|| unknown(int))?,
         };
+        self.typed = true;
         Ok(self)
     }
 }
@@ -128,22 +181,107 @@ impl<T: Into<Value>> From<Vec<T>> for Value {
 }
 
 impl Document {
-    /// Reads a model folder with a `main.sknd`, or a single file, and checks it. Imports are resolved in the folder,
+    /// Reads a model folder with a `main.sknd`, a packed folder, or a single file, and checks it. Imports are resolved in the folder,
     /// then in the standard library. All errors, including files that cannot be read, are in [`Document::problems`].
     pub fn open(path: &Path, edition: Option<Edition>, limits: &Limits) -> Self {
         let mut sink = Sink::default();
-        let program = load_program(path, edition, limits, &mut sink);
-        Self::checked(program, limits, sink)
+        let packed = archive::is_packed(path) && !path.is_dir();
+        let (program, beside) = match packed.then(|| Archive::open(path, limits.unpacked_bytes)) {
+            None => {
+                let program = load_program(path, edition, limits, &mut sink);
+                (program, Beside::Folder)
+            }
+            Some(Ok(files)) => {
+                let open = |path: &Path| files.read(path).map(<[u8]>::to_vec);
+                let main = path.join("main.sknd");
+                let program = load_program_with(&main, edition, limits, &mut sink, &open);
+                (program, Beside::Packed(files))
+            }
+            Some(Err(error)) => {
+                sink.report(Diagnostic::without_location(&UNREADABLE, error.to_string()));
+                (Program::default(), Beside::Folder)
+            }
+        };
+        let origin = Origin::of_folder(&program.folder).unwrap_or_default();
+        Self::checked(program, limits, sink, beside, origin)
+    }
+
+    /// Imports an ONNX model: its graph as a document, whose weights are in memory ([`Document::weights`]). All reasons
+    /// why a model is refused are in [`Document::problems`].
+    pub fn import(path: &Path, options: ImportOptions, limits: &Limits) -> Self {
+        let mut sink = Sink::default();
+        let imported = match skript_import::convert(path, options.inner) {
+            Ok(imported) => imported,
+            Err(error) => {
+                let reasons = match error {
+                    ImportError::Refused { path, refusals } => {
+                        let name = path.display();
+                        let reasons = refusals.iter().map(|r| format!("{name}: {r}"));
+                        reasons.collect()
+                    }
+                    other => vec![other.to_string()],
+                };
+                for reason in reasons {
+                    sink.report(Diagnostic::without_location(&ONNX, reason));
+                }
+                let (beside, origin) = (Beside::Folder, Origin::default());
+                return Self::checked(Program::default(), limits, sink, beside, origin);
+            }
+        };
+        let main = path.join("main.sknd");
+        let files = [
+            (path.join("onnx.sknd"), imported.onnx.as_ref()),
+            (main.clone(), Some(&imported.main)),
+        ];
+        let open = |wanted: &Path| {
+            let found = files.iter().find(|(path, _)| path == wanted);
+            found.and_then(|(_, text)| Some(text.as_ref()?.as_bytes().to_vec()))
+        };
+        let program = load_program_with(&main, None, limits, &mut sink, &open);
+        let arrays = imported.weights.into_iter().map(|weight| {
+            let tensor = Rc::try_unwrap(weight.tensor).unwrap_or_else(|shared| (*shared).clone());
+            (weight.name, tensor)
+        });
+        let beside = Beside::Arrays(WeightStore::arrays(arrays));
+        let origin = Origin::of_json(imported.json.as_bytes()).unwrap_or_default();
+        Self::checked(program, limits, sink, beside, origin)
+    }
+
+    /// The values of variables that belong to the document: files in its folder, or what was imported.
+    ///
+    /// # Errors
+    /// [`Error::Arrays`] if a file with arrays cannot be read.
+    pub fn weights(&self) -> Result<Weights, Error> {
+        let own = &self.program.folder;
+        let store = match &self.beside {
+            Beside::Folder => {
+                let folder = if own.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    own
+                };
+                WeightStore::folder(folder, &self.program.main, self.limits.unpacked_bytes)?
+            }
+            Beside::Packed(files) => WeightStore::packed(files.clone()),
+            Beside::Arrays(store) => store.clone(),
+        };
+        Ok(Weights::of(store))
     }
 
     /// Parses a text and checks it. Locations of problems have `name` as their path; imports are resolved beside it.
     pub fn parse(name: &str, text: &str, limits: &Limits) -> Self {
         let mut sink = Sink::default();
         let program = load_text(text, Path::new(name), None, limits, &mut sink);
-        Self::checked(program, limits, sink)
+        Self::checked(program, limits, sink, Beside::Folder, Origin::default())
     }
 
-    fn checked(program: Program, limits: &Limits, mut sink: Sink) -> Self {
+    fn checked(
+        program: Program,
+        limits: &Limits,
+        mut sink: Sink,
+        beside: Beside,
+        origin: Origin,
+    ) -> Self {
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
         }
@@ -152,6 +290,8 @@ impl Document {
             program: Arc::new(program),
             limits: limits.clone(),
             problems,
+            beside,
+            origin: Arc::new(origin),
         }
     }
 
@@ -193,9 +333,21 @@ impl Document {
             }));
         }
         let mut sink = Sink::default();
+        let mut options = options.clone();
+        if let Some(real) = self
+            .origin
+            .real
+            .and_then(ElementType::real)
+            .filter(|_| !options.typed)
+        {
+            options.inner.numbers.real = real;
+        }
         let composed = compose::compose(&self.program, &options.inner, &self.limits, &mut sink);
         match composed {
-            Some(model) if !sink.has_errors() => Ok(Model::new(model, Arc::clone(&self.program))),
+            Some(model) if !sink.has_errors() => {
+                let (program, origin) = (Arc::clone(&self.program), Arc::clone(&self.origin));
+                Ok(Model::new(model, program, origin))
+            }
             _ => Err(Error::Document(Problem::all(sink, &self.program.sources))),
         }
     }

@@ -24,6 +24,9 @@ pub enum Error {
     /// The model has no StableHLO form.
     #[error(transparent)]
     Export(Box<ExportError>),
+    /// The StableHLO program cannot be read or compiled: all reasons, with `line:column: ` where it is known.
+    #[error("{}", .0.join("\n"))]
+    Program(Vec<String>),
     /// The bytes are not compiled code, or were damaged.
     #[error(transparent)]
     Code(#[from] ArtifactError),

@@ -52,6 +52,7 @@
 mod code;
 mod document;
 mod error;
+mod graph;
 mod model;
 mod port;
 mod problem;
@@ -59,8 +60,9 @@ mod target;
 mod weights;
 
 pub use code::{Code, Instance, Output};
-pub use document::{ComposeOptions, Document};
+pub use document::{ComposeOptions, Document, ImportOptions, Value};
 pub use error::Error;
+pub use graph::{Call, CallTensor};
 pub use model::{Export, Model};
 pub use port::{Dimension, Port};
 pub use problem::{Location, Problem, Severity};

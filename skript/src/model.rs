@@ -3,17 +3,19 @@
 
 use crate::code::{Code, Output};
 use crate::error::Error;
+use crate::graph::{self, Call};
 use crate::port::Port;
 use crate::target::Target;
 use crate::weights::Weights;
 use skript_frontend::model;
 use skript_frontend::program::Program;
+use skript_import::Origin;
 use skript_passes::codegen::Interface;
 use skript_passes::{Options, Stop, compile_model, model_after};
 use skript_runtime::artifact;
 use skript_stablehlo::Weights as ProgramWeights;
 use skript_stablehlo::export_model;
-use skript_tensor::Tensor;
+use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
 
 /// A graph with everything that it invokes, specialized to attribute values, types and shapes.
@@ -22,6 +24,7 @@ pub struct Model {
     inner: model::Model,
     program: Arc<Program>,
     interface: Option<Interface>,
+    origin: Arc<Origin>,
 }
 
 /// A model as StableHLO.
@@ -36,12 +39,13 @@ pub struct Export {
 }
 
 impl Model {
-    pub(crate) fn new(inner: model::Model, program: Arc<Program>) -> Self {
+    pub(crate) fn new(inner: model::Model, program: Arc<Program>, origin: Arc<Origin>) -> Self {
         let interface = Interface::of(&inner);
         Model {
             inner,
             program,
             interface,
+            origin,
         }
     }
 
@@ -66,6 +70,38 @@ impl Model {
     fn ports(&self, role: impl Fn(&Interface) -> &Vec<artifact::Port>) -> Vec<Port> {
         let ports = self.interface.iter().flat_map(role);
         ports.map(Port::of).collect()
+    }
+
+    /// The name of the graph.
+    pub fn name(&self) -> &str {
+        let entry = self.inner.function(self.inner.entry);
+        let name = entry.map_or("", |function| &function.name);
+        name.rsplit('.').next().unwrap_or(name)
+    }
+
+    /// Names of inputs in the ONNX model that it was imported from, with their names in the graph.
+    pub fn foreign_inputs(&self) -> &[(String, String)] {
+        &self.origin.inputs
+    }
+
+    /// Outputs with the element types of the ONNX model that it was imported from, which may be narrower than those of
+    /// the graph.
+    pub fn foreign_outputs(&self) -> &[(String, ElementType)] {
+        &self.origin.outputs
+    }
+
+    /// The values of the variables, in the order of [`Model::variables`].
+    ///
+    /// # Errors
+    /// [`Error::Arrays`] if a variable has no value, or one of another shape or kind.
+    pub fn variable_values(&self, weights: &Weights) -> Result<Vec<Tensor>, Error> {
+        let interface = self.interface.as_ref();
+        interface.map_or(Ok(Vec::new()), |i| weights.load(&i.variables))
+    }
+
+    /// The operator calls of the graph, in its order; those inside of branches, loops and operators are not listed.
+    pub fn calls(&self) -> Vec<Call> {
+        graph::calls(&self.inner)
     }
 
     /// Compiles the model to native code.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Diagnostics as data.
 
+use skript_frontend::diagnostics::render::render;
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::source::{SourceMap, Span};
 use std::fmt;
@@ -44,6 +45,8 @@ pub struct Problem {
     pub notes: Vec<(Option<Location>, String)>,
     /// How to fix it, if that is known.
     pub help: Option<String>,
+    /// All of it as text for people, with lines of the document and carets; on several lines.
+    pub rendered: String,
 }
 
 impl Problem {
@@ -69,6 +72,7 @@ impl Problem {
             location: diagnostic.span.and_then(locate),
             notes: labels.chain(notes).collect(),
             help: diagnostic.help.clone(),
+            rendered: render(diagnostic, sources, false).trim_end().to_owned(),
         }
     }
 }

@@ -38,10 +38,19 @@ impl Weights {
     /// # Errors
     /// [`Error::Arrays`] if a file cannot be read.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Ok(Weights {
-            store: WeightStore::open(path, UNPACKED)?,
+        Ok(Weights::of(WeightStore::open(path, UNPACKED)?))
+    }
+
+    pub(crate) fn of(store: WeightStore) -> Self {
+        Weights {
+            store,
             missing: MissingWeights::Error,
-        })
+        }
+    }
+
+    /// Arrays in memory, by the names of variables.
+    pub fn arrays(arrays: impl IntoIterator<Item = (String, Tensor)>) -> Self {
+        Weights::of(WeightStore::arrays(arrays))
     }
 
     /// Whether it is [`Weights::none`].

@@ -2,7 +2,8 @@
 //! The API as a program that embeds it uses it, against values worked out by hand.
 
 use skript::{
-    Code, ComposeOptions, Document, Error, FastMath, Limits, Severity, Target, Tensor, Weights,
+    Code, ComposeOptions, Document, ElementType, Error, FastMath, ImportOptions, Limits, Severity,
+    Target, Tensor, Weights,
 };
 
 const COUNTER: &str = "
@@ -213,4 +214,89 @@ fn code_with_its_weights_needs_no_others() {
     assert_eq!(calls(&opened, &Weights::none()), expected);
     let error = opened.load(&random).err().unwrap();
     assert!(matches!(error, Error::Run(_)), "{error}");
+}
+
+/// A field of a protobuf message with a length.
+fn field(number: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![number << 3 | 2, content.len() as u8];
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+/// An ONNX model `y = x + w`, with float tensors of 2 elements.
+fn sum_in_onnx() -> Vec<u8> {
+    let kind = [&[1 << 3, 1][..], &field(2, &field(1, &[1 << 3, 2]))].concat();
+    let value = |name: &str| [field(1, name.as_bytes()), field(2, &field(1, &kind))].concat();
+    let node = [
+        field(1, b"in.1"),
+        field(1, b"w"),
+        field(2, b"y"),
+        field(4, b"Add"),
+    ]
+    .concat();
+    let data: Vec<u8> = [10.0f32, 20.0]
+        .iter()
+        .flat_map(|x| x.to_le_bytes())
+        .collect();
+    let w = [
+        &[1 << 3, 2, 2 << 3, 1][..],
+        &field(8, b"w"),
+        &field(9, &data),
+    ]
+    .concat();
+    let graph = [
+        field(1, &node),
+        field(2, b"sum"),
+        field(5, &w),
+        field(11, &value("in.1")),
+        field(12, &value("y")),
+    ];
+    let opset = [field(1, b""), vec![2 << 3, 17]].concat();
+    [vec![1 << 3, 8], field(7, &graph.concat()), field(8, &opset)].concat()
+}
+
+#[test]
+fn an_onnx_model_is_a_document_with_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sum.onnx");
+    std::fs::write(&path, sum_in_onnx()).unwrap();
+    let import = |path| Document::import(path, ImportOptions::default(), &Limits::default());
+    let document = import(&path);
+    assert_eq!(document.problems(), []);
+    let model = document.compose(&ComposeOptions::default()).unwrap();
+    let (name, ours) = &model.foreign_inputs()[0];
+    assert_eq!(name, "in.1");
+    assert_eq!(model.foreign_outputs()[0].1, ElementType::F32);
+    let x = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
+    let weights = document.weights().unwrap();
+    let outputs = model.evaluate(&[(ours, &x)], &weights).unwrap();
+    assert_eq!(outputs[0].1.as_f32(), Some(&[11.0, 22.0][..]));
+    assert_eq!(model.calls()[0].operator, "math.add");
+
+    std::fs::write(&path, b"nothing").unwrap();
+    let problems = import(&path).problems().to_vec();
+    assert!(problems[0].message.contains("sum.onnx"), "{problems:?}");
+}
+
+#[test]
+fn weights_are_arrays_in_memory_and_programs_are_stablehlo() {
+    let model = counter().compose(&ComposeOptions::default()).unwrap();
+    let total = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
+    let weights = Weights::arrays([("counter.Counter.total".to_owned(), total)]);
+    assert_eq!(
+        model.variable_values(&weights).unwrap()[0].as_f32(),
+        Some(&[1.0, 2.0][..])
+    );
+    let text = "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = stablehlo.add %a, %a : tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n";
+    let code = Code::of_stablehlo(text, &Target::host()).unwrap();
+    assert_eq!(code.outputs().len(), 1);
+    let x = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
+    let outputs = code
+        .load(&Weights::none())
+        .unwrap()
+        .call(&[("0", &x)])
+        .unwrap();
+    assert_eq!(outputs[0].1.as_f32(), Some(&[2.0, 4.0][..]));
+    let wrong = Code::of_stablehlo("func.func @main() {", &Target::host());
+    assert!(matches!(wrong, Err(Error::Program(reasons)) if !reasons.is_empty()));
 }

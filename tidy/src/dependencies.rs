@@ -10,6 +10,7 @@ const WITHOUT_MLIR: &[&str] = &[
     "host/Cargo.toml",
     "import/Cargo.toml",
     "language-server/Cargo.toml",
+    "python/runtime/Cargo.toml",
     "runtime/intrinsics/Cargo.toml",
     "runtime/tensor/Cargo.toml",
     "runtime/reference/Cargo.toml",
@@ -20,12 +21,16 @@ const WITHOUT_MLIR: &[&str] = &[
 /// Dependencies that link MLIR.
 const MLIR: &[&str] = &["melior", "mlir-sys", "skript-dialect", "skript-passes"];
 
+/// The runtime, for C and Rust and for Python, by manifest.
+const RUNTIME: &[&str] = &["python/runtime/Cargo.toml", "runtime/Cargo.toml"];
+
 /// Crates that the runtime must not depend on.
 const COMPILER: &[&str] = &["skript-frontend", "skript-reference"];
 
 /// Crates that must not link libraries of LLVM: a build script could.
 const WITHOUT_BUILD_SCRIPT: &[&str] = &[
     "host/build.rs",
+    "python/runtime/build.rs",
     "runtime/build.rs",
     "runtime/intrinsics/build.rs",
     "runtime/tensor/build.rs",
@@ -44,8 +49,8 @@ pub fn check(tree: &Tree) -> Vec<String> {
             continue;
         };
         for name in dependencies(&file.text) {
-            let forbidden = MLIR.contains(&name)
-                || *manifest == "runtime/Cargo.toml" && COMPILER.contains(&name);
+            let forbidden =
+                MLIR.contains(&name) || RUNTIME.contains(manifest) && COMPILER.contains(&name);
             if forbidden {
                 complaints.push(format!("{manifest}: must not depend on {name}"));
             }

@@ -8,7 +8,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::Args;
-use serde_json::Value;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INPUT, ONNX, OUTPUT};
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::format::format;
@@ -20,9 +19,6 @@ use skript_tensor::{ElementType, HeldArrays, Tensor, npy, safetensors};
 
 use crate::command_line::InputArgument;
 use crate::foreign;
-
-/// The largest `import.json` that is read.
-const MOST_BYTES: u64 = 1 << 26;
 
 /// Options of an import, for every command that reads an ONNX model.
 #[derive(Debug, Default, Args)]
@@ -180,7 +176,7 @@ pub fn open(
         main,
         texts,
         weights: HeldArrays::new(path, weights.collect()),
-        origin: Origin::parse(imported.json.as_bytes()),
+        origin: Origin::of_json(imported.json.as_bytes()),
     })
 }
 
@@ -206,50 +202,27 @@ pub fn node(text: &str, place: usize) -> Option<&str> {
 /// What `import.json` of a model folder says.
 #[derive(Debug, Default)]
 pub struct Origin {
-    /// The storage type of reals.
-    pub real: Option<RealType>,
-    /// Names of inputs: in ONNX, in SkriptND.
-    inputs: Vec<(String, String)>,
-    /// Outputs in SkriptND, with the element types of the ONNX model.
-    outputs: Vec<(String, ElementType)>,
+    inner: skript_import::Origin,
 }
 
 impl Origin {
     /// Reads `import.json`; `None` if the folder has none of this version.
     pub fn of(folder: &Path) -> Option<Origin> {
-        let path = folder.join("import.json");
-        let bytes = skript_host::file::read_within(&path, folder, MOST_BYTES).ok()?;
-        Origin::parse(&bytes)
+        skript_import::Origin::of_folder(folder).map(|inner| Origin { inner })
     }
 
-    fn parse(json: &[u8]) -> Option<Origin> {
-        let json: Value = serde_json::from_slice(json).ok()?;
-        if json.get("version")?.as_u64()? != 1 {
-            return None;
-        }
-        let ports = |key: &str| {
-            json.get(key)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-        };
-        let text = |port: &Value, key: &str| Some(port.get(key)?.as_str()?.to_owned());
-        let inputs = ports("inputs").filter_map(|p| Some((text(p, "onnx")?, text(p, "skript")?)));
-        let outputs = ports("outputs")
-            .filter_map(|p| Some((text(p, "skript")?, element(&text(p, "dtype")?)?)));
-        Some(Origin {
-            real: element(json.get("real")?.as_str()?).and_then(ElementType::real),
-            inputs: inputs.collect(),
-            outputs: outputs.collect(),
-        })
+    fn of_json(text: &[u8]) -> Option<Origin> {
+        skript_import::Origin::of_json(text).map(|inner| Origin { inner })
+    }
+
+    /// The storage type of reals.
+    pub fn real(&self) -> Option<RealType> {
+        self.inner.real.and_then(ElementType::real)
     }
 
     /// The arguments with the names of SkriptND.
     pub fn named(&self, arguments: &[InputArgument]) -> Vec<InputArgument> {
-        let ours = |name: &str| {
-            let found = self.inputs.iter().find(|(onnx, _)| onnx == name);
-            found.map_or_else(|| name.to_owned(), |(_, ours)| ours.clone())
-        };
+        let ours = |name: &str| self.inner.input(name).to_owned();
         let arguments = arguments.iter().cloned();
         let arguments = arguments.map(|argument| match argument {
             InputArgument::Files { name, files } => InputArgument::Files {
@@ -269,11 +242,7 @@ impl Origin {
     pub fn converted(&self, names: &[String], tensors: Vec<Arc<Tensor>>) -> Vec<Arc<Tensor>> {
         let tensors = names.iter().zip(tensors);
         let converted = tensors.map(|(name, tensor)| {
-            let wanted = self
-                .outputs
-                .iter()
-                .find(|(ours, _)| ours == name)
-                .map(|(_, element)| *element);
+            let wanted = self.inner.output(name);
             match wanted {
                 Some(element) if element != tensor.element() && element.kind() == tensor.kind() => {
                     let values =
@@ -285,15 +254,6 @@ impl Origin {
         });
         converted.collect()
     }
-}
-
-/// The element type of this name.
-fn element(name: &str) -> Option<ElementType> {
-    use ElementType::*;
-    let all = [
-        F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool,
-    ];
-    all.into_iter().find(|e| e.name() == name)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 mod name_errors;
 mod open_shapes;
+mod weights;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,20 +13,16 @@ use skript_frontend::ast::{BlockKind, Declaration, Definition, DefinitionKind};
 use skript_frontend::check::{check_program, is_called, is_sound};
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
-    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, UNREADABLE, WEIGHTS,
+    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, UNREADABLE,
 };
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
-use skript_frontend::model::{AttributeValue, Extent, Model};
+use skript_frontend::model::{AttributeValue, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
 use skript_semantics::{IntType, Numbers, RealType};
-use skript_tensor::contents::{self, Listed};
-use skript_tensor::{
-    Archive, ElementType, HeldArrays, MissingWeights, Tensor, TensorError, VariableRequest,
-    WeightStore, archive, load_each,
-};
+use skript_tensor::{Archive, HeldArrays, Tensor, archive};
 
 use crate::attributes::attribute_value;
 use crate::command_line::{
@@ -41,27 +38,7 @@ use crate::render::render;
 use name_errors::unknown;
 pub use name_errors::{repeated, twice};
 use open_shapes::{has_open_length, may_be_main};
-
-/// The source of weights, and the values of missing ones.
-#[derive(Clone, Copy)]
-pub struct Weights<'a> {
-    /// The model's own folder if `None`.
-    pub folder: Option<&'a Path>,
-    pub given: Option<&'a WeightsArgument>,
-    /// The verb's hint for missing weights.
-    pub remedy: &'static str,
-}
-
-impl Weights<'_> {
-    /// Only the weights in the model's folder.
-    pub fn of_the_model() -> Self {
-        Weights {
-            folder: None,
-            given: None,
-            remedy: "add the file, or write all weights to a .safetensors or .npz file next to the main module, with the same stem",
-        }
-    }
-}
+pub use weights::{Weights, requests};
 
 /// Which inputs with a default or an optional type are passed.
 #[derive(Clone)]
@@ -191,7 +168,7 @@ impl<'a> Session<'a> {
 
     /// The storage type of reals: that of the command line, of the imported model, or the default.
     fn real(&self) -> RealType {
-        let imported = self.origin.as_ref().and_then(|origin| origin.real);
+        let imported = self.origin.as_ref().and_then(Origin::real);
         let given = self.arguments.real.map(|name| name.0);
         given.or(imported).unwrap_or_default()
     }
@@ -649,75 +626,6 @@ impl<'a> Session<'a> {
         model.filter(|_| self.sink.error_count() == before)
     }
 
-    /// The sources of this session's weights.
-    pub fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {
-        let own = &self.program.folder;
-        let most = self.limits.unpacked_bytes;
-        let store = match (weights.folder, &self.packed) {
-            (Some(path), _) => WeightStore::open(path, most)?,
-            (None, _) if let Some(held) = &self.held => WeightStore::held(held.clone()),
-            (None, Some(files)) => WeightStore::packed(files.clone()),
-            (None, None) if own.as_os_str().is_empty() => {
-                WeightStore::folder(Path::new("."), &self.program.main, most)?
-            }
-            (None, None) => WeightStore::folder(own, &self.program.main, most)?,
-        };
-        match weights.given {
-            Some(WeightsArgument::From(path)) => Ok(store.after(WeightStore::open(path, most)?)),
-            _ => Ok(store),
-        }
-    }
-
-    /// The model's variables, from its folder or the source on the command line. `None` if any is missing or wrong,
-    /// which is reported.
-    pub fn variables(&mut self, model: &Model, weights: Weights) -> Option<Vec<Tensor>> {
-        let missing = match weights.given {
-            None | Some(WeightsArgument::From(_)) => MissingWeights::Error,
-            Some(WeightsArgument::Zero) => MissingWeights::Zero,
-            Some(WeightsArgument::Random(seed)) => MissingWeights::Random(*seed),
-        };
-        let store = match self.store(weights) {
-            Ok(store) => store,
-            Err(error) => {
-                self.report(Diagnostic::without_location(&WEIGHTS, error.to_string()));
-                return None;
-            }
-        };
-        let requests = requests(model);
-        let each = load_each(&store, &requests, missing);
-        let (mut tensors, mut absent) = (Vec::new(), Vec::new());
-        for ((variable, request), loaded) in model.variables.iter().zip(&requests).zip(each) {
-            match loaded {
-                Ok(tensor) => tensors.push(tensor),
-                Err(error @ TensorError::Missing { .. }) => {
-                    absent.push((variable.span, error, Listed::from(request)));
-                }
-                Err(error) => self.report(Diagnostic::error(
-                    &WEIGHTS,
-                    variable.span,
-                    error.to_string(),
-                )),
-            }
-        }
-        if let Some((span, error, _)) = absent.first() {
-            let text = match absent.len() {
-                1 => error.to_string(),
-                2 => format!("{error}; 1 more variable has none"),
-                n => format!("{error}; {} more variables have none", n - 1),
-            };
-            let listed: Vec<Listed> = absent.iter().map(|(_, _, l)| l.clone()).collect();
-            let mut wrong = Diagnostic::error(&WEIGHTS, *span, text);
-            for remark in contents::remarks(&listed, &store) {
-                wrong = wrong.with_note(None, remark);
-            }
-            self.report(match weights.remedy {
-                "" => wrong,
-                remedy => wrong.with_help(remedy),
-            });
-        }
-        (self.status == Status::Done).then_some(tensors)
-    }
-
     /// Writes all messages; returns the verb's status.
     pub fn close(self, console: &mut Console) -> Status {
         let format = self.arguments.message_format;
@@ -749,18 +657,6 @@ impl<'a> Session<'a> {
         }
         self.status
     }
-}
-
-/// The variables of a model, as they are looked up in files of weights.
-pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
-    let variables = model.variables.iter();
-    let requests = variables.map(|variable| VariableRequest {
-        name: &variable.name,
-        aliases: &variable.aliases,
-        element: ElementType::run_time(variable.tensor.kind, model.numbers),
-        shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
-    });
-    requests.collect()
 }
 
 /// The failure of a verb, with at least one message.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Diagnostics of the frontend: one list per document, complete and in source order.
 //!
-//! Every code has a file of its own under [`codes`]; rendering (human, short, JSON) is the tools' work.
+//! Every code has a file of its own under [`codes`]. [`render`] shows one to people; other formats are the tools' work.
 
 pub mod codes;
 mod nearest;
 mod page;
+pub mod render;
 
 pub use nearest::closest;
 pub use page::page;

@@ -28,7 +28,7 @@ fn shift(c: &mut Call) -> Ruled<()> {
     }
 }
 
-/// An operator of two ints that is told how many bits they have.
+/// An operator of two ints, with an attribute for their bits.
 fn bitwise(c: &mut Call, operator: &str) -> Ruled<()> {
     c.no_u64()?;
     let (x, y) = (c.input(0)?, c.input(1)?);

@@ -112,7 +112,7 @@ impl Packing {
     }
 
     /// The copy as a part of a larger one.
-    pub(super) fn as_part(self) -> Packing {
+    pub(super) fn into_part(self) -> Packing {
         Packing {
             is_part: true,
             ..self

@@ -353,7 +353,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         };
         if outside.as_ref().is_some_and(|outside| !outside.is_one()) {
             // The size of the parts must be known.
-            packing = Some(packing.filter(|p| p.size().is_some())?.as_part());
+            packing = Some(packing.filter(|p| p.size().is_some())?.into_part());
         }
         let packing = packing.map(|packing| {
             let function = packing.function("KERNEL", &reduction.signature);

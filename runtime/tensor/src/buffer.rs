@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory of tensors: owned, aligned to a cache line, and allocated fallibly.
 
+use crate::tensor::Memory;
 use bytemuck::{Pod, Zeroable};
 
 /// The alignment of owned tensors in bytes.
@@ -35,6 +36,12 @@ impl Buffer {
         bytemuck::cast_slice_mut(&mut self.lines)
             .get_mut(..self.length)
             .unwrap_or(&mut [])
+    }
+}
+
+impl Memory for Buffer {
+    fn bytes(&self) -> &[u8] {
+        Buffer::bytes(self)
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The names, shapes and types in files of weights, and tables of arrays.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::archive::Archive;
@@ -44,6 +45,7 @@ fn contents(position: &Source) -> Contents {
         Source::SafeTensors(arrays) => arrays.path(),
         Source::Npz(arrays) => arrays.path(),
         Source::Held(arrays) => arrays.path(),
+        Source::Arrays(_) => Path::new(""),
     };
     let arrays = names(position).into_iter().map(|name| Listed {
         header: header(position, &name),
@@ -62,6 +64,12 @@ fn names(position: &Source) -> Vec<String> {
         Source::SafeTensors(arrays) => SafeTensors::names(arrays),
         Source::Npz(arrays) => Npz::names(arrays).to_vec(),
         Source::Held(arrays) => arrays.names().map(str::to_owned).collect(),
+        Source::Arrays(arrays) => arrays
+            .keys()
+            .cloned()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
     }
 }
 

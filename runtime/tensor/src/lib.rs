@@ -29,5 +29,5 @@ pub use archive::Archive;
 pub use element::ElementType;
 pub use error::TensorError;
 pub use held::HeldArrays;
-pub use tensor::Tensor;
+pub use tensor::{Memory, Tensor};
 pub use weights::{MissingWeights, VariableRequest, WeightStore, load_each, load_variables};

@@ -8,8 +8,16 @@ use crate::map::MappedFile;
 use crate::shape;
 use skript_semantics::{Scalar, ScalarKind};
 use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
 
-/// Elements in row-major order without gaps, owned or mapped from a file.
+/// Memory of someone else, such as an array of another language, which lives as long as this value.
+pub trait Memory: fmt::Debug + Send + Sync {
+    /// The bytes: always the same ones.
+    fn bytes(&self) -> &[u8];
+}
+
+/// Elements in row-major order without gaps: owned, mapped from a file, or in shared memory.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     element: ElementType,
@@ -26,6 +34,7 @@ enum Data {
         offset: usize,
         length: usize,
     },
+    Shared(Arc<dyn Memory>),
 }
 
 impl Tensor {
@@ -118,6 +127,39 @@ impl Tensor {
         })
     }
 
+    /// Elements in memory of someone else, without a copy. Bytes of bools must be 0 or 1.
+    ///
+    /// # Errors
+    /// [`TensorError::Length`] if the shape needs another number of bytes.
+    pub fn shared(
+        element: ElementType,
+        shape: &[u64],
+        memory: Arc<dyn Memory>,
+    ) -> Result<Tensor, TensorError> {
+        let got = memory.bytes().len();
+        if shape::byte_length(element, shape) != Some(got) {
+            return Err(TensorError::Length {
+                element,
+                shape: shape.to_vec(),
+                got,
+            });
+        }
+        Ok(Tensor {
+            element,
+            shape: shape.to_vec(),
+            data: Data::Shared(memory),
+        })
+    }
+
+    /// The same tensor, such that clones share its elements.
+    #[must_use]
+    pub fn into_shared(mut self) -> Tensor {
+        if let Data::Owned(buffer) = self.data {
+            self.data = Data::Shared(Arc::new(buffer));
+        }
+        self
+    }
+
     /// The type of the elements.
     pub fn element(&self) -> ElementType {
         self.element
@@ -143,27 +185,27 @@ impl Tensor {
         matches!(self.data, Data::Mapped { .. })
     }
 
-    /// The mapped file that contains the elements, and their offset in bytes; `None` for an owned tensor.
+    /// The mapped file that contains the elements, and their offset in bytes; `None` for other tensors.
     pub fn file(&self) -> Option<(&MappedFile, usize)> {
         match &self.data {
-            Data::Owned(_) => None,
+            Data::Owned(_) | Data::Shared(_) => None,
             Data::Mapped { file, offset, .. } => Some((file, *offset)),
         }
     }
 
-    /// Returns an error if elements that were read so far were no longer in the mapped file; never for an owned tensor.
+    /// Returns an error if elements that were read so far were no longer in the mapped file; never for other tensors.
     ///
     /// # Errors
     /// [`TensorError::Changed`].
     pub fn intact(&self) -> Result<(), TensorError> {
         match &self.data {
-            Data::Owned(_) => Ok(()),
+            Data::Owned(_) | Data::Shared(_) => Ok(()),
             Data::Mapped { file, .. } => file.intact(),
         }
     }
 
-    /// Returns the memory of elements in a mapped file to the system; the next read gets them from the file again. An
-    /// owned tensor keeps its memory.
+    /// Returns the memory of elements in a mapped file to the system; the next read gets them from the file again. Other
+    /// tensors keep their memory.
     pub fn release(&self) {
         if let Data::Mapped {
             file,
@@ -175,14 +217,14 @@ impl Tensor {
         }
     }
 
-    /// Returns an error if the mapped file was truncated or written to since it was opened; never for an owned tensor.
+    /// Returns an error if the mapped file was truncated or written to since it was opened; never for other tensors.
     /// Call it before using results computed from the tensor.
     ///
     /// # Errors
     /// [`TensorError::Changed`].
     pub fn unchanged(&self) -> Result<(), TensorError> {
         match &self.data {
-            Data::Owned(_) => Ok(()),
+            Data::Owned(_) | Data::Shared(_) => Ok(()),
             Data::Mapped { file, .. } => file.unchanged(),
         }
     }
@@ -191,6 +233,7 @@ impl Tensor {
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             Data::Owned(buffer) => buffer.bytes(),
+            Data::Shared(memory) => memory.bytes(),
             Data::Mapped {
                 file,
                 offset,
@@ -202,12 +245,12 @@ impl Tensor {
         }
     }
 
-    /// The elements for writing; a mapped tensor is copied first.
+    /// The elements for writing; those of a file, or of someone else, are copied first.
     ///
     /// # Errors
     /// [`TensorError`] if the copy does not fit the memory, or the mapped file changed.
     pub fn bytes_mut(&mut self) -> Result<&mut [u8], TensorError> {
-        if self.is_mapped() {
+        if !matches!(self.data, Data::Owned(_)) {
             let mut buffer =
                 Buffer::zeroed(self.bytes().len()).ok_or_else(|| TensorError::TooLarge {
                     element: self.element,
@@ -219,7 +262,7 @@ impl Tensor {
         }
         match &mut self.data {
             Data::Owned(buffer) => Ok(buffer.bytes_mut()),
-            Data::Mapped { .. } => Ok(&mut []),
+            Data::Mapped { .. } | Data::Shared(_) => Ok(&mut []),
         }
     }
 
@@ -381,6 +424,29 @@ mod tests {
         assert_eq!(tensor.get(4), None);
         assert_eq!(tensor.as_f32(), None);
         assert_eq!(tensor.bytes().as_ptr() as usize % 64, 0);
+    }
+
+    #[test]
+    fn shared_memory_is_read_in_place_and_copied_to_write() {
+        #[derive(Debug)]
+        struct Bytes(Vec<u8>);
+        impl Memory for Bytes {
+            fn bytes(&self) -> &[u8] {
+                &self.0
+            }
+        }
+        let memory = Arc::new(Bytes(vec![1, 2, 3, 4]));
+        let address = memory.bytes().as_ptr();
+        let shared = |shape: &[u64]| Tensor::shared(ElementType::U8, shape, memory.clone());
+        let mut tensor = shared(&[2, 2]).unwrap();
+        assert_eq!(tensor.bytes().as_ptr(), address);
+        tensor.bytes_mut().unwrap()[0] = 9;
+        assert_eq!(tensor.bytes(), [9, 2, 3, 4]);
+        assert_eq!(memory.bytes(), [1, 2, 3, 4]);
+        assert!(matches!(
+            shared(&[3]),
+            Err(TensorError::Length { got: 4, .. })
+        ));
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::numbered_files::{numbered, numbered_in};
 use crate::random::{self, Purpose};
 use crate::safetensors::SafeTensors;
 use crate::tensor::{self, Tensor};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A variable to load: its file is `<name>.dat`, or `<alias>.dat` for the first alias that exists.
 #[derive(Clone, Debug)]
@@ -53,6 +55,7 @@ pub(crate) enum Source {
     SafeTensors(SafeTensors),
     Npz(Npz),
     Held(HeldArrays),
+    Arrays(Arc<HashMap<String, Tensor>>),
 }
 
 /// Whether a path is that of a file with arrays, by its extension.
@@ -126,6 +129,15 @@ impl WeightStore {
         }
     }
 
+    /// Arrays in memory, by name.
+    pub fn arrays(arrays: impl IntoIterator<Item = (String, Tensor)>) -> WeightStore {
+        let arrays = arrays.into_iter();
+        let arrays = arrays.map(|(name, tensor)| (name, tensor.into_shared()));
+        WeightStore {
+            positions: vec![Source::Arrays(Arc::new(arrays.collect()))],
+        }
+    }
+
     /// The sources of `first`, then these.
     #[must_use]
     pub fn after(mut self, mut first: WeightStore) -> WeightStore {
@@ -148,6 +160,7 @@ impl WeightStore {
             Some(Source::SafeTensors(arrays)) => arrays.path().join(name),
             Some(Source::Npz(arrays)) => arrays.path().join(name),
             Some(Source::Held(arrays)) => arrays.path().join(name),
+            Some(Source::Arrays(_)) => PathBuf::from(name),
         })
     }
 }
@@ -184,6 +197,7 @@ impl Source {
             Source::SafeTensors(arrays) => arrays.path().join(name),
             Source::Npz(arrays) => arrays.path().join(name),
             Source::Held(arrays) => arrays.path().join(name),
+            Source::Arrays(_) => PathBuf::from(name),
         })
     }
 
@@ -204,6 +218,13 @@ impl Source {
             Source::SafeTensors(arrays) => arrays.get(name, admits)?,
             Source::Npz(arrays) => arrays.get(name, admits)?,
             Source::Held(arrays) => arrays.get(name, admits)?,
+            Source::Arrays(arrays) => match arrays.get(name) {
+                Some(tensor) => {
+                    admits(tensor.element(), tensor.shape())?;
+                    Some(tensor.clone())
+                }
+                None => None,
+            },
         })
     }
 
@@ -291,7 +312,9 @@ impl WeightStore {
             let names = match position {
                 Source::Folder(folder) => numbered_in(folder),
                 Source::Packed(archive) => numbered(archive.names()),
-                Source::SafeTensors(_) | Source::Npz(_) | Source::Held(_) => Vec::new(),
+                Source::SafeTensors(_) | Source::Npz(_) | Source::Held(_) | Source::Arrays(_) => {
+                    Vec::new()
+                }
             };
             let fits = names.len() == count;
             fits.then(|| names.into_iter().map(|name| (position, name)).collect())

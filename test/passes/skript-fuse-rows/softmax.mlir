@@ -3,7 +3,7 @@
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// A quarter of the cache has room for one block of four rows of three arrays; the two local ones are in one place, for the
+// A quarter of the cache holds one block of four rows of three arrays; the two local ones are in one place, for the
 // division reads and writes the same element, and so are the maxima and the sums, which begin where those end. 103 rows are 25 blocks of four and one of three.
 // CHECK-LABEL: func.func @softmax
 // CHECK-SAME:    %[[X:[^ ]+]]: memref<103x1000xf32>, %[[Y:[^ ]+]]: memref<103x1000xf32>

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Renders diagnostics as text.
 
-mod human;
 mod json;
 mod short;
 
-use std::path::Path;
-
-use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::source::{SourceMap, Span};
-use skript_host::printable;
+use skript_frontend::diagnostics::{Diagnostic, render as human};
+use skript_frontend::source::SourceMap;
 
 use crate::command_line::MessageFormat;
 use crate::console::Console;
@@ -31,40 +27,6 @@ pub fn render(
     }
 }
 
-/// A location with path, line and column, counted from 1.
-struct Location {
-    path: String,
-    line: usize,
-    column: usize,
-}
-
-fn location(sources: &SourceMap, span: Span) -> Option<Location> {
-    let file = sources.get(span.file)?;
-    let (line, column) = file.line_column(span.start);
-    Some(Location {
-        path: path(&file.path),
-        line,
-        column,
-    })
-}
-
-/// A path for messages.
-fn path(path: &Path) -> String {
-    printable(&path.to_string_lossy()).into_owned()
-}
-
-/// The diagnostic with its texts escaped for terminals: they quote documents, files and file names.
-fn shown(diagnostic: &Diagnostic) -> Diagnostic {
-    let mut shown = diagnostic.clone();
-    let texts = [&mut shown.message, &mut shown.label].into_iter();
-    let labels = shown.labels.iter_mut().map(|label| &mut label.text);
-    let notes = shown.notes.iter_mut().map(|note| &mut note.text);
-    for text in texts.chain(labels).chain(notes).chain(&mut shown.help) {
-        *text = printable(text).into_owned();
-    }
-    shown
-}
-
 fn severity(diagnostic: &Diagnostic) -> &'static str {
     match diagnostic.severity {
         skript_frontend::diagnostics::Severity::Error => "error",
@@ -77,6 +39,7 @@ mod tests {
     use super::*;
     use skript_frontend::diagnostics::Sink;
     use skript_frontend::diagnostics::codes::SYNTAX;
+    use skript_frontend::source::Span;
 
     fn example() -> (SourceMap, Diagnostic) {
         let mut sources = SourceMap::default();

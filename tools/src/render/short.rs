@@ -5,14 +5,15 @@
 use std::fmt::Write as _;
 
 use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::render::{location, shown};
 use skript_frontend::source::{SourceMap, Span};
 use skript_host::one_line;
 
-use super::{location, severity};
+use super::severity;
 
 pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut text = String::new();
-    let diagnostic = &super::shown(diagnostic);
+    let diagnostic = &shown(diagnostic);
     let mut line = |span: Option<Span>, message: &str| {
         // One line for each, whatever a message quotes.
         let message = one_line(message);

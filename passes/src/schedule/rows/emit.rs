@@ -59,16 +59,16 @@ fn on_stack<'c: 'a, 'a>(
     blocks: &Blocks,
     storage: &Storage<'c, 'a>,
 ) -> HashSet<usize> {
-    let mut room = STACK;
+    let mut free = STACK;
     let mut found = HashSet::new();
     for (number, access) in group.numbered() {
         let place = storage.place(access.array);
         let bytes = blocks.bytes_of(group, number, access);
         if let Some((place, bytes)) = place.zip(bytes)
-            && bytes <= room
+            && bytes <= free
             && found.insert(place)
         {
-            room -= bytes;
+            free -= bytes;
         }
     }
     found

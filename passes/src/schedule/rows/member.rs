@@ -96,7 +96,9 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         // A payload may access any element of an array from outside.
         let inner = ir::nested(op).into_iter();
         let mut values = inner.flat_map(|op| op.operands().collect::<Vec<_>>());
-        values.all(|value| !value.r#type().is_mem_ref()).then_some(())?;
+        values
+            .all(|value| !value.r#type().is_mem_ref())
+            .then_some(())?;
         let block = generic.body()?;
         let mut accesses = Vec::new();
         for ((operand, array), map) in op.operands().enumerate().zip(generic.indexing_maps()) {

@@ -2,17 +2,18 @@
 //! Source lines with carets, notes with their locations, help.
 
 use std::ops::Range;
+use std::path::Path;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use skript_frontend::diagnostics::{Diagnostic, Note, Severity};
-use skript_frontend::source::{FileId, SourceFile, SourceMap, Span};
 use skript_host::printable;
 
-use super::location;
+use super::{Diagnostic, Note, Severity};
+use crate::source::{FileId, SourceFile, SourceMap, Span};
 
-pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> String {
-    let diagnostic = &super::shown(diagnostic);
+/// The text of a diagnostic, escaped for terminals, and an empty line.
+pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool) -> String {
+    let diagnostic = &shown(diagnostic);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -24,11 +25,7 @@ pub(super) fn render(diagnostic: &Diagnostic, sources: &SourceMap, colours: bool
     for view in views(diagnostic, sources) {
         // A file that could not be read has nothing to show.
         head = match view.file.text.is_empty() {
-            true => head.element(
-                Origin::path(super::path(&view.file.path))
-                    .line(1)
-                    .char_column(1),
-            ),
+            true => head.element(Origin::path(path(&view.file.path)).line(1).char_column(1)),
             false => head.element(view.snippet()),
         };
     }
@@ -78,7 +75,7 @@ impl<'s> View<'s> {
         // Escaped characters move the offsets after them.
         let moved = |offset: usize| printable(text.get(..offset).unwrap_or(text)).len();
         let mut snippet = Snippet::source(printable(text))
-            .path(super::path(&self.file.path))
+            .path(path(&self.file.path))
             .line_start(self.first_line);
         for (kind, range, label) in self.marks {
             let start = range.start.saturating_sub(self.window.start);
@@ -170,4 +167,42 @@ fn lines(file: &SourceFile, range: &Range<usize>) -> Range<usize> {
         .find('\n')
         .map_or(file.text.len(), |at| range.end + at);
     start..end
+}
+
+/// A location with path, line and column, counted from 1.
+pub struct Location {
+    /// The path, escaped for terminals.
+    pub path: String,
+    /// The line.
+    pub line: usize,
+    /// The column, in characters.
+    pub column: usize,
+}
+
+/// The location of the first character of a span.
+pub fn location(sources: &SourceMap, span: Span) -> Option<Location> {
+    let file = sources.get(span.file)?;
+    let (line, column) = file.line_column(span.start);
+    Some(Location {
+        path: path(&file.path),
+        line,
+        column,
+    })
+}
+
+/// A path for messages.
+fn path(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
+}
+
+/// The diagnostic with its texts escaped for terminals: they quote documents, files and file names.
+pub fn shown(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut shown = diagnostic.clone();
+    let texts = [&mut shown.message, &mut shown.label].into_iter();
+    let labels = shown.labels.iter_mut().map(|label| &mut label.text);
+    let notes = shown.notes.iter_mut().map(|note| &mut note.text);
+    for text in texts.chain(labels).chain(notes).chain(&mut shown.help) {
+        *text = printable(text).into_owned();
+    }
+    shown
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What `import.json` says of the model that a folder was imported from.
+
+use std::path::Path;
+
+use serde_json::Value;
+use skript_tensor::ElementType;
+
+/// The largest `import.json` that is read.
+const MOST_BYTES: u64 = 1 << 26;
+
+/// Names and element types of the ONNX model.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The storage type of reals.
+    pub real: Option<ElementType>,
+    /// Names of inputs: in ONNX, in SkriptND.
+    pub inputs: Vec<(String, String)>,
+    /// Outputs in SkriptND, with the element types of the ONNX model.
+    pub outputs: Vec<(String, ElementType)>,
+}
+
+impl Origin {
+    /// Reads `import.json`; `None` if the folder has none of this version.
+    pub fn of_folder(folder: &Path) -> Option<Origin> {
+        let path = folder.join("import.json");
+        let bytes = skript_host::file::read_within(&path, folder, MOST_BYTES).ok()?;
+        Origin::of_json(&bytes)
+    }
+
+    /// The origin that the text of an `import.json` describes; `None` if it is not of this version.
+    pub fn of_json(text: &[u8]) -> Option<Origin> {
+        let json: Value = serde_json::from_slice(text).ok()?;
+        if json.get("version")?.as_u64()? != 1 {
+            return None;
+        }
+        let ports = |key: &str| {
+            let list = json.get(key).and_then(Value::as_array);
+            list.into_iter().flatten()
+        };
+        let text = |port: &Value, key: &str| Some(port.get(key)?.as_str()?.to_owned());
+        let inputs = ports("inputs").filter_map(|p| Some((text(p, "onnx")?, text(p, "skript")?)));
+        let outputs = ports("outputs")
+            .filter_map(|p| Some((text(p, "skript")?, element(&text(p, "dtype")?)?)));
+        Some(Origin {
+            real: element(json.get("real")?.as_str()?).filter(|e| e.real().is_some()),
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+        })
+    }
+
+    /// The name of an input in SkriptND, for its name in either language.
+    pub fn input<'n>(&'n self, name: &'n str) -> &'n str {
+        let found = self.inputs.iter().find(|(onnx, _)| onnx == name);
+        found.map_or(name, |(_, ours)| ours)
+    }
+
+    /// The element type of an output in the ONNX model.
+    pub fn output(&self, name: &str) -> Option<ElementType> {
+        let found = self.outputs.iter().find(|(ours, _)| ours == name);
+        found.map(|(_, element)| *element)
+    }
+}
+
+/// The element type of this name.
+fn element(name: &str) -> Option<ElementType> {
+    use ElementType::*;
+    let all = [
+        F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool,
+    ];
+    all.into_iter().find(|e| e.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_types_are_read() {
+        let text =
+            br#"{"version": 1, "real": "f16", "inputs": [{"onnx": "in.1", "skript": "in_1"}],
+            "outputs": [{"onnx": "y", "skript": "y", "dtype": "i32"}]}"#;
+        let origin = Origin::of_json(text).unwrap();
+        assert_eq!(origin.real, Some(ElementType::F16));
+        assert_eq!(origin.input("in.1"), "in_1");
+        assert_eq!(origin.input("other"), "other");
+        assert_eq!(origin.output("y"), Some(ElementType::I32));
+        assert_eq!(origin.output("z"), None);
+        assert!(Origin::of_json(br#"{"version": 2, "real": "f32"}"#).is_none());
+        assert!(Origin::of_json(b"[").is_none());
+    }
+}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Completes the wheel of the package skript: puts MLIR, LLVM and the command-line tools beside the extension module, with
+relative paths, so that it runs where nothing else is installed.
+
+    bundle.py WHEEL --binaries target/release --patchelf PATCHELF -o FOLDER
+
+Libraries that LLVM refers to and no compiler calls (an SMT solver, XML, line editing, foreign calls) are replaced by
+libraries with the same symbols, which trap: they would be half of the wheel's dependencies.
+"""
+import argparse
+import base64
+import hashlib
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+# Libraries that every Linux has, in the words of manylinux.
+SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libz)\.so\.\d+|ld-linux-.*|linux-vdso.*")
+# Libraries that are replaced: what calls them is not in this compiler.
+REPLACED = re.compile(r"(libz3|libxml2|libedit|libffi)\.so\.\d+")
+TOOLS = ["skript", "skript-opt", "skript-translate"]
+# The C library of Debian 12, which the binaries are linked with.
+TAG = "manylinux_2_36_%s" % platform.machine()
+NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
+SYMBOL = re.compile(r"^\s*\d+: \S+\s+\d+ (\S+)\s+\S+\s+\S+\s+(\S+) ([^\s@]+)@?@?(\S*)")
+
+
+def said(*command):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
+
+
+def needed(binary):
+    return NEEDED.findall(said("readelf", "-d", binary))
+
+
+def found(binary):
+    """The files of the libraries that a binary loads, all of them, by name."""
+    lines = (line.split() for line in said("ldd", binary).splitlines())
+    return {words[0]: pathlib.Path(words[2]) for words in lines if len(words) > 2 and words[1] == "=>"}
+
+
+def symbols(binary):
+    """Symbols of a library: name, version, kind, whether it defines it."""
+    for line in said("readelf", "--dyn-syms", "-W", binary).splitlines():
+        match = SYMBOL.match(line)
+        if match:
+            kind, section, name, version = match.groups()
+            yield name, version, kind, section not in ("UND", "ABS")
+
+
+def replacement(name, library, users, folder):
+    """A library with the symbols of `library` that `users` refer to."""
+    wanted = {symbol for user in users for symbol, _, _, defined in symbols(user) if not defined}
+    defined = {symbol: (version, kind) for symbol, version, kind, here in symbols(library) if here and symbol in wanted}
+    source, versions = [], {}
+    for symbol, (version, kind) in sorted(defined.items()):
+        is_object = kind == "OBJECT"
+        source.append("void *%s;" % symbol if is_object else "void %s(void) { __builtin_trap(); }" % symbol)
+        versions.setdefault(version, []).append(symbol)
+    for known in sorted({version for _, version, _, here in symbols(library) if here}):
+        versions.setdefault(known, [])
+    stanza = lambda names: "global: %s" % " ".join(name + ";" for name in names) if names else ""  # noqa: E731
+    script = "".join("%s { %s };\n" % (version, stanza(names)) for version, names in sorted(versions.items()) if version)
+    text, map_file, result = folder / (name + ".c"), folder / (name + ".map"), folder / name
+    text.write_text("\n".join(source) + "\n")
+    map_file.write_text(script)
+    flags = ["-Wl,--version-script=%s" % map_file] if script else []
+    said("cc", "-shared", "-fPIC", "-w", "-fno-builtin", "-s", "-Wl,-soname,%s" % name, *flags, text, "-o", result)
+    text.unlink()
+    map_file.unlink()
+    return len(defined)
+
+
+def own_name(name):
+    """The name of a library in the package: no other module of the process may find it under the usual one."""
+    return re.sub(r"\.so\b.*", "-skript.so", name)
+
+
+def complete(package, binaries, patchelf):
+    """Adds libraries and tools to an unpacked package."""
+    (extension,) = package.glob("_skript*.so")
+    libraries, tools = package / "lib", package / "bin"
+    libraries.mkdir()
+    tools.mkdir()
+    for tool in TOOLS:
+        shutil.copy2(binaries / tool, tools / tool)
+        said("strip", tools / tool)
+    said("strip", "--strip-unneeded", extension)
+    where, copies, replaced = found(extension), {}, {}
+    wanted = needed(extension)
+    while wanted:
+        name = wanted.pop()
+        if REPLACED.fullmatch(name):
+            replaced[name] = where[name]
+        elif not SYSTEM.fullmatch(name) and name not in copies:
+            copies[name] = libraries / own_name(name)
+            shutil.copy2(where[name].resolve(), copies[name])
+            wanted += needed(copies[name])
+    for name, library in replaced.items():
+        count = replacement(own_name(name), library, copies.values(), libraries)
+        print("bundle: %s is replaced, %d symbols" % (name, count))
+    paths = {extension: "$ORIGIN/lib", **{tools / tool: "$ORIGIN/../lib" for tool in TOOLS}, **{c: "$ORIGIN" for c in copies.values()}}
+    for binary, path in paths.items():
+        changes = ["--set-rpath", path]
+        for name in needed(binary):
+            if name in copies or name in replaced:
+                changes += ["--replace-needed", name, own_name(name)]
+        if binary in copies.values():
+            changes += ["--set-soname", binary.name]
+        said(patchelf, *changes, binary)
+
+
+def pack(folder, wheel):
+    """Writes a wheel, with its list of files."""
+    (metadata,) = folder.glob("*.dist-info")
+    description = metadata / "WHEEL"
+    lines = [line for line in description.read_text().splitlines() if line and not line.startswith("Tag:")]
+    tag = "-".join(wheel.stem.split("-")[2:])
+    description.write_text("\n".join([*lines, "Tag: %s" % tag, ""]))
+    record = metadata / "RECORD"
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path != record)
+    rows = []
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path in files:
+            data, name = path.read_bytes(), path.relative_to(folder).as_posix()
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            rows.append("%s,sha256=%s,%d" % (name, digest, len(data)))
+            # A fixed time: equal files make equal wheels.
+            entry = zipfile.ZipInfo(name, (2026, 1, 1, 0, 0, 0))
+            entry.external_attr = (0o100755 if path.stat().st_mode & 0o100 else 0o100644) << 16
+            archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
+        rows.append("%s,," % record.relative_to(folder).as_posix())
+        archive.writestr(record.relative_to(folder).as_posix(), "\n".join(rows) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wheel", type=pathlib.Path)
+    parser.add_argument("--binaries", type=pathlib.Path, required=True)
+    parser.add_argument("--patchelf", required=True)
+    parser.add_argument("-o", dest="output", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        with zipfile.ZipFile(options.wheel) as archive:
+            archive.extractall(folder)
+        if (folder / "skript").is_dir():
+            complete(folder / "skript", options.binaries, options.patchelf)
+        else:
+            (extension,) = folder.glob("skript_runtime/_runtime*.so")
+            foreign = [name for name in needed(extension) if not SYSTEM.fullmatch(name)]
+            if foreign:
+                sys.exit("bundle: the runtime links %s" % ", ".join(foreign))
+            said("strip", "--strip-unneeded", extension)
+            said(options.patchelf, "--remove-rpath", extension)
+        parts = options.wheel.stem.split("-")
+        wheel = options.output / ("-".join([*parts[:4], TAG]) + ".whl")
+        pack(folder, wheel)
+    print("%s: %.1f MB" % (wheel, wheel.stat().st_size / 1e6))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs compiled models (.skm), which the package skript writes: no compiler, no LLVM.
+
+    >>> import skript_runtime
+    >>> model = skript_runtime.load("model.skm")
+    >>> y = model(x)
+"""
+from ._runtime import CompiledModel, Diagnostic, Error, Port, __version__, load
+
+__all__ = ["CompiledModel", "Diagnostic", "Error", "Port", "__version__", "load"]

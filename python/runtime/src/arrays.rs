@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays of numpy as tensors and tensors as arrays, without copies where type and layout allow it.
+
+use std::sync::Arc;
+
+use numpy::ndarray::ArrayView1;
+use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods as _};
+use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
+use skript_runtime::artifact::{Port, PortExtent};
+use skript_tensor::{ElementType, Memory, Tensor};
+
+/// The elements of an array of numpy, which lives as long as this value.
+#[derive(Debug)]
+struct Elements {
+    _array: Py<PyAny>,
+    start: *const u8,
+    length: usize,
+}
+
+// SAFETY: the array owns the elements, and reading them needs no interpreter.
+unsafe impl Send for Elements {}
+// SAFETY: as above; nothing here writes to them.
+unsafe impl Sync for Elements {}
+
+impl Memory for Elements {
+    fn bytes(&self) -> &[u8] {
+        if self.length == 0 {
+            return &[];
+        }
+        // SAFETY: a contiguous array of this many bytes begins there, and `_array` keeps it alive.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+}
+
+/// The owner of the elements of an output.
+#[pyclass(frozen, module = "skript")]
+struct Owner {
+    _tensor: Tensor,
+}
+
+/// All element types.
+const ELEMENTS: [ElementType; 13] = [
+    ElementType::F16,
+    ElementType::BF16,
+    ElementType::F32,
+    ElementType::F64,
+    ElementType::I8,
+    ElementType::I16,
+    ElementType::I32,
+    ElementType::I64,
+    ElementType::U8,
+    ElementType::U16,
+    ElementType::U32,
+    ElementType::U64,
+    ElementType::Bool,
+];
+
+/// numpy's name of an element type.
+pub fn type_name(element: ElementType) -> &'static str {
+    match element {
+        ElementType::F16 => "float16",
+        ElementType::BF16 => "bfloat16",
+        ElementType::F32 => "float32",
+        ElementType::F64 => "float64",
+        ElementType::I8 => "int8",
+        ElementType::I16 => "int16",
+        ElementType::I32 => "int32",
+        ElementType::I64 => "int64",
+        ElementType::U8 => "uint8",
+        ElementType::U16 => "uint16",
+        ElementType::U32 => "uint32",
+        ElementType::U64 => "uint64",
+        ElementType::Bool => "bool",
+    }
+}
+
+/// numpy's type of elements; that of bf16 is in the package ml_dtypes.
+///
+/// # Errors
+/// ImportError without that package.
+pub fn dtype(py: Python<'_>, element: ElementType) -> PyResult<Bound<'_, PyAny>> {
+    static TYPES: [PyOnceLock<Py<PyAny>>; 13] = [const { PyOnceLock::new() }; 13];
+    let position = ELEMENTS.iter().position(|e| *e == element);
+    match position.and_then(|at| TYPES.get(at)) {
+        Some(known) => {
+            let known =
+                known.get_or_try_init(py, || Ok::<_, PyErr>(new_type(py, element)?.unbind()))?;
+            Ok(known.bind(py).clone())
+        }
+        None => new_type(py, element),
+    }
+}
+
+fn new_type(py: Python<'_>, element: ElementType) -> PyResult<Bound<'_, PyAny>> {
+    let name = match element {
+        ElementType::BF16 => {
+            let package = py.import(intern!(py, "ml_dtypes")).map_err(|_| {
+                PyImportError::new_err("arrays of bfloat16 need the package ml_dtypes")
+            })?;
+            package.getattr(intern!(py, "bfloat16"))?
+        }
+        _ => type_name(element).into_pyobject(py)?.into_any(),
+    };
+    numpy(py)?.call_method1(intern!(py, "dtype"), (name,))
+}
+
+fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let known = NUMPY.get_or_try_init(py, || Ok::<_, PyErr>(py.import("numpy")?.unbind()))?;
+    Ok(known.bind(py))
+}
+
+/// The tensor of an argument: an array of numpy, an object with `__dlpack__` or `__array__`, or numbers in lists. Elements
+/// are copied if they are not contiguous, or of a narrower type of the same kind. `what` names the argument.
+///
+/// # Errors
+/// TypeError for another element type, ValueError for another shape.
+pub fn tensor_of(
+    py: Python<'_>,
+    what: &str,
+    value: &Bound<'_, PyAny>,
+    port: &Port,
+) -> PyResult<Tensor> {
+    let array = array_of(py, what, value, port)?;
+    let wanted = dtype(py, port.element)?;
+    let array = typed(py, what, array, &wanted)?;
+    let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
+    let shape: Vec<u64> = shape.iter().map(|n| *n as u64).collect();
+    if !admits(port, &shape) {
+        return Err(PyValueError::new_err(format!(
+            "{what} has shape {}, the model wants {}",
+            shape_text(&shape),
+            wanted_shape(port)
+        )));
+    }
+    tensor_at(py, what, array, port.element, &shape)
+}
+
+/// The tensor of any array: of its own type and shape.
+///
+/// # Errors
+/// TypeError for elements that are not numbers.
+pub fn any_tensor(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let array = match value.is_instance_of::<PyUntypedArray>() {
+        true => value.clone(),
+        false if value.hasattr(intern!(py, "__dlpack__"))? => {
+            numpy(py)?.call_method1(intern!(py, "from_dlpack"), (value,))?
+        }
+        false => numpy(py)?.call_method1(intern!(py, "asarray"), (value,))?,
+    };
+    let name = array.getattr(intern!(py, "dtype"))?.str()?;
+    let element = ELEMENTS.into_iter().find(|e| name == type_name(*e));
+    let element =
+        element.ok_or_else(|| PyTypeError::new_err(format!("{what} has elements of {name}")))?;
+    let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
+    let shape: Vec<u64> = shape.iter().map(|n| *n as u64).collect();
+    tensor_at(py, what, array, element, &shape)
+}
+
+/// The tensor of an array with this type and shape.
+fn tensor_at(
+    py: Python<'_>,
+    what: &str,
+    array: Bound<'_, PyAny>,
+    element: ElementType,
+    shape: &[u64],
+) -> PyResult<Tensor> {
+    let aligned = |array: &Bound<'_, PyUntypedArray>| {
+        // SAFETY: the pointer is that of an array of numpy.
+        let start = unsafe { (*array.as_array_ptr()).fields.data };
+        start.addr().is_multiple_of(element.size())
+    };
+    let untyped = array.cast::<PyUntypedArray>()?;
+    let array = match untyped.is_c_contiguous() && aligned(untyped) {
+        true => array,
+        false => {
+            let copy = numpy(py)?.call_method1(intern!(py, "array"), (array,))?;
+            numpy(py)?.call_method1(intern!(py, "ascontiguousarray"), (copy,))?
+        }
+    };
+    let untyped = array.cast::<PyUntypedArray>()?;
+    let length = untyped.len().saturating_mul(element.size());
+    // SAFETY: the pointer is that of an array of numpy.
+    let start = unsafe { (*untyped.as_array_ptr()).fields.data }
+        .cast_const()
+        .cast::<u8>();
+    let elements = Elements {
+        _array: array.clone().unbind(),
+        start,
+        length,
+    };
+    let wrong = |e: skript_tensor::TensorError| PyValueError::new_err(format!("{what}: {e}"));
+    if element == ElementType::Bool && elements.bytes().iter().any(|b| *b > 1) {
+        return Tensor::from_bytes(element, shape, elements.bytes()).map_err(wrong);
+    }
+    Tensor::shared(element, shape, Arc::new(elements)).map_err(wrong)
+}
+
+/// The argument as an array of numpy.
+fn array_of<'py>(
+    py: Python<'py>,
+    what: &str,
+    value: &Bound<'py, PyAny>,
+    port: &Port,
+) -> PyResult<Bound<'py, PyAny>> {
+    if value.is_instance_of::<PyUntypedArray>() {
+        return Ok(value.clone());
+    }
+    let numpy = numpy(py)?;
+    let is_number = value.is_instance_of::<PyFloat>()
+        || value.is_instance_of::<PyInt>()
+        || value.is_instance_of::<PyBool>();
+    if is_number || value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let options = pyo3::types::PyDict::new(py);
+        options.set_item("dtype", dtype(py, port.element)?)?;
+        return numpy.call_method("asarray", (value,), Some(&options));
+    }
+    if value.hasattr(intern!(py, "__dlpack__"))? {
+        return numpy.call_method1(intern!(py, "from_dlpack"), (value,));
+    }
+    if value.hasattr(intern!(py, "__array__"))? {
+        return numpy.call_method1(intern!(py, "asarray"), (value,));
+    }
+    Err(PyTypeError::new_err(format!(
+        "{what} must be an array of {} with shape {}, not {}",
+        type_name(port.element),
+        wanted_shape(port),
+        value.get_type().name()?
+    )))
+}
+
+/// The array with this type of elements: as it is, or widened.
+fn typed<'py>(
+    py: Python<'py>,
+    what: &str,
+    array: Bound<'py, PyAny>,
+    wanted: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let found = array.getattr(intern!(py, "dtype"))?;
+    if found.is(wanted) || found.eq(wanted)? {
+        return Ok(array);
+    }
+    let kind = |dtype: &Bound<'py, PyAny>| -> PyResult<char> {
+        Ok(match dtype.getattr(intern!(py, "kind"))?.extract()? {
+            'u' => 'i',
+            // bfloat16
+            'V' => 'f',
+            kind => kind,
+        })
+    };
+    let exact = kind(&found)? == kind(wanted)?
+        && numpy(py)?
+            .call_method1(intern!(py, "can_cast"), (&found, wanted, "safe"))?
+            .is_truthy()?;
+    match exact {
+        true => array.call_method1(intern!(py, "astype"), (wanted,)),
+        false => Err(PyTypeError::new_err(format!(
+            "{what} has elements of {found}, the model wants {wanted}: convert them, as `.astype({:?})` does",
+            wanted.str()?.to_string()
+        ))),
+    }
+}
+
+fn admits(port: &Port, shape: &[u64]) -> bool {
+    let fits = |(n, extent): (&u64, &PortExtent)| match extent {
+        PortExtent::Fixed(m) => n == m,
+        PortExtent::Dynamic(bound) => n <= bound,
+    };
+    shape.len() == port.shape.len() && shape.iter().zip(&port.shape).all(fits)
+}
+
+/// `(2, 3)`, as Python writes a shape.
+pub fn shape_text(shape: &[u64]) -> String {
+    let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
+    listed(&extents)
+}
+
+/// `(2, ≤8)`.
+pub fn wanted_shape(port: &Port) -> String {
+    let extent = |extent: &PortExtent| match extent {
+        PortExtent::Fixed(n) => n.to_string(),
+        PortExtent::Dynamic(bound) => format!("≤{bound}"),
+    };
+    let extents: Vec<String> = port.shape.iter().map(extent).collect();
+    listed(&extents)
+}
+
+fn listed(extents: &[String]) -> String {
+    match extents {
+        [one] => format!("({one},)"),
+        all => format!("({})", all.join(", ")),
+    }
+}
+
+/// The array of a tensor, which owns its elements.
+///
+/// # Errors
+/// MemoryError, or ImportError as for [`dtype`].
+pub fn array(py: Python<'_>, mut tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+    let element = tensor.element();
+    let shape = PyTuple::new(py, tensor.shape())?;
+    let bytes = tensor
+        .bytes_mut()
+        .map_err(|e| PyMemoryError::new_err(e.to_string()))?;
+    let (start, length) = (bytes.as_mut_ptr().cast_const(), bytes.len());
+    let owner = Owner { _tensor: tensor };
+    viewed(py, (start, length), owner, true, (element, &shape))
+}
+
+/// The array of a tensor that is in use elsewhere: nobody may write to it.
+///
+/// # Errors
+/// ImportError as for [`dtype`].
+pub fn read_only(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+    let element = tensor.element();
+    let shape = PyTuple::new(py, tensor.shape())?;
+    let (start, length) = (tensor.bytes().as_ptr(), tensor.bytes().len());
+    let owner = Owner { _tensor: tensor };
+    viewed(py, (start, length), owner, false, (element, &shape))
+}
+
+/// An array of the bytes of an owner.
+fn viewed<'py>(
+    py: Python<'py>,
+    (start, length): (*const u8, usize),
+    owner: Owner,
+    writeable: bool,
+    (element, shape): (ElementType, &Bound<'py, PyTuple>),
+) -> PyResult<Bound<'py, PyAny>> {
+    let owner = Bound::new(py, owner)?.into_any();
+    // SAFETY: the owner's tensor has these bytes at this address, also after the tensor itself moves.
+    let bytes = unsafe {
+        let view = ArrayView1::from_shape_ptr(length, start);
+        PyArray1::<u8>::borrow_from_array(&view, owner)
+    };
+    if !writeable {
+        let flags = bytes.getattr(intern!(py, "flags"))?;
+        flags.setattr(intern!(py, "writeable"), false)?;
+    }
+    let typed = bytes.call_method1(intern!(py, "view"), (dtype(py, element)?,))?;
+    typed.call_method1(intern!(py, "reshape"), (shape,))
+}

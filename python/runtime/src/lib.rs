@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Compiled models in Python: arrays of numpy in and out, errors as exceptions, the GIL released meanwhile.
+//!
+//! The extension module of the package `skript-runtime`, which links neither MLIR nor LLVM. The extension module of the
+//! package `skript` has the same classes.
+// Comments of functions are the docstrings of Python, with `Raises` in place of `# Errors`.
+#![allow(clippy::missing_errors_doc)]
+pub mod arrays;
+mod compiled;
+pub mod errors;
+mod ports;
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use skript_runtime::Artifact;
+
+pub use compiled::{CompiledModel, Origin};
+pub use ports::{Group, Port, groups};
+
+/// Loads a compiled model (.skm) with its weights, as `CompiledModel.save` and `skript compile --embed-weights` write it.
+///
+/// The file contains native code: load only files that you would execute as a program. It must not be written to while the
+/// model is in use.
+///
+/// Parameters
+/// ----------
+/// path
+///     the file
+/// threads
+///     the number of threads of a call; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS
+///
+/// Raises
+/// ------
+/// Error
+///     the file cannot be read, has no weights, or does not run on this machine
+#[pyfunction]
+#[pyo3(signature = (path, /, *, threads = 0))]
+pub fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<CompiledModel> {
+    let artifact = py.detach(|| Artifact::open(&path));
+    let artifact = artifact.map_err(|e| errors::artifact(py, &e))?;
+    if artifact.embedded.is_none() && !artifact.variables.is_empty() {
+        let text = format!(
+            "{} has no weights: write it with `CompiledModel.save` or `skript compile --embed-weights`",
+            path.display()
+        );
+        return Err(errors::plain(py, text));
+    }
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    CompiledModel::new(py, &name, artifact, Vec::new(), threads, Origin::default())
+}
+
+/// Adds the classes that both packages have.
+///
+/// # Errors
+/// An exception of the interpreter.
+pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<CompiledModel>()?;
+    module.add_class::<Port>()?;
+    module.add_class::<errors::Diagnostic>()?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}
+
+/// The extension module of the package skript-runtime.
+#[pymodule]
+fn _runtime(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    install(module)?;
+    errors::install(module, c"skript_runtime.Error")?;
+    module.add_function(wrap_pyfunction!(load, module)?)
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Inputs, variables and outputs as Python sees them.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use skript_runtime::artifact::{self, PortExtent};
+use skript_tensor::ElementType;
+
+use crate::arrays;
+
+/// An input, output or variable of a model.
+///
+/// str() is `x: float32(2, ≤8)`: name, type of elements, shape.
+#[pyclass(frozen, module = "skript")]
+#[derive(Clone, Debug)]
+pub struct Port {
+    /// The name in the graph.
+    #[pyo3(get)]
+    pub name: String,
+    pub element: ElementType,
+    pub shape: Vec<PortExtent>,
+    /// The number of tensors of a pack, which is passed as a list of arrays; None for one tensor.
+    #[pyo3(get)]
+    pub pack: Option<usize>,
+}
+
+#[pymethods]
+impl Port {
+    /// The type of elements, as numpy has it.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrays::dtype(py, self.element)
+    }
+
+    /// The size of each dimension; None for one that is known only when the model runs.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let extents = self.shape.iter().map(|extent| match extent {
+            PortExtent::Fixed(n) => Some(*n),
+            PortExtent::Dynamic(_) => None,
+        });
+        PyTuple::new(py, extents.collect::<Vec<_>>())
+    }
+
+    /// The largest size of each dimension.
+    #[getter]
+    fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let extents = self.shape.iter().map(|extent| extent.bound());
+        PyTuple::new(py, extents.collect::<Vec<_>>())
+    }
+
+    fn __str__(&self) -> String {
+        self.text()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{}>", self.text())
+    }
+}
+
+impl Port {
+    /// `x: float32(2, ≤8)`.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.name, self.shown())
+    }
+
+    /// `float32(2, ≤8)`.
+    pub fn shown(&self) -> String {
+        let port = artifact::Port {
+            name: self.name.clone(),
+            aliases: Vec::new(),
+            element: self.element,
+            shape: self.shape.clone(),
+            pack: None,
+        };
+        let count = self.pack.map_or(String::new(), |n| format!(" × {n}"));
+        let element = arrays::type_name(self.element);
+        format!("{element}{}{count}", arrays::wanted_shape(&port))
+    }
+}
+
+/// Tensors that belong together: one, or the items of a pack.
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub port: Port,
+    /// The index of the first tensor.
+    pub first: usize,
+    /// The number of tensors.
+    pub count: usize,
+}
+
+/// The ports of the graph: packs are one each.
+pub fn groups(ports: &[artifact::Port]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (at, port) in ports.iter().enumerate() {
+        let pack = port.pack.as_ref();
+        if let Some(last) = groups.last_mut()
+            && pack.is_some_and(|pack| last.port.pack.is_some() && last.port.name == pack.name)
+        {
+            last.count += 1;
+            continue;
+        }
+        groups.push(Group {
+            port: Port {
+                name: pack.map_or(&port.name, |pack| &pack.name).clone(),
+                element: port.element,
+                shape: port.shape.clone(),
+                pack: pack.map(|pack| usize::try_from(pack.length).unwrap_or(usize::MAX)),
+            },
+            first: at,
+            count: 1,
+        });
+    }
+    groups
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models in SkriptND, ONNX and StableHLO: checked, compiled, and called with arrays of numpy.
+
+    >>> import skript
+    >>> model = skript.load("model.onnx")       # a folder, .sknd, .onnx, .mlir or .skm
+    >>> model.inputs, model.outputs
+    >>> y = model(x)                            # compiled for this processor by the first call
+    >>> fast = model.compile(target="x86-64-v3", threads=2)
+    >>> fast.save("model.skm")                  # skript.load and the package skript-runtime read it
+    >>> print(skript.operators["nn.conv"])      # the documentation of an operator
+
+Errors of models are `skript.Error`, whose text has lines of the document; those of arguments are TypeError and ValueError.
+"""
+from ._skript import (
+    CompiledModel,
+    Diagnostic,
+    Error,
+    Model,
+    Operator,
+    Port,
+    __version__,
+    from_text,
+    load,
+)
+from .library import Operators
+
+operators = Operators()
+
+__all__ = [
+    "CompiledModel",
+    "Diagnostic",
+    "Error",
+    "Model",
+    "Operator",
+    "Operators",
+    "Port",
+    "__version__",
+    "from_text",
+    "jax_callable",
+    "load",
+    "operators",
+]
+
+
+def jax_callable(model):
+    """A function of jax that calls the compiled model, also inside `jax.jit`; `skript.jax` has the details."""
+    from .jax import jax_callable as wrapped
+
+    return wrapped(model)

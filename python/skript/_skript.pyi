@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+import builtins
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Literal, NamedTuple
+
+import numpy
+from numpy.typing import ArrayLike, NDArray
+
+from .graph import Graph
+
+__version__: str
+
+class Error(Exception):
+    code: str | None
+    severity: str
+    message: str
+    file: str | None
+    line: int | None
+    column: int | None
+    end_line: int | None
+    end_column: int | None
+    span: tuple[int, int, int, int] | None
+    notes: list[str]
+    help: str | None
+    diagnostics: list[Diagnostic]
+
+class Diagnostic:
+    code: str | None
+    severity: str
+    message: str
+    file: str | None
+    line: int | None
+    column: int | None
+    span: tuple[int, int, int, int] | None
+    notes: list[str]
+    help: str | None
+    rendered: str
+
+class Port:
+    name: str
+    dtype: numpy.dtype[Any]
+    shape: tuple[int | None, ...]
+    bounds: tuple[int, ...]
+    pack: int | None
+
+class Bench(NamedTuple):
+    best: float
+    median: float
+    mean: float
+    calls: int
+
+class CompiledModel:
+    name: str
+    inputs: list[Port]
+    outputs: list[Port]
+    target: str
+    threads: int
+    memory: int
+    variables: dict[str, NDArray[Any]]
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def set_variable(self, name: str, value: ArrayLike, /) -> None: ...
+    def reset(self) -> None: ...
+    def copy(self, *, threads: int | None = None) -> CompiledModel: ...
+    def save(self, path: str | PathLike[str], /, *, weights: bool = True) -> None: ...
+    def bench(self, *args: Any, seconds: float = 1.0, **kwargs: Any) -> Bench: ...
+
+class Model:
+    name: str
+    inputs: list[Port]
+    outputs: list[Port]
+    variables: list[Port]
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def evaluate(self, *args: Any, **kwargs: Any) -> Any: ...
+    def compile(
+        self,
+        *,
+        target: str = "host",
+        features: str = "",
+        fast_math: Literal["none", "default", "winograd"] = "default",
+        threads: int | None = None,
+    ) -> CompiledModel: ...
+    def save(self, path: str | PathLike[str], /, *, weights: bool = True) -> None: ...
+    def bench(self, *args: Any, seconds: float = 1.0, **kwargs: Any) -> Bench: ...
+    def check(self) -> list[Diagnostic]: ...
+    def to_stablehlo(self) -> str: ...
+    def to_mlir(self) -> str: ...
+    def graph(self) -> Graph: ...
+
+class Operator:
+    name: str
+    module: str
+    signature: str
+    summary: str
+    text: str
+    examples: list[str]
+
+def load(
+    path: str | PathLike[str],
+    /,
+    *,
+    graph: str | None = None,
+    attributes: dict[str, Any] | None = None,
+    shapes: dict[str, Any] | None = None,
+    bounds: dict[str, int] | None = None,
+    real: Literal["f16", "bf16", "f32", "f64"] | None = None,
+    int: Literal["i8", "i16", "i32", "i64"] | None = None,
+    given: Sequence[str] = ...,
+    absent: Sequence[str] = ...,
+    weights: str | PathLike[str] | dict[str, Any] | None = None,
+    threads: builtins.int = 0,
+) -> Any: ...
+def from_text(
+    text: str,
+    /,
+    *,
+    name: str = "text.sknd",
+    graph: str | None = None,
+    attributes: dict[str, Any] | None = None,
+    shapes: dict[str, Any] | None = None,
+    real: Literal["f16", "bf16", "f32", "f64"] | None = None,
+    int: Literal["i8", "i16", "i32", "i64"] | None = None,
+    given: Sequence[str] = ...,
+    absent: Sequence[str] = ...,
+    weights: str | PathLike[str] | dict[str, Any] | None = None,
+    threads: builtins.int = 0,
+) -> Model: ...
+def operators() -> list[Operator]: ...

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The compiler in Python: models from files and text, compiled and called with arrays of numpy.
+//!
+//! The extension module of the package `skript`. What runs compiled models is in `skript-python-runtime`, which links
+//! neither MLIR nor LLVM.
+mod loading;
+mod model;
+mod operators;
+mod problems;
+
+use pyo3::prelude::*;
+use skript_python_runtime::{errors, install};
+
+/// The extension module of the package skript.
+#[pymodule]
+fn _skript(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    install(module)?;
+    errors::install(module, c"skript.Error")?;
+    module.add_class::<model::Model>()?;
+    module.add_class::<operators::Operator>()?;
+    module.add_function(wrap_pyfunction!(loading::load, module)?)?;
+    module.add_function(wrap_pyfunction!(loading::from_text, module)?)?;
+    module.add_function(wrap_pyfunction!(operators::operators, module)?)
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `load` and `from_text`.
+
+use std::path::{Path, PathBuf};
+
+use pyo3::exceptions::{PyFileNotFoundError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use skript::{
+    Code, ComposeOptions, Document, Edition, ImportOptions, Limits, Target, Tensor, Value, Weights,
+};
+use skript_python_runtime::errors::plain;
+use skript_python_runtime::{CompiledModel, Origin, arrays};
+use skript_runtime::Artifact;
+
+use crate::model::Model;
+use crate::problems::exception;
+
+/// The seed of random weights.
+const SEED: u64 = 1;
+
+/// What a graph is composed for.
+pub struct Choices<'py> {
+    pub graph: Option<String>,
+    pub attributes: Option<Bound<'py, PyDict>>,
+    pub shapes: Option<Bound<'py, PyDict>>,
+    pub real: Option<String>,
+    pub int: Option<String>,
+    pub given: Vec<String>,
+    pub absent: Vec<String>,
+}
+
+/// Reads a model. The result is a Model; of a StableHLO program or a compiled model it is a CompiledModel.
+///
+/// Parameters
+/// ----------
+/// path
+///     a model folder with a main.sknd, a .sknd file, an ONNX model (.onnx), a StableHLO program as text (.mlir), or a
+///     compiled model (.skm), which contains native code: load only those that you would execute as a program
+/// graph
+///     the graph of the document; the first one if it is not set
+/// attributes
+///     values for attributes of the graph, by name
+/// shapes
+///     shapes of inputs that the document leaves open, by name; a list of shapes for a pack
+/// bounds
+///     upper bounds of dynamic dimensions of an ONNX model, by their names; 1024 if they are not set
+/// real, int
+///     the types of elements of real tensors ('f16', 'bf16', 'f32', 'f64') and of int tensors ('i8' to 'i64'); 'f32', or that
+///     of the ONNX model, and 'i64' if they are not set
+/// given, absent
+///     inputs with a default that are passed, and optional ones that are not
+/// weights
+///     a folder of .dat files, a .safetensors or .npz file, a dict of arrays by the names of variables, or 'random'; those
+///     beside the model if it is not set
+/// threads
+///     the number of threads of calls; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS
+///
+/// Raises
+/// ------
+/// FileNotFoundError
+///     there is nothing at the path
+/// skript.Error
+///     the model has errors, which `diagnostics` lists with their positions
+/// ValueError
+///     an option does not fit the model
+///
+/// Examples
+/// --------
+/// >>> model = skript.load("mobilenet.onnx", bounds={"batch": 8})
+/// >>> model.inputs
+/// >>> y = model(x)
+#[pyfunction]
+#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0))]
+#[allow(clippy::too_many_arguments)]
+pub fn load<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    graph: Option<String>,
+    attributes: Option<Bound<'py, PyDict>>,
+    shapes: Option<Bound<'py, PyDict>>,
+    bounds: Option<Bound<'py, PyDict>>,
+    real: Option<String>,
+    int: Option<String>,
+    given: Vec<String>,
+    absent: Vec<String>,
+    weights: Option<Bound<'py, PyAny>>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    if !path.exists() {
+        let text = format!("there is no file or folder {}", path.display());
+        return Err(PyFileNotFoundError::new_err(text));
+    }
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    let is = |wanted: &str| extension.eq_ignore_ascii_case(wanted) && path.is_file();
+    let mut choices = Choices {
+        graph,
+        attributes,
+        shapes,
+        real,
+        int,
+        given,
+        absent,
+    };
+    if is("skm") || is("mlir") {
+        if !choices.are_none() || bounds.is_some() || weights.is_some() {
+            let text = "a compiled model and a StableHLO program have no options except threads";
+            return Err(PyValueError::new_err(text));
+        }
+        let compiled = match is("skm") {
+            true => skript_python_runtime::load(py, path, threads)?,
+            false => program(py, &path, threads)?,
+        };
+        return Ok(Bound::new(py, compiled)?.into_any());
+    }
+    if bounds.is_some() && !is("onnx") {
+        let text = "bounds are for ONNX models: a model in SkriptND declares upper bounds, as in `real[n|8]`";
+        return Err(PyValueError::new_err(text));
+    }
+    let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
+    let document = match is("onnx") {
+        true => {
+            let mut options = ImportOptions::default();
+            for (name, shape) in choices.shapes.take().into_iter().flatten() {
+                let shape: Vec<u64> = shape.extract()?;
+                options = options.input_shape(name.extract()?, &shape);
+            }
+            for (name, bound) in bounds.into_iter().flatten() {
+                options = options.bound(name.extract()?, bound.extract()?);
+            }
+            py.detach(|| Document::import(&path, options, &Limits::default()))
+        }
+        false => py.detach(|| Document::open(&path, None::<Edition>, &Limits::default())),
+    };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let model = composed(py, document, &choices, weights, false, threads, &stem)?;
+    Ok(Bound::new(py, model)?.into_any())
+}
+
+/// Reads a model from text.
+///
+/// Parameters
+/// ----------
+/// text
+///     the document
+/// name
+///     the name of the text in messages; modules that it imports are looked up beside this path, then in the standard library
+///
+/// The other parameters and the exceptions are those of `load`. Without `weights`, the model must have no variables.
+///
+/// Examples
+/// --------
+/// >>> model = skript.from_text('''
+/// ... import math;
+/// ... graph Root {
+/// ...     @input { x: real[n|8]; }
+/// ...     @output { y: real[n]; }
+/// ...     @compose { y = math.sqrt(x); }
+/// ... }''')
+/// >>> model([1.0, 4.0])
+/// array([1., 2.], dtype=float32)
+#[pyfunction]
+#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0))]
+#[allow(clippy::too_many_arguments)]
+pub fn from_text<'py>(
+    py: Python<'py>,
+    text: &str,
+    name: &str,
+    graph: Option<String>,
+    attributes: Option<Bound<'py, PyDict>>,
+    shapes: Option<Bound<'py, PyDict>>,
+    real: Option<String>,
+    int: Option<String>,
+    given: Vec<String>,
+    absent: Vec<String>,
+    weights: Option<Bound<'py, PyAny>>,
+    threads: usize,
+) -> PyResult<Model> {
+    let choices = Choices {
+        graph,
+        attributes,
+        shapes,
+        real,
+        int,
+        given,
+        absent,
+    };
+    let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
+    let document = py.detach(|| Document::parse(name, text, &Limits::default()));
+    composed(py, document, &choices, weights, true, threads, "")
+}
+
+fn composed(
+    py: Python<'_>,
+    document: Document,
+    choices: &Choices<'_>,
+    weights: Option<Weights>,
+    is_text: bool,
+    threads: usize,
+    stem: &str,
+) -> PyResult<Model> {
+    let options = choices.options()?;
+    let composed = py.detach(|| {
+        let model = document.compose(&options)?;
+        let weights = match weights {
+            Some(weights) => weights,
+            None if is_text => Weights::none(),
+            None => document.weights()?,
+        };
+        Ok((model, weights))
+    });
+    let (model, weights) = composed.map_err(|e| exception(py, &e))?;
+    let name = match model.name() {
+        "" => stem,
+        name => name,
+    };
+    let name = name.to_owned();
+    let warnings = document.problems().to_vec();
+    Ok(Model::new(model, weights, warnings, name, threads))
+}
+
+/// Code of a StableHLO program.
+fn program(py: Python<'_>, path: &Path, threads: usize) -> PyResult<CompiledModel> {
+    let most = Limits::default().program_bytes;
+    let code = py.detach(|| {
+        let text = skript_host::file::read(path, most)
+            .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let text = String::from_utf8_lossy(&text);
+        Ok(Code::of_stablehlo(&text, &Target::host()))
+    });
+    let code = code.map_err(|text: String| plain(py, text))?;
+    let code = code.map_err(|e| exception(py, &e))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    loaded(py, &name, &code, Vec::new(), threads, Origin::default())
+}
+
+/// Code in this process.
+pub fn loaded(
+    py: Python<'_>,
+    name: &str,
+    code: &Code,
+    variables: Vec<Tensor>,
+    threads: usize,
+    origin: Origin,
+) -> PyResult<CompiledModel> {
+    let artifact = py.detach(|| Artifact::from_bytes(&code.to_bytes()));
+    let artifact = artifact.map_err(|e| plain(py, e.to_string()))?;
+    CompiledModel::new(py, name, artifact, variables, threads, origin)
+}
+
+/// The argument `weights`.
+fn given_weights(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Weights> {
+    if let Ok(arrays) = given.cast::<PyDict>() {
+        let mut tensors = Vec::new();
+        for (name, array) in arrays {
+            let name: String = name.extract()?;
+            let tensor = arrays::any_tensor(py, &format!("the array `{name}`"), &array)?;
+            tensors.push((name, tensor));
+        }
+        return Ok(Weights::arrays(tensors));
+    }
+    if given
+        .cast::<PyString>()
+        .is_ok_and(|text| text.to_string_lossy() == "random")
+    {
+        return Ok(Weights::random(SEED));
+    }
+    let path: PathBuf = given.extract().map_err(|_| {
+        PyTypeError::new_err("weights must be a path, a dict of arrays, or 'random'")
+    })?;
+    py.detach(|| Weights::open(&path))
+        .map_err(|e| exception(py, &e))
+}
+
+impl Choices<'_> {
+    fn are_none(&self) -> bool {
+        self.graph.is_none()
+            && self.attributes.is_none()
+            && self.shapes.is_none()
+            && self.real.is_none()
+            && self.int.is_none()
+            && self.given.is_empty()
+            && self.absent.is_empty()
+    }
+
+    fn options(&self) -> PyResult<ComposeOptions> {
+        let mut options = ComposeOptions::default();
+        if let Some(graph) = &self.graph {
+            options = options.graph(graph);
+        }
+        for (name, value) in self.attributes.iter().flatten() {
+            options = options.attribute(name.extract()?, attribute(&value)?);
+        }
+        for (name, shape) in self.shapes.iter().flatten() {
+            let name: String = name.extract()?;
+            options = match shape.extract::<Vec<u64>>() {
+                Ok(shape) => options.input_shape(&name, &shape),
+                Err(_) => options.pack_shapes(&name, &shape.extract::<Vec<Vec<u64>>>()?),
+            };
+        }
+        for name in &self.given {
+            options = options.given(name);
+        }
+        for name in &self.absent {
+            options = options.absent(name);
+        }
+        if self.real.is_some() || self.int.is_some() {
+            let (real, int) = (self.real.as_deref(), self.int.as_deref());
+            let typed = options.element_types(real.unwrap_or("f32"), int.unwrap_or("i64"));
+            options = typed.map_err(|e| PyValueError::new_err(e.to_string()))?;
+        }
+        Ok(options)
+    }
+}
+
+/// A value of an attribute.
+fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if value.is_instance_of::<PyBool>() {
+        return Ok(Value::from(value.extract::<bool>()?));
+    }
+    if value.is_instance_of::<PyInt>() {
+        return Ok(Value::from(value.extract::<i64>()?));
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(Value::from(value.extract::<f64>()?));
+    }
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(Value::from(text.as_str()));
+    }
+    let items = value.try_iter().map_err(|_| {
+        PyTypeError::new_err("an attribute is a bool, an int, a float, a str, or a list of these")
+    })?;
+    let items = items
+        .map(|item| attribute(&item?))
+        .collect::<PyResult<Vec<Value>>>()?;
+    Ok(Value::from(items))
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The class `Model`.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+use skript::{Dimension, Problem, Target, Tensor, Weights};
+use skript_python_runtime::errors::Diagnostic;
+use skript_python_runtime::{CompiledModel, Origin, Port};
+use skript_runtime::artifact::PortExtent;
+
+use crate::loading::loaded;
+use crate::problems::{diagnostic, exception};
+
+/// A model in SkriptND: call it with arrays, compile it, look at it.
+///
+/// The first call compiles it for this processor and keeps the code; calls are those of `CompiledModel`, and variables that the
+/// model updates keep their values between them.
+#[pyclass(frozen, module = "skript")]
+pub struct Model {
+    model: skript::Model,
+    weights: Weights,
+    warnings: Vec<Problem>,
+    name: String,
+    threads: usize,
+    compiled: PyOnceLock<Py<CompiledModel>>,
+}
+
+impl Model {
+    pub fn new(
+        model: skript::Model,
+        weights: Weights,
+        warnings: Vec<Problem>,
+        name: String,
+        threads: usize,
+    ) -> Model {
+        Model {
+            model,
+            weights,
+            warnings,
+            name,
+            threads,
+            compiled: PyOnceLock::new(),
+        }
+    }
+
+    fn compile_for(
+        &self,
+        py: Python<'_>,
+        target: &Target,
+        threads: usize,
+    ) -> PyResult<CompiledModel> {
+        let compiled = py.detach(|| {
+            let variables = self.model.variable_values(&self.weights)?;
+            Ok((self.model.compile(target)?, variables))
+        });
+        let (code, variables) = compiled.map_err(|e| exception(py, &e))?;
+        let origin = Origin {
+            inputs: self.model.foreign_inputs().to_vec(),
+            outputs: self.model.foreign_outputs().to_vec(),
+        };
+        loaded(py, &self.name, &code, variables, threads, origin)
+    }
+
+    /// The code for this processor.
+    fn own<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, CompiledModel>> {
+        let compiled = self.compiled.get_or_try_init(py, || {
+            let compiled = self.compile_for(py, &Target::host(), self.threads)?;
+            Py::new(py, compiled)
+        })?;
+        Ok(compiled.bind(py))
+    }
+}
+
+#[pymethods]
+impl Model {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.own(py)?.call(args, kwargs)
+    }
+
+    /// The name of the graph.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The inputs, in the order of the graph; the tensors of a pack `xs` are `xs:1`, `xs:2`, ….
+    #[getter]
+    fn inputs(&self) -> Vec<Port> {
+        self.model.inputs().iter().map(port).collect()
+    }
+
+    /// The outputs, in the order of the graph.
+    #[getter]
+    fn outputs(&self) -> Vec<Port> {
+        self.model.outputs().iter().map(port).collect()
+    }
+
+    /// The variables of the graph and of the operators that it calls.
+    #[getter]
+    fn variables(&self) -> Vec<Port> {
+        self.model.variables().iter().map(port).collect()
+    }
+
+    /// Compiles the model.
+    ///
+    /// Parameters
+    /// ----------
+    /// target
+    ///     'host' for this processor, or the name of another (`x86-64-v3`, `znver5`, `neoverse-n1`) whose code this one runs
+    /// features
+    ///     features of the processor that code may use besides, or not: '+avx512bf16,-avx512vl'
+    /// fast_math
+    ///     'none' for IEEE arithmetic in the order of the formulas, 'default', or 'winograd'
+    /// threads
+    ///     the number of threads of calls; that of `load` if it is not set
+    ///
+    /// Raises
+    /// ------
+    /// skript.Error
+    ///     the model has a construct that compiled code does not support, or a variable has no value
+    /// ValueError
+    ///     an unknown target
+    #[pyo3(signature = (*, target = "host", features = "", fast_math = "default", threads = None))]
+    fn compile(
+        &self,
+        py: Python<'_>,
+        target: &str,
+        features: &str,
+        fast_math: &str,
+        threads: Option<usize>,
+    ) -> PyResult<CompiledModel> {
+        let cpu = match target {
+            "host" => "native",
+            cpu => cpu,
+        };
+        let target = Target::named(cpu, features).map_err(|e| exception(py, &e))?;
+        let level = match fast_math {
+            "none" => skript::FastMath::None,
+            "default" => skript::FastMath::Default,
+            "winograd" => skript::FastMath::Winograd,
+            other => {
+                let text = format!("fast_math is 'none', 'default' or 'winograd', not {other:?}");
+                return Err(pyo3::exceptions::PyValueError::new_err(text));
+            }
+        };
+        let target = target.with_fast_math(level);
+        self.compile_for(py, &target, threads.unwrap_or(self.threads))
+    }
+
+    /// Writes the code for this processor, with its weights, as a compiled model (.skm).
+    #[pyo3(signature = (path, /, *, weights = true))]
+    fn save(&self, py: Python<'_>, path: std::path::PathBuf, weights: bool) -> PyResult<()> {
+        self.own(py)?.get().save(py, path, weights)
+    }
+
+    /// Measures calls, as `CompiledModel.bench` does.
+    #[pyo3(signature = (*args, seconds = 1.0, **kwargs))]
+    fn bench<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        seconds: f64,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.own(py)?.get().bench(py, args, seconds, kwargs)
+    }
+
+    /// Computes the outputs by the definition of each operator: slow, and independent of the compiler. Variables keep the
+    /// values that they had at first.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let own = self.own(py)?.get();
+        let tensors = own.arguments(py, args, kwargs)?;
+        let inputs = self.model.inputs();
+        let evaluated = py.detach(|| {
+            let named = inputs.iter().map(|port| port.name.as_str()).zip(&tensors);
+            let named: Vec<(&str, &Tensor)> = named.collect();
+            self.model.evaluate(&named, &self.weights)
+        });
+        let outputs = evaluated.map_err(|e| exception(py, &e))?;
+        own.results(py, outputs.into_iter().map(|(_, tensor)| tensor).collect())
+    }
+
+    /// The warnings about the document, and an error for each variable without a value. Other errors are raised by `load`.
+    fn check(&self, py: Python<'_>) -> Vec<Diagnostic> {
+        let mut found: Vec<Diagnostic> = self.warnings.iter().map(diagnostic).collect();
+        match py.detach(|| self.model.variable_values(&self.weights)) {
+            Ok(_) => {}
+            Err(skript::Error::Arrays(wrong)) => {
+                found.extend(wrong.iter().map(|e| Diagnostic::of(e.to_string())));
+            }
+            Err(other) => found.push(Diagnostic::of(other.to_string())),
+        }
+        found
+    }
+
+    /// The model as a StableHLO program, as text; the variables are arguments, after the inputs.
+    fn to_stablehlo(&self, py: Python<'_>) -> PyResult<String> {
+        let exported = py.detach(|| self.model.to_stablehlo());
+        Ok(exported.map_err(|e| exception(py, &e))?.text)
+    }
+
+    /// The model in the `skript` dialect of MLIR, as text.
+    fn to_mlir(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.model.to_mlir())
+            .map_err(|e| exception(py, &e))
+    }
+
+    /// The operator calls of the graph: a list that shows itself as a table in notebooks, and has `to_dot()`.
+    fn graph<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let class = py.import("skript.graph")?.getattr("Graph")?;
+        let tensor = |t: &skript::CallTensor| (t.id, t.port.name.clone(), port(&t.port).shown());
+        let tensors = |all: &[skript::CallTensor]| all.iter().map(tensor).collect::<Vec<_>>();
+        let calls = self.model.calls().into_iter().map(|call| {
+            let (inputs, outputs) = (tensors(&call.inputs), tensors(&call.outputs));
+            (call.operator, call.label, inputs, outputs)
+        });
+        let shown = |ports: Vec<skript::Port>| -> Vec<(String, String)> {
+            ports
+                .iter()
+                .map(|p| (p.name.clone(), port(p).shown()))
+                .collect()
+        };
+        let (inputs, outputs) = (shown(self.model.inputs()), shown(self.model.outputs()));
+        class.call1((&self.name, calls.collect::<Vec<_>>(), inputs, outputs))
+    }
+
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.graph(py)?.call_method0("_repr_html_")
+    }
+
+    fn __repr__(&self) -> String {
+        let ports = |ports: Vec<skript::Port>| {
+            let texts: Vec<String> = ports.iter().map(|p| port(p).text()).collect();
+            texts.join(", ")
+        };
+        let (inputs, outputs) = (ports(self.model.inputs()), ports(self.model.outputs()));
+        format!("<model {}({inputs}) -> ({outputs})>", self.name)
+    }
+}
+
+/// A port as Python sees it.
+fn port(port: &skript::Port) -> Port {
+    let extent = |dimension: &Dimension| match dimension {
+        Dimension::Static(n) => PortExtent::Fixed(*n),
+        Dimension::Dynamic(bound) => PortExtent::Dynamic(*bound),
+    };
+    Port {
+        name: port.name.clone(),
+        element: port.element,
+        shape: port.shape.iter().map(extent).collect(),
+        pack: None,
+    }
+}

