@@ -1,7 +1,6 @@
 // RUN: skript-opt %s --skript-fuse-rows=cache-bytes=65536 | FileCheck %s
 
 #all = affine_map<(d0, d1) -> (d0, d1)>
-#turned = affine_map<(d0, d1) -> (d1, d0)>
 #row = affine_map<(d0, d1) -> (d0)>
 
 // What follows reads other rows than those that were reduced.
