@@ -3,6 +3,29 @@
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
+// A dynamic number of rows: whole blocks, then one row after the other.
+// CHECK-LABEL: func.func @dynamic
+// CHECK:         %[[N:.+]] = memref.dim
+// CHECK:         %[[COUNT:.+]] = arith.divui %[[N]]
+// CHECK:         scf.parallel (%{{.+}}) = (%{{.+}}) to (%[[COUNT]])
+// CHECK:         scf.parallel
+// CHECK:           memref.subview %{{.+}}[%{{.+}}, 0] [1, 512] [1, 1]
+func.func @dynamic(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %sum: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<?x512xf32>) outs(%sum : memref<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.addf %o, %a : f32
+    linalg.yield %v : f32
+  }
+  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sum : memref<?x512xf32>, memref<?xf32>) outs(%y : memref<?x512xf32>) {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %v = arith.divf %a, %m : f32
+    linalg.yield %v : f32
+  }
+  return
+}
+
 // What follows reads other rows than those that were reduced.
 // CHECK-LABEL: func.func @columns
 // CHECK-NOT:     scf.parallel
@@ -81,29 +104,6 @@ func.func @small(%x: memref<4x16xf32>, %y: memref<4x16xf32>, %sum: memref<4xf32>
   }
   linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
       ins(%x, %sum : memref<4x16xf32>, memref<4xf32>) outs(%y : memref<4x16xf32>) {
-  ^bb0(%a: f32, %m: f32, %o: f32):
-    %v = arith.divf %a, %m : f32
-    linalg.yield %v : f32
-  }
-  return
-}
-
-// A dynamic number of rows: whole blocks, then one row after the other.
-// CHECK-LABEL: func.func @dynamic
-// CHECK:         %[[N:.+]] = memref.dim
-// CHECK:         %[[COUNT:.+]] = arith.divui %[[N]]
-// CHECK:         scf.parallel (%{{.+}}) = (%{{.+}}) to (%[[COUNT]])
-// CHECK:         scf.parallel
-// CHECK:           memref.subview %{{.+}}[%{{.+}}, 0] [1, 512] [1, 1]
-func.func @dynamic(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %sum: memref<?xf32>) {
-  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%x : memref<?x512xf32>) outs(%sum : memref<?xf32>) {
-  ^bb0(%a: f32, %o: f32):
-    %v = arith.addf %o, %a : f32
-    linalg.yield %v : f32
-  }
-  linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %sum : memref<?x512xf32>, memref<?xf32>) outs(%y : memref<?x512xf32>) {
   ^bb0(%a: f32, %m: f32, %o: f32):
     %v = arith.divf %a, %m : f32
     linalg.yield %v : f32
