@@ -29,7 +29,7 @@ use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
 use crate::ir::memref::root_of;
 use crate::ir::walk::named;
-use crate::ir::{self, append_functions, erase, linalg, location, ops};
+use crate::ir::{self, ValueKey, append_functions, erase, linalg, location, ops};
 use crate::prepare::constants::Constants;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Location, Value};
@@ -116,15 +116,21 @@ pub(super) struct Prepared<'c, 'a> {
     /// The entry's block; `None` in a module without an entry.
     block: Option<BlockRef<'c, 'a>>,
     constants: Constants<'c, 'a>,
+    /// The buffers that parallel loops write.
+    written: HashSet<ValueKey>,
 }
 
 impl<'c: 'a, 'a> Prepared<'c, 'a> {
     pub(super) fn of(module: OperationRef<'c, 'a>) -> Self {
         let entry = ir::entry(module).ok();
         let constants = entry.map(|entry| Constants::of(entry, module));
+        let mut effects = Effects::new(func::functions(module));
+        let loops = named(module, ops::scf::PARALLEL).into_iter();
+        let written = loops.flat_map(|own| effects.written(own));
         Prepared {
             block: entry.and_then(|entry| ir::body(entry).ok()),
             constants: constants.unwrap_or_default(),
+            written: written.map(root_of).collect(),
         }
     }
 
@@ -250,6 +256,8 @@ struct Unplanned<'c, 'a> {
     others: Vec<OperationRef<'c, 'a>>,
     /// A condition, and the body where it is false.
     guarded: Option<(Value<'c, 'a>, Body)>,
+    /// The arrays that parallel loops write: before such a loop, their elements are others.
+    written: Vec<usize>,
 }
 
 impl<'c: 'a, 'a> Unplanned<'c, 'a> {
@@ -282,7 +290,11 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             Some((n, outside.repeats()))
         });
         reduction.nest.repeats = repeats.collect();
+        let arrays = reduction.arrays.iter().enumerate();
+        let written = arrays.filter(|(_, array)| constants.written.contains(&root_of(**array)));
+        let written = written.map(|(n, _)| n).collect();
         Some(Unplanned {
+            written,
             op,
             reduction,
             last,
@@ -351,6 +363,10 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             Some(array) => Outside::of(self.op, *array).ok()?,
             None => None,
         };
+        let is_written = packing
+            .as_ref()
+            .is_some_and(|p| self.written.contains(&p.operand));
+        (outside.is_none() || !is_written).then_some(())?;
         if outside.as_ref().is_some_and(|outside| !outside.is_one()) {
             // The size of the parts must be known.
             packing = Some(packing.filter(|p| p.size().is_some())?.into_part());
