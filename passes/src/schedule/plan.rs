@@ -8,7 +8,7 @@
 
 use super::costs::Costs;
 use super::nest::{LoopKind, Nest};
-use super::select::{Selected, is_used, is_worth, select, selections};
+use super::select::{Selected, is_used, selections};
 use super::tile::{Tile, Tiling};
 use std::fmt::{Display, Formatter};
 
@@ -84,6 +84,21 @@ pub struct Vectors {
     pub costs: Costs,
 }
 
+impl Vectors {
+    /// Vectors of half the width, where twice as many start in one cycle: a processor that computes its widest vectors in halves.
+    pub(super) fn halves(self) -> Option<Self> {
+        (self.costs.fma_ports == 1 && self.lanes > 1).then_some(Vectors {
+            lanes: self.lanes / 2,
+            bytes: self.bytes / 2,
+            costs: Costs {
+                fma_ports: 2,
+                ..self.costs
+            },
+            ..self
+        })
+    }
+}
+
 impl Display for Plan {
     /// Loops are numbers, outermost first: `lanes=1x2 unroll=0x6 order=1,0 packed=1 part=2x512` has two vectors along the loop 1, six
     /// steps of the loop 0 at once, the tiles of the loop 0 inside of those of the loop 1, a copy of the operand 1 in the order of the
@@ -112,8 +127,8 @@ impl Plan {
     /// A tile for the nest. `None` if plain loops are as fast: without a reduction, with too little work, or without a
     /// loop along contiguous elements.
     pub fn of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Plan> {
-        is_worth(nest, vectors).then_some(())?;
-        let selected = select(nest, vectors, used_dimensions)?;
+        let (vectors, selections) = selections(nest, vectors, used_dimensions);
+        let selected = selections.first()?;
         let tiles = selected.tiles(nest, vectors, used_dimensions);
         let tiled = tiles.into_iter().next()?;
         let ordered = tiled.ordered(nest, vectors.cache, used_dimensions);
@@ -123,10 +138,7 @@ impl Plan {
     /// The plan that [`Plan::of`] selects, then others that combine the points of each element in the same order, so that results are
     /// the same bits: other tiles, other positions of the lanes' loop, other parts of the reduction, other lanes.
     pub fn candidates(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Vec<Plan> {
-        let all = match is_worth(nest, vectors) {
-            true => selections(nest, vectors, used_dimensions),
-            false => Vec::new(),
-        };
+        let (vectors, all) = selections(nest, vectors, used_dimensions);
         let mut candidates: Vec<Plan> = Vec::new();
         for (rank, selected) in all.iter().enumerate() {
             let tiles = selected.tiles(nest, vectors, used_dimensions);

@@ -22,7 +22,8 @@ const UNPACKED: f64 = 0.93;
 
 /// The share of the peak rate that a nest is estimated to reach; `None` if plain loops are as fast as a tile.
 pub(crate) fn share_of_peak(nest: &Nest, vectors: Vectors) -> Option<f64> {
-    let selected = select(nest, vectors, &[])?;
+    let (_, selections) = selections(nest, vectors, &[]);
+    let selected = selections.first()?;
     Some(match selected.packed {
         Some(_) => selected.share,
         None => selected.share * UNPACKED,
@@ -39,23 +40,35 @@ pub(super) struct Selected {
     share: f64,
 }
 
-/// The lanes' mode and loop, and the operand that is packed: the best by the estimated share of the peak rate.
-pub(super) fn select(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Option<Selected> {
-    selections(nest, vectors, used_dimensions).first().copied()
-}
+/// Narrow vectors are selected if they are estimated to be so many times as fast: a tile of as many registers has fewer elements.
+const NARROW: f64 = 1.3;
 
 /// Whether a nest has a reduction, and enough work that a tile may be faster than plain loops.
-pub(super) fn is_worth(nest: &Nest, vectors: Vectors) -> bool {
+fn is_worth(nest: &Nest, vectors: Vectors) -> bool {
     let reduces = nest.loops.iter().any(|l| l.kind == LoopKind::Reduction);
     reduces && nest.volume() >= 4 * vectors.lanes
 }
 
-/// What the lanes may be, the best by the estimated share of the peak rate first; nothing if plain loops are as fast.
+/// The vectors that suit a nest, and what their lanes may be, the best by the estimated share of the peak rate first; nothing if plain
+/// loops are as fast.
 pub(super) fn selections(
     nest: &Nest,
     vectors: Vectors,
     used_dimensions: &[usize],
-) -> Vec<Selected> {
+) -> (Vectors, Vec<Selected>) {
+    let of = |vectors: Vectors| match is_worth(nest, vectors) {
+        true => (vectors, selections_of(nest, vectors, used_dimensions)),
+        false => (vectors, Vec::new()),
+    };
+    let share = |found: &(Vectors, Vec<Selected>)| found.1.first().map_or(0.0, |best| best.share);
+    let widest = of(vectors);
+    let narrow = vectors.halves().map(of);
+    let narrow = narrow.filter(|narrow| share(narrow) > share(&widest) * NARROW);
+    narrow.unwrap_or(widest)
+}
+
+/// What the lanes of vectors of one width may be, the best first.
+fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Vec<Selected> {
     let lanes = vectors.lanes;
     let filled = |l: usize| {
         let extent = nest.loops[l].extent;
