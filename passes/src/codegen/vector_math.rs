@@ -15,7 +15,7 @@ use crate::ir::{self, ops};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
-use skript_dialect::{Dialect, Pass, PassError};
+use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -25,8 +25,12 @@ pub(crate) const PASS: Pass = Pass {
     summary: "expand f32 functions into polynomials that LLVM vectorizes",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Llvm, Dialect::Math],
-    run: |root, _, rewriter| expand(root, rewriter.context()),
-    ..Pass::NONE
+    options: &[PassOption {
+        name: "scales",
+        summary: "whether one instruction multiplies the elements of a vector by powers of two",
+        default: "false",
+    }],
+    run: |root, options, rewriter| expand(root, options.get("scales")?, rewriter.context()),
 };
 
 /// A function that is expanded.
@@ -84,6 +88,7 @@ fn symbol(function: Function, lanes: Lanes) -> String {
 /// Replaces the operations below `root`.
 fn expand<'c: 'a, 'a>(
     root: OperationRef<'c, 'a>,
+    scales: bool,
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
     let mut needed = BTreeSet::new();
@@ -118,7 +123,7 @@ fn expand<'c: 'a, 'a>(
     let new = needed.into_iter();
     let new = new.filter(|(function, lanes)| !present.contains(&symbol(*function, *lanes)));
     let text: Vec<String> = new
-        .map(|(function, lanes)| Text::of(function, lanes))
+        .map(|(function, lanes)| Text::of(function, lanes, scales))
         .collect();
     ir::append_functions(root, &text.concat())?;
     Ok(())
@@ -180,14 +185,17 @@ const ROUNDER: f32 = 12_582_912.0;
 /// The text of a function.
 struct Text {
     lanes: Lanes,
+    /// Whether the processor multiplies by powers of two.
+    scales: bool,
     lines: String,
     counter: usize,
 }
 
 impl Text {
-    fn of(function: Function, lanes: Lanes) -> String {
+    fn of(function: Function, lanes: Lanes, scales: bool) -> String {
         let mut text = Text {
             lanes,
+            scales,
             lines: String::new(),
             counter: 0,
         };
@@ -329,14 +337,26 @@ impl Text {
         let p = self.multiply_add(&p, &square, &r);
         let one = self.number(1.0);
         let p = self.reals(ops::arith::ADDF, &[&p, &one]);
-        // 2ⁿ as a product of two powers, each of which is a normal number.
         let bits = self.bits(&shifted, "f32", "i32");
         let zero = self.integer(ROUNDER.to_bits().cast_signed());
         let n = self.integers(ops::arith::SUBI, &[&bits, &zero]);
+        self.scaled(&p, &n)
+    }
+
+    /// `x · 2ⁿ`.
+    fn scaled(&mut self, x: &str, n: &str) -> String {
+        if self.scales {
+            let (real, integer) = (self.real(), self.typed("i32"));
+            let name = ops::llvm::INTR_LDEXP;
+            return self.line(&format!(
+                "\"{name}\"({x}, {n}) : ({real}, {integer}) -> {real}"
+            ));
+        }
+        // 2ⁿ as a product of two powers, each of which is a normal number.
         let one = self.integer(1);
-        let half = self.integers(ops::arith::SHRSI, &[&n, &one]);
-        let rest = self.integers(ops::arith::SUBI, &[&n, &half]);
-        let mut result = p;
+        let half = self.integers(ops::arith::SHRSI, &[n, &one]);
+        let rest = self.integers(ops::arith::SUBI, &[n, &half]);
+        let mut result = x.to_owned();
         for exponent in [half, rest] {
             let (bias, position) = (self.integer(127), self.integer(23));
             let biased = self.integers(ops::arith::ADDI, &[&exponent, &bias]);

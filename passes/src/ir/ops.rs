@@ -157,6 +157,7 @@ operations! {
         GETELEMENTPTR = "llvm.getelementptr",
         INSERTVALUE = "llvm.insertvalue",
         INTR_FMULADD = "llvm.intr.fmuladd",
+        INTR_LDEXP = "llvm.intr.ldexp",
         LOAD = "llvm.load",
         MLIR_ADDRESSOF = "llvm.mlir.addressof",
         MLIR_CONSTANT = "llvm.mlir.constant",

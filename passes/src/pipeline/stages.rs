@@ -6,6 +6,7 @@
 
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
+use crate::codegen::vector_math;
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
 use crate::profile::{mark, number};
@@ -93,7 +94,7 @@ const LLVM: &[Step] = &[
     every("convert-scf-to-cf"),
     models("skript-lower-checks"),
     every("convert-vector-to-llvm"),
-    models("skript-expand-math"),
+    models(EXPAND_MATH),
     every("convert-math-to-funcs"),
     every("convert-math-to-llvm"),
     every("convert-math-to-libm"),
@@ -116,6 +117,9 @@ const LLVM: &[Step] = &[
     models("skript-annotate-loops"),
     models("skript-add-entry"),
 ];
+
+/// The pass of [`LLVM`] that depends on the target.
+const EXPAND_MATH: &str = vector_math::PASS.flag;
 
 fn of(steps: &[Step], modules: Modules) -> Vec<&'static str> {
     let steps = steps.iter();
@@ -244,13 +248,21 @@ pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
         },
         Stage {
             name: "llvm",
-            passes: format!(
-                "{},skript-set-target{{triple={}}}",
-                of(LLVM, Modules::Models).join(","),
-                target.code.triple
-            ),
+            passes: to_llvm_dialect(target),
         },
     ]
+}
+
+fn to_llvm_dialect(target: &TargetDescription) -> String {
+    let passes = of(LLVM, Modules::Models).into_iter();
+    let scales = target.processor.scales;
+    let passes = passes.map(|pass| match pass == EXPAND_MATH {
+        true => format!("{pass}{{scales={scales}}}"),
+        false => pass.to_owned(),
+    });
+    let triple = format!("skript-set-target{{triple={}}}", target.code.triple);
+    let passes: Vec<String> = passes.chain([triple]).collect();
+    passes.join(",")
 }
 
 /// Every stage from the `skript` dialect to LLVM's.

@@ -60,6 +60,9 @@ pub struct Chunk {
 /// Steps of the smallest part of a reduction: with fewer, the sums in between cost more than is gained.
 const FEWEST_STEPS: i64 = 128;
 
+/// Steps of a part of a reduction that streams: enough rows that a sum in between costs little, and few enough to be read at once.
+const STREAM_STEPS: i64 = 16;
+
 /// Iterations of a reduction that may stand inside of shorter ones.
 const LONG: i64 = 16;
 
@@ -226,6 +229,7 @@ impl Plan {
             (LaneMode::Output, None) => {
                 let mut plan = self.clone();
                 plan.parallels.push(self.lanes_loop);
+                plan.chunk = plan.chunk_of_stream(nest, cache, used_dimensions);
                 vec![plan]
             }
             (LaneMode::Output, Some(operand)) => {
@@ -374,6 +378,30 @@ impl Plan {
         if read > cache * 3 / 4 && size < extent && size * others >= FEWEST_STEPS {
             self.chunk = Some(Chunk { number, size });
         }
+    }
+
+    /// Parts of a reduction that reads each element of an array once, along other elements than its lanes: several tiles would
+    /// each walk over all rows of the array, a few elements of each. With parts, each row is read from its first element to its last.
+    fn chunk_of_stream(
+        &self,
+        nest: &Nest,
+        cache: i64,
+        used_dimensions: &[usize],
+    ) -> Option<Chunk> {
+        let number = *self.reductions.first()?;
+        let is_static = nest.loops[number].source.is_none() && !is_used(nest, number, used_dimensions);
+        let extent = nest.loops[number].extent;
+        let is_stream = |n: &usize| {
+            let strides = &nest.operands[*n].strides;
+            let is_row = strides[self.lanes_loop] == 1 && strides[number] > 1;
+            is_row && nest.elements(*n) == nest.volume() && nest.span(*n) > cache / 8
+        };
+        let has_tiles = self.tiles(nest, self.lanes_loop) > 1 && extent >= 2 * STREAM_STEPS;
+        let is_streaming = has_tiles && is_static && (0..nest.inputs().len()).any(|n| is_stream(&n));
+        is_streaming.then_some(Chunk {
+            number,
+            size: STREAM_STEPS,
+        })
     }
 
     /// Steps of a parallel loop for which a tile is computed each.

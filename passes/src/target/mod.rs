@@ -20,6 +20,7 @@ pub(crate) const NATIVE: &str = "native";
 
 /// Features of an x86-64 processor that decide more than single instructions.
 const AVX512: &str = "+avx512f";
+const AVX512_VL: &str = "+avx512vl";
 const AVX2: &str = "+avx2";
 
 /// A processor for LLVM and for the loader, and its properties that decide how code is scheduled.
@@ -42,6 +43,8 @@ pub struct Processor {
     pub vector_bits: u32,
     /// Number of vector registers.
     pub vector_registers: u32,
+    /// Whether one instruction multiplies the elements of a vector by powers of two.
+    pub(crate) scales: bool,
     /// What operations on such vectors cost.
     pub(crate) costs: Costs,
     /// Bytes of a core's data cache of level 1.
@@ -147,6 +150,7 @@ impl Processor {
         let processor = Processor {
             vector_bits,
             vector_registers,
+            scales: [AVX512, AVX512_VL].iter().all(|f| has(target, f)),
             costs: cpu.map_or(Costs::TYPICAL, |cpu| cpu.costs),
             l1,
             l2,
@@ -168,10 +172,13 @@ fn architecture(target: &Target) -> &'static str {
     }
 }
 
+fn has(target: &Target, feature: &str) -> bool {
+    target.features.split(',').any(|f| f == feature)
+}
+
 /// Bits and number of the target's widest vector registers.
 fn vectors(target: &Target) -> (u32, u32) {
-    let has = |feature: &str| target.features.split(',').any(|f| f == feature);
-    match (has(AVX512), has(AVX2)) {
+    match (has(target, AVX512), has(target, AVX2)) {
         (true, _) => (512, 32),
         (false, true) => (256, 16),
         (false, false) => (

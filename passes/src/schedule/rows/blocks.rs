@@ -30,6 +30,7 @@ impl Blocks {
         } else {
             cache / 4
         };
+        gains(group).then_some(())?;
         let storage = Storage::of(group);
         let mut blocks = Blocks(vec![1; group.rows.len()]);
         (blocks.bytes(group, &storage)? <= cache).then_some(())?;
@@ -112,6 +113,17 @@ impl Blocks {
                 })
         })
     }
+}
+
+/// Whether several members access arrays that have other elements beside the rows': each but the first finds a block in the cache.
+fn gains(group: &Group) -> bool {
+    let rows = Blocks(vec![1; group.rows.len()]);
+    let is_long = |number: usize, access: &Access| {
+        rows.bytes_of(group, number, access) != element_bytes(access.array)
+    };
+    let members = group.members.iter().enumerate();
+    let long = members.filter(|(n, member)| member.accesses.iter().any(|a| is_long(*n, a)));
+    long.count() > 1
 }
 
 /// What arrays are in.
