@@ -2,8 +2,8 @@
 //! `skript-hoist-invariants`: computes costly scalars of a payload once for all points that share them.
 //!
 //! A scalar of a `linalg.generic` may vary along some of the loops only: the scale of a batch normalization varies along
-//! the channels, the sine of a rotary embedding along positions. If a division, a root or another function is among the
-//! operations that compute it, they become a `linalg.generic` of their own over those loops, and the payload reads the
+//! the channels, the sine of a rotary embedding along positions; so may a subscript that is divided, of a resized image. If a division, a
+//! root or another function is among the operations that compute it, they become a `linalg.generic` of their own over those loops, and the payload reads the
 //! result. Values do not change: each operation has the same operands.
 //!
 //! Requires static extents of the loops that the scalar varies along. A scalar is hoisted if at least four points share it.
@@ -15,7 +15,7 @@ use crate::ir::walk::named;
 use crate::ir::{self, Builder, ValueKey, attributes, linalg, maps, ops, types};
 use crate::structure::Affine;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -26,17 +26,18 @@ pub(crate) const PASS: Pass = Pass {
     summary: "compute costly scalars of a payload once for all points that share them",
     dependent_dialects: &[Dialect::Linalg, Dialect::Tensor],
     run: |root, _, rewriter| {
-        for op in named(root, ops::linalg::GENERIC) {
+        let mut pending = named(root, ops::linalg::GENERIC);
+        while let Some(op) = pending.pop() {
             let Some(payload) = Payload::of(op) else {
                 continue;
             };
             let hoisted = payload.invariants();
             if !hoisted.is_empty() {
-                hoist(
-                    &payload,
-                    &hoisted,
-                    &Builder::before(rewriter.context(), op)?,
-                )?;
+                let at = Builder::before(rewriter.context(), op)?;
+                let (_, tensors) = hoist(&payload, &hoisted, &at)?;
+                // What is hoisted may have invariants of its own.
+                let makers = tensors.into_iter().filter_map(ir::definition);
+                pending.extend(makers.map(|(maker, _)| maker));
             }
         }
         Ok(())
@@ -50,14 +51,21 @@ const FEWEST_POINTS: u64 = 4;
 /// An attribute of `linalg.generic` that MLIR does not parse: a defect of this pass.
 const UNPARSABLE: &str = "an attribute of linalg.generic that MLIR does not parse";
 
-/// Operations that take as long as the access to an element or longer.
+/// Operations that take as long as the access to an element or longer. An index becomes a real in several steps.
 fn is_costly(name: &str) -> bool {
     let is_simple = matches!(
         name,
         ops::math::ABSF | ops::math::ABSI | ops::math::COPYSIGN | ops::math::FMA
     );
-    name == ops::arith::DIVF || name.starts_with("math.") && !is_simple
+    matches!(name, ops::arith::DIVF | ops::arith::SITOFP) || name.starts_with("math.") && !is_simple
 }
+
+/// Divisions of integers.
+const DIVISIONS: [&str; 3] = [
+    ops::arith::DIVSI,
+    ops::arith::FLOORDIVSI,
+    ops::arith::REMSI,
+];
 
 /// The operations of a `linalg.generic` on tensors with the loops that their results vary along.
 pub(crate) struct Payload<'c, 'a> {
@@ -73,8 +81,12 @@ pub(crate) struct Payload<'c, 'a> {
     extents: Vec<Option<u64>>,
     /// The loops that a value varies along; values from outside have no entry.
     loops: HashMap<ValueKey, BTreeSet<usize>>,
-    /// Values that a costly operation of the payload contributes to.
+    /// Values that a costly operation of the payload contributes to, which varies along all of their loops.
     costly: HashSet<ValueKey>,
+    /// Values that a division of integers contributes to.
+    divided: HashSet<ValueKey>,
+    /// Whether points are left out where a division has a remainder: such a payload is split into those that have none.
+    is_divisible: bool,
 }
 
 impl<'c: 'a, 'a> Payload<'c, 'a> {
@@ -110,6 +122,8 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             extents,
             loops: HashMap::new(),
             costly: HashSet::new(),
+            divided: HashSet::new(),
+            is_divisible: false,
         };
         // A destination's element changes with each point.
         let inputs = payload.elements.len().checked_sub(op.result_count())?;
@@ -129,18 +143,29 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
 
     fn visit(&mut self, op: OperationRef<'c, 'a>) {
         let mut loops: BTreeSet<usize> = index_of(op).into_iter().collect();
-        let mut is_costly = is_costly(&ir::name(op));
-        for operand in op.operands() {
-            let key = ValueKey::of(operand);
-            loops.extend(self.loops.get(&key).into_iter().flatten());
-            is_costly |= self.costly.contains(&key);
+        let name = ir::name(op);
+        let is_division = DIVISIONS.contains(&name.as_str());
+        let mut is_costly = is_costly(&name) || is_division;
+        let keys: Vec<ValueKey> = op.operands().map(ValueKey::of).collect();
+        for key in &keys {
+            loops.extend(self.loops.get(key).into_iter().flatten());
         }
+        is_costly |= keys
+            .iter()
+            .any(|key| self.costly.contains(key) && self.loops.get(key) == Some(&loops));
+        let mut divided = keys.iter().map(|key| self.divided.contains(key));
+        let selects = name == ops::arith::SELECT && divided.clone().next() == Some(true);
+        let is_divided = is_division || divided.any(|is_divided| is_divided);
         for result in op.results() {
             let key = ValueKey::of(result);
             self.loops.insert(key, loops.clone());
             if is_costly {
                 self.costly.insert(key);
             }
+            if is_divided {
+                self.divided.insert(key);
+            }
+            self.is_divisible |= selects && !result.r#type().is_index();
         }
     }
 
@@ -165,11 +190,16 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             && !loops.is_empty()
             && loops.iter().all(is_static)
             && self.costly.contains(&ValueKey::of(value))
-            && value
-                .r#type()
-                .to_string()
-                .trim_start_matches('b')
-                .starts_with('f')
+            && self.has_tensors(value.r#type())
+    }
+
+    /// Whether values of a type are computed before the loops: reals, and subscripts.
+    fn has_tensors(&self, r#type: Type) -> bool {
+        let is_real = || {
+            let text = r#type.to_string();
+            text.trim_start_matches('b').starts_with('f')
+        };
+        r#type.is_index() && !self.is_divisible || is_real()
     }
 
     /// The invariant values that an operation uses which varies along more loops.
@@ -212,12 +242,12 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 }
 
-/// Replaces the payload's operation by one that reads the invariants, and returns it.
+/// Replaces the payload's operation by one that reads the invariants; returns it, and the tensors of the invariants.
 pub(crate) fn hoist<'c: 'a, 'a>(
     payload: &Payload<'c, 'a>,
     invariants: &[Value<'c, 'a>],
     at: &Builder<'c, 'a>,
-) -> Result<OperationRef<'c, 'a>, PassError> {
+) -> Result<(OperationRef<'c, 'a>, Vec<Value<'c, 'a>>), PassError> {
     let op = payload.op;
     let count = payload.extents.len();
     let mut tensors = Vec::new();
@@ -258,7 +288,7 @@ pub(crate) fn hoist<'c: 'a, 'a>(
         .map(|(_, ((value, map), element))| (value, *map, *element))
         .collect();
     let inputs = kept.len() - op.result_count();
-    let hoisted = tensors.into_iter().zip(tensor_maps).zip(invariants);
+    let hoisted = tensors.iter().copied().zip(tensor_maps).zip(invariants);
     kept.splice(
         inputs..inputs,
         hoisted.map(|((tensor, map), value)| (tensor, map, *value)),
@@ -297,7 +327,7 @@ pub(crate) fn hoist<'c: 'a, 'a>(
         ir::replace_uses(old.into(), new.into());
     }
     ir::erase(op);
-    Ok(replacement)
+    Ok((replacement, tensors))
 }
 
 /// A tensor over some loops with a value of the payload.

@@ -337,6 +337,7 @@ operations! {
         MASKEDLOAD = "vector.maskedload",
         MASKEDSTORE = "vector.maskedstore",
         SCATTER = "vector.scatter",
+        SHUFFLE = "vector.shuffle",
         STORE = "vector.store",
     }
 }

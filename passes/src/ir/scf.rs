@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations of the dialect `scf`.
 
-use super::ops;
+use super::attribute_names::WORK;
 use super::typed::{OperationLike, OperationRef, Value, typed};
+use super::{Builder, attributes, ops};
+use melior::Error;
+use melior::ir::{Region, Type};
 
 typed! {
     /// `scf.if`: one of two branches.
@@ -18,4 +21,46 @@ pub(crate) fn init<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Optio
         _ => return None,
     };
     op.operand(before + number).ok()
+}
+
+/// A parallel loop over `counts` steps of each dimension. `work` are the operations on scalars of a step, and `body` adds what one step
+/// does at a position.
+///
+/// # Errors
+/// The builder's error, or that of `body`.
+pub(crate) fn parallel<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    counts: &[i64],
+    work: i64,
+    body: impl FnOnce(&Builder<'c, 'a>, &[Value<'c, 'a>]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (region, inside, position) = at.region(&vec![Type::index(at.context); counts.len()]);
+    body(&inside, &position)?;
+    let counts: Result<Vec<Value>, Error> = counts.iter().map(|count| at.index(*count)).collect();
+    close_parallel(at, &counts?, work, region, &inside)
+}
+
+/// The parallel loop with a body that is complete but for its end.
+///
+/// # Errors
+/// The builder's error.
+pub(crate) fn close_parallel<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    counts: &[Value<'c, 'a>],
+    work: i64,
+    region: Region<'c>,
+    body: &Builder<'c, 'a>,
+) -> Result<(), Error> {
+    body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
+    let (zero, one) = (at.index(0)?, at.index(1)?);
+    let rank = counts.len();
+    let operands = [&vec![zero; rank][..], counts, &vec![one; rank]].concat();
+    let number = i32::try_from(rank).unwrap_or(i32::MAX);
+    let segments = attributes::i32s(at.context, &[number, number, number, 0]);
+    let attributes = [
+        ("operandSegmentSizes", segments),
+        (WORK, attributes::i64(at.context, work)),
+    ];
+    at.create(ops::scf::PARALLEL, &operands, &attributes, &[], vec![region])?;
+    Ok(())
 }

@@ -183,7 +183,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
         FastMath::None | FastMath::Default => String::new(),
         FastMath::Winograd => format!("skript-winograd{{{options}}},"),
     };
-    let cache = target.processor.l2;
+    let (cache, bits) = (target.processor.l2, target.processor.vector_bits);
     let plans = match target.plans.as_str() {
         "" => String::new(),
         plans => format!(" plans={plans}"),
@@ -191,7 +191,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-interchange-reductions,skript-block-transpositions,canonicalize,cse"
+            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},canonicalize,cse"
         ),
     }
 }

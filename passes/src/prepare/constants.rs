@@ -30,9 +30,6 @@ impl<'c: 'a, 'a> Constants<'c, 'a> {
             return Constants::default();
         };
         let variables = variables(entry);
-        if variables.is_empty() {
-            return Constants::default();
-        }
         let operations = ir::operations(body);
         let mut allocations = HashMap::new();
         for op in &operations {

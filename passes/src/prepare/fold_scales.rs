@@ -335,7 +335,7 @@ impl<'c: 'a, 'a> Fold<'c, 'a> {
         let offset = offset.filter(|offset| ir::definition(*offset).is_some());
         if let Some(offset) = offset.filter(|offset| !payload.loops_of(*offset).is_empty()) {
             let at = Builder::before(context, self.follower)?;
-            follower = hoist(&payload, &[offset], &at)?;
+            (follower, _) = hoist(&payload, &[offset], &at)?;
         }
 
         let sum = &self.sum;

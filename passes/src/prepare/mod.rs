@@ -2,7 +2,8 @@
 //! `skript-prepare-variables`: moves what depends on variables alone into functions that run once.
 //!
 //! Variables that no call updates have the same values in every call, and so has whatever is computed from them alone:
-//! copies in the order of a kernel, transposed weights, folded factors. Such buffers become views of one array, an
+//! copies in the order of a kernel, transposed weights, folded factors; so have tables of values that depend on positions alone. Such
+//! buffers become views of one array, an
 //! argument of the entry. The operations that write them move into functions with the attribute `skript.prepares`, which
 //! the loader calls once, before the first call of the entry.
 //!
@@ -42,6 +43,12 @@ const ALIGNMENT: u64 = 64;
 /// How many times the bytes of its variables a result may have: more is cheaper to compute again than to read. Weights that are scaled,
 /// packed, and transformed for `skript-winograd` have six times their bytes.
 const MOST_GROWTH: u64 = 8;
+
+/// The largest table of values that depend on no variable.
+const LARGEST_TABLE: u64 = 4 << 20;
+
+/// Operations on scalars that take longer than to read an element of a table.
+const LONGEST: i64 = 8;
 
 /// The bytes that the functions of [`PASS`] fill, as it left them at the module; 0 if there are none.
 pub(crate) fn size(module: OperationRef) -> u64 {
@@ -144,7 +151,16 @@ impl Part<'_, '_> {
     fn pays(&self) -> bool {
         let bytes = self.allocations.iter().map(|(_, bytes)| *bytes);
         let bytes = bytes.fold(0, u64::saturating_add);
-        self.variables > 0 && bytes <= self.variables.saturating_mul(MOST_GROWTH)
+        match self.variables {
+            0 => bytes <= LARGEST_TABLE && self.work() >= LONGEST,
+            variables => bytes <= variables.saturating_mul(MOST_GROWTH),
+        }
+    }
+
+    /// Operations on scalars for an element of the buffers.
+    fn work(&self) -> i64 {
+        let writers = self.writers.iter().copied();
+        writers.flat_map(ir::nested).map(ir::work::of_scalars).sum()
     }
 }
 

@@ -2,8 +2,8 @@
 //! `skript-block-transpositions`: computes elementwise operations whose arrays are contiguous along different loops in square blocks.
 //!
 //! A loop along contiguous elements of the output goes through as many cache lines of a transposed input as it has iterations, and
-//! uses one element of each. In blocks of both loops each line is used while it is in the cache. Extents that are no multiple of the
-//! block have their remainder computed by operations of their own.
+//! uses one element of each. In blocks of both loops each line is used while it is in the cache; those of a copy are transposed in
+//! registers. Extents that are no multiple of the block have their remainder computed by operations of their own.
 //!
 //! Requires: static strides, and a payload that does not use the values of loops.
 
@@ -13,22 +13,38 @@
 )]
 
 use super::reading::Array;
+use super::squares::{self, Side};
+use crate::extents::size::element_bytes;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, linalg, maps, memref, ops};
 use crate::structure::Affine;
-use melior::ir::Value;
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use skript_dialect::{Dialect, Pass, PassError, op};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
 /// The pass `skript-block-transpositions`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-block-transpositions",
     summary: "compute elementwise operations on arrays that are contiguous along different loops in blocks",
-    dependent_dialects: &[Dialect::Linalg, Dialect::MemRef],
-    run: |root, _, rewriter| {
+    dependent_dialects: &[
+        Dialect::Arith,
+        Dialect::Linalg,
+        Dialect::MemRef,
+        Dialect::Scf,
+        Dialect::Vector,
+    ],
+    options: &[PassOption {
+        name: "vector-bits",
+        summary: "bits of a vector register",
+        default: "512",
+    }],
+    run: |root, options, rewriter| {
+        let bits: i64 = options.get("vector-bits")?;
         for op in named(root, ops::linalg::GENERIC) {
             if let Some(map) = Map::of(op) {
-                map.block(&Builder::before(rewriter.context(), op)?)?;
+                map.block(bits, &Builder::before(rewriter.context(), op)?)?;
                 ir::erase(op);
             }
         }
@@ -105,18 +121,65 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         })
     }
 
-    fn block(&self, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+    fn block(&self, bits: i64, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+        let lanes = self.lanes(bits);
+        let size = lanes.unwrap_or(BLOCK);
         let parts = self.loops.map(|l| {
-            let (whole, rest) = (self.extents[l] / BLOCK, self.extents[l] % BLOCK);
-            let all: [Part; 2] = [(0, whole, BLOCK), (whole * BLOCK, 1, rest)];
+            let (whole, rest) = (self.extents[l] / size, self.extents[l] % size);
+            let all: [Part; 2] = [(0, whole, size), (whole * size, 1, rest)];
             all.into_iter()
                 .filter(|(_, count, length)| count * length > 0)
         });
         let [first, second] = parts;
         for outer in second {
             for inner in first.clone() {
-                self.part([inner, outer], at)?;
+                match lanes.filter(|lanes| [inner.2, outer.2] == [*lanes; 2]) {
+                    Some(lanes) => self.squares([inner, outer], lanes, at)?,
+                    None => self.part([inner, outer], at)?,
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// The lanes of a vector of elements, if the operation is a copy whose blocks can be transposed in registers.
+    fn lanes(&self, bits: i64) -> Option<i64> {
+        let [(from, _, source), (_, _, target)] = self.operands.as_slice() else {
+            return None;
+        };
+        let body = linalg::Generic::cast(self.op)?.body()?;
+        let is_copy = ir::operations(body).first().and_then(|op| op.operand(0).ok())
+            == body.argument(0).ok().map(Value::from);
+        let [first, second] = self.loops;
+        let has_squares = source[second] == 1 && target[first] == 1;
+        let element = MemRefType::try_from(from.r#type()).ok()?.element();
+        let element = element.to_string();
+        let bytes = element_bytes(&element).filter(|_| !element.starts_with("complex"));
+        let lanes = bits / (8 * i64::try_from(bytes?).ok()?);
+        (is_copy && has_squares && (4..=BLOCK).contains(&lanes)).then_some(lanes)
+    }
+
+    /// The blocks of a copy, transposed in registers.
+    fn squares(&self, parts: [Part; 2], lanes: i64, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+        let [first, second] = self.loops;
+        let others = 0..self.extents.len();
+        let others = others.filter(|l| !self.loops.contains(l) && self.extents[*l] > 1);
+        // The loop, its number of blocks, and the iterations of the old one that a step is.
+        let loops = others.map(|l| (l, self.extents[l], 1));
+        let loops: Vec<(usize, i64, i64)> = loops
+            .chain([(first, parts[0].1, lanes), (second, parts[1].1, lanes)])
+            .collect();
+        let sides = self.operands.iter().zip([first, second]);
+        let sides = sides.map(|((array, offset, strides), across)| Side {
+            array: *array,
+            offset: *offset,
+            blocks: loops.iter().map(|(l, _, step)| strides[*l] * step).collect(),
+            vectors: strides[across],
+        });
+        let sides: Vec<Side> = sides.collect();
+        let counts: Vec<i64> = loops.iter().map(|(_, count, _)| *count).collect();
+        if let [from, to] = sides.as_slice() {
+            squares::copy([from, to], &counts, lanes, at)?;
         }
         Ok(())
     }

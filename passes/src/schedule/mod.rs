@@ -26,6 +26,7 @@ pub(crate) mod rows;
 mod scalars;
 pub(crate) mod select;
 pub mod signature;
+mod squares;
 mod strides;
 pub mod target;
 mod tile;

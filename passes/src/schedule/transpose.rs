@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Stores a tile whose output is contiguous along its rows: blocks are transposed in registers.
 //!
-//! A block of as many rows as lanes is transposed by exchanging ever smaller parts of pairs of vectors (J. O. Eklundh, *A Fast
-//! Computer Method for Matrix Transposing*, 1972). It passes through memory of the stack once, so that the code that finishes a lane
-//! of the output is a loop.
+//! Each block passes through memory of the stack once, so that the code that finishes a lane of the output is a loop.
 
 #![allow(
     clippy::indexing_slicing,
@@ -12,6 +10,7 @@
 
 use super::kernel::{Point, State, Tile, Writer};
 use super::plan::Plan;
+use super::squares::transposed;
 use crate::ir::ops;
 
 impl Plan {
@@ -115,47 +114,12 @@ impl Writer<'_> {
 
     /// Transposes as many vectors as they have lanes.
     pub(super) fn transpose_block(&mut self, vectors: &mut [String], kind: &str) {
-        let mut size = self.plan.lanes / 2;
-        while size > 0 {
-            self.exchange(vectors, size, kind);
-            size /= 2;
-        }
-    }
-
-    /// Exchanges parts of `size` elements between vectors that are `size` apart: the second part of one and the first of the other.
-    fn exchange(&mut self, vectors: &mut [String], size: i64, kind: &str) {
-        let lanes = self.plan.lanes;
-        let pattern = |of: &dyn Fn(i64) -> i64| {
-            let elements: Vec<String> = (0..lanes).map(|lane| of(lane).to_string()).collect();
-            elements.join(", ")
-        };
-        let is_first = |lane: i64| lane & size == 0;
-        let upper = pattern(&|lane| {
-            if is_first(lane) {
-                lane
-            } else {
-                lanes + lane - size
-            }
+        transposed(vectors, &mut |a, b, lanes| {
+            let lanes: Vec<String> = lanes.iter().map(ToString::to_string).collect();
+            let lanes = lanes.join(", ");
+            self.define(&format!(
+                "vector.shuffle {a}, {b} [{lanes}] : {kind}, {kind}"
+            ))
         });
-        let lower = pattern(&|lane| {
-            if is_first(lane) {
-                lane + size
-            } else {
-                lanes + lane
-            }
-        });
-        for n in 0..vectors.len() {
-            let other = n + size as usize;
-            if n as i64 & size != 0 || other >= vectors.len() {
-                continue;
-            }
-            let (a, b) = (vectors[n].clone(), vectors[other].clone());
-            vectors[n] = self.define(&format!(
-                "vector.shuffle {a}, {b} [{upper}] : {kind}, {kind}"
-            ));
-            vectors[other] = self.define(&format!(
-                "vector.shuffle {a}, {b} [{lower}] : {kind}, {kind}"
-            ));
-        }
     }
 }

@@ -5,8 +5,7 @@ use super::blocks::Blocks;
 use super::group::{Group, Row};
 use super::member::{Access, extents};
 use super::storage::Storage;
-use crate::ir::attribute_names::WORK;
-use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops};
+use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops, scf};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
@@ -230,38 +229,8 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             }
         }
         if is_loop {
-            self.close(&counts, region, &body, at)?;
+            scf::close_parallel(at, &counts, self.work(), region, &body)?;
         }
-        Ok(())
-    }
-
-    /// The loop around the operations of a body.
-    fn close(
-        &self,
-        counts: &[Value<'c, 'a>],
-        region: melior::ir::Region<'c>,
-        body: &Builder<'c, 'a>,
-        at: &Builder<'c, 'a>,
-    ) -> Result<(), PassError> {
-        body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
-        let (zero, one) = (at.index(0)?, at.index(1)?);
-        let rank = counts.len();
-        let operands = [&vec![zero; rank][..], counts, &vec![one; rank]].concat();
-        let number = i32::try_from(rank).unwrap_or(i32::MAX);
-        let attributes = [
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &[number, number, number, 0]),
-            ),
-            (WORK, attributes::i64(at.context, self.work())),
-        ];
-        at.create(
-            ops::scf::PARALLEL,
-            &operands,
-            &attributes,
-            &[],
-            vec![region],
-        )?;
         Ok(())
     }
 
