@@ -346,10 +346,11 @@ impl Text {
     /// `x · 2ⁿ`.
     fn scaled(&mut self, x: &str, n: &str) -> String {
         if self.scales {
+            // `llvm.intr.ldexp` takes no vectors.
             let (real, integer) = (self.real(), self.typed("i32"));
-            let name = ops::llvm::INTR_LDEXP;
+            let name = ops::llvm::CALL_INTRINSIC;
             return self.line(&format!(
-                "\"{name}\"({x}, {n}) : ({real}, {integer}) -> {real}"
+                "{name} \"llvm.ldexp\"({x}, {n}) : ({real}, {integer}) -> {real}"
             ));
         }
         // 2ⁿ as a product of two powers, each of which is a normal number.

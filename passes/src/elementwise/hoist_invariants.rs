@@ -51,21 +51,24 @@ const FEWEST_POINTS: u64 = 4;
 /// An attribute of `linalg.generic` that MLIR does not parse: a defect of this pass.
 const UNPARSABLE: &str = "an attribute of linalg.generic that MLIR does not parse";
 
-/// Operations that take as long as the access to an element or longer. An index becomes a real in several steps.
+/// Operations that take as long as the access to an element or longer.
 fn is_costly(name: &str) -> bool {
     let is_simple = matches!(
         name,
         ops::math::ABSF | ops::math::ABSI | ops::math::COPYSIGN | ops::math::FMA
     );
-    matches!(name, ops::arith::DIVF | ops::arith::SITOFP) || name.starts_with("math.") && !is_simple
+    name == ops::arith::DIVF || name.starts_with("math.") && !is_simple
 }
 
-/// Divisions of integers.
-const DIVISIONS: [&str; 3] = [
-    ops::arith::DIVSI,
-    ops::arith::FLOORDIVSI,
-    ops::arith::REMSI,
+/// Operations that make a linear function of linear ones.
+const LINEAR: [&str; 3] = [
+    ops::arith::ADDI,
+    ops::arith::SUBI,
+    ops::arith::INDEX_CAST,
 ];
+
+/// Divisions of integers.
+const DIVISIONS: [&str; 3] = [ops::arith::DIVSI, ops::arith::FLOORDIVSI, ops::arith::REMSI];
 
 /// The operations of a `linalg.generic` on tensors with the loops that their results vary along.
 pub(crate) struct Payload<'c, 'a> {
@@ -83,6 +86,8 @@ pub(crate) struct Payload<'c, 'a> {
     loops: HashMap<ValueKey, BTreeSet<usize>>,
     /// Values that a costly operation of the payload contributes to, which varies along all of their loops.
     costly: HashSet<ValueKey>,
+    /// Linear functions of the positions of loops.
+    linear: HashSet<ValueKey>,
     /// Values that a division of integers contributes to.
     divided: HashSet<ValueKey>,
     /// Whether points are left out where a division has a remainder: such a payload is split into those that have none.
@@ -122,6 +127,7 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             extents,
             loops: HashMap::new(),
             costly: HashSet::new(),
+            linear: HashSet::new(),
             divided: HashSet::new(),
             is_divisible: false,
         };
@@ -145,8 +151,16 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         let mut loops: BTreeSet<usize> = index_of(op).into_iter().collect();
         let name = ir::name(op);
         let is_division = DIVISIONS.contains(&name.as_str());
-        let mut is_costly = is_costly(&name) || is_division;
         let keys: Vec<ValueKey> = op.operands().map(ValueKey::of).collect();
+        let is_linear = |key: &ValueKey| {
+            let mut loops = self.loops.get(key).into_iter().flatten();
+            self.linear.contains(key) || loops.next().is_none()
+        };
+        // Several operations make a real of any other function of positions.
+        let is_converted = name == ops::arith::SITOFP && !keys.iter().all(is_linear);
+        let mut is_costly = is_costly(&name) || is_division || is_converted;
+        let is_linear = index_of(op).is_some()
+            || LINEAR.contains(&name.as_str()) && keys.iter().all(is_linear);
         for key in &keys {
             loops.extend(self.loops.get(key).into_iter().flatten());
         }
@@ -164,6 +178,9 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             }
             if is_divided {
                 self.divided.insert(key);
+            }
+            if is_linear {
+                self.linear.insert(key);
             }
             self.is_divisible |= selects && !result.r#type().is_index();
         }

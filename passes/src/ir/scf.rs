@@ -61,6 +61,12 @@ pub(crate) fn close_parallel<'c: 'a, 'a>(
         ("operandSegmentSizes", segments),
         (WORK, attributes::i64(at.context, work)),
     ];
-    at.create(ops::scf::PARALLEL, &operands, &attributes, &[], vec![region])?;
+    at.create(
+        ops::scf::PARALLEL,
+        &operands,
+        &attributes,
+        &[],
+        vec![region],
+    )?;
     Ok(())
 }

@@ -148,7 +148,9 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             return None;
         };
         let body = linalg::Generic::cast(self.op)?.body()?;
-        let is_copy = ir::operations(body).first().and_then(|op| op.operand(0).ok())
+        let is_copy = ir::operations(body)
+            .first()
+            .and_then(|op| op.operand(0).ok())
             == body.argument(0).ok().map(Value::from);
         let [first, second] = self.loops;
         let has_squares = source[second] == 1 && target[first] == 1;
@@ -173,7 +175,10 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let sides = sides.map(|((array, offset, strides), across)| Side {
             array: *array,
             offset: *offset,
-            blocks: loops.iter().map(|(l, _, step)| strides[*l] * step).collect(),
+            blocks: loops
+                .iter()
+                .map(|(l, _, step)| strides[*l] * step)
+                .collect(),
             vectors: strides[across],
         });
         let sides: Vec<Side> = sides.collect();

@@ -12,6 +12,7 @@ use super::payload::{Apart, Known};
 use super::plan::{LaneMode, Plan};
 use super::predicates::Predicate;
 use super::signature::Signature;
+use super::taps::Taps;
 use crate::ir::attribute_names::STEPS;
 use crate::ir::ops;
 use std::collections::{BTreeSet, HashMap};
@@ -106,6 +107,8 @@ pub(super) struct State {
     pub(super) rest: String,
     /// The part of a reduction that is computed in parts.
     part: Option<Part>,
+    /// The taps of a window that are computed together.
+    pub(super) taps: Option<Taps>,
 }
 
 /// A part of a reduction.
@@ -199,6 +202,7 @@ impl<'a> Writer<'a> {
             predicate: Predicate::Open,
             rest: String::new(),
             part: None,
+            taps: None,
         }
     }
 
@@ -592,6 +596,10 @@ impl Writer<'_> {
                 return self.skipped(level, &skips, state, points, &accumulators);
             }
         }
+        let accumulators = match self.unrolled_taps(level, state, points, accumulators) {
+            Ok(results) => return results,
+            Err(accumulators) => accumulators,
+        };
         if let Some(&l) = self.plan.reductions.get(level) {
             let range = (self.constant(0), self.extent(l));
             return self.accumulating_loop(l, range, 1, state, accumulators, |w, state, inner| {

@@ -28,6 +28,7 @@ pub(crate) mod select;
 pub mod signature;
 mod squares;
 mod strides;
+mod taps;
 pub mod target;
 mod tile;
 pub mod tiling;

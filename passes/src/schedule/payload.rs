@@ -172,7 +172,6 @@ impl Writer<'_> {
         if let Some(piece) = known.inputs.get(&key) {
             return piece.clone();
         }
-        let address = self.address(position, state, point);
         let element = self.signature.elements[position].clone();
         let array = self.signature.flat(position);
         let mask = if masked {
@@ -180,11 +179,19 @@ impl Writer<'_> {
         } else {
             None
         };
+        let is_close = (2..=CLOSEST).contains(&stride) && !(masked && self.is_dynamic(state));
+        let own = self.first_tap(position, state, point);
+        let (tap, first) = match own.filter(|_| is_close) {
+            Some((tap, first)) => (Some(tap), Some(first)),
+            None => (None, None),
+        };
+        let address = self.address(position, state, first.as_ref().unwrap_or(point));
         let name = match stride {
             0 => self.define(&format!("memref.load %l{position}[{address}] : {array}")),
             1 => self.load_vector(position, &address, mask.as_deref()),
-            2..=CLOSEST if !(masked && self.is_dynamic(state)) => {
-                self.close(position, &address, stride, self.elements(state, point))
+            stride if is_close => {
+                let elements = self.elements(state, point);
+                self.close(position, &address, stride, elements, tap)
             }
             _ => self.gather(
                 &address,
@@ -213,15 +220,24 @@ impl Writer<'_> {
         }
     }
 
-    /// Elements that are a few apart: contiguous vectors that cover them, and shuffles.
-    fn close(&mut self, position: usize, address: &str, stride: i64, elements: i64) -> String {
+    /// Elements that are a few apart: contiguous vectors that cover them, and shuffles. The vectors are those of one tap, or those of all
+    /// taps of a group.
+    fn close(
+        &mut self,
+        position: usize,
+        address: &str,
+        stride: i64,
+        elements: i64,
+        tap: Option<i64>,
+    ) -> String {
         let lanes = self.plan.lanes;
         let kind = self.vector_type(&self.signature.elements[position].clone());
+        let (tap, beyond) = tap.map_or((0, 1), |tap| (tap, stride));
         // No vector goes beyond the last element.
-        let start = |part: i64| (part * lanes).min((lanes - 1) * stride + 1 - lanes);
+        let start = |part: i64| (part * lanes).min((lanes - 1) * stride + beyond - lanes);
         let mut value: Option<String> = None;
         for part in 0..stride {
-            let covered = ((elements - 1) * stride + 1 - start(part)).clamp(0, lanes);
+            let covered = ((elements - 1) * stride + beyond - start(part)).clamp(0, lanes);
             if covered == 0 {
                 break;
             }
@@ -233,7 +249,7 @@ impl Writer<'_> {
             let loaded = self.load_vector(position, &at, mask.as_deref());
             let before = value.clone().unwrap_or_else(|| loaded.clone());
             let from_part = |lane: i64| {
-                let element = lane * stride - start(part);
+                let element = lane * stride + tap - start(part);
                 let is_new = element >= 0 && element < lanes;
                 match (is_new, &value) {
                     (true, None) => element,

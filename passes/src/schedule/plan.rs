@@ -382,14 +382,10 @@ impl Plan {
 
     /// Parts of a reduction that reads each element of an array once, along other elements than its lanes: several tiles would
     /// each walk over all rows of the array, a few elements of each. With parts, each row is read from its first element to its last.
-    fn chunk_of_stream(
-        &self,
-        nest: &Nest,
-        cache: i64,
-        used_dimensions: &[usize],
-    ) -> Option<Chunk> {
+    fn chunk_of_stream(&self, nest: &Nest, cache: i64, used_dimensions: &[usize]) -> Option<Chunk> {
         let number = *self.reductions.first()?;
-        let is_static = nest.loops[number].source.is_none() && !is_used(nest, number, used_dimensions);
+        let is_static =
+            nest.loops[number].source.is_none() && !is_used(nest, number, used_dimensions);
         let extent = nest.loops[number].extent;
         let is_stream = |n: &usize| {
             let strides = &nest.operands[*n].strides;
@@ -397,7 +393,8 @@ impl Plan {
             is_row && nest.elements(*n) == nest.volume() && nest.span(*n) > cache / 8
         };
         let has_tiles = self.tiles(nest, self.lanes_loop) > 1 && extent >= 2 * STREAM_STEPS;
-        let is_streaming = has_tiles && is_static && (0..nest.inputs().len()).any(|n| is_stream(&n));
+        let is_streaming =
+            has_tiles && is_static && (0..nest.inputs().len()).any(|n| is_stream(&n));
         is_streaming.then_some(Chunk {
             number,
             size: STREAM_STEPS,

@@ -30,7 +30,10 @@ pub(super) fn transposed<V: Clone>(
             false => lanes + lane,
         });
         for first in (0..lanes).filter(|n| is_first(*n)) {
-            let pair = vectors.get(first).cloned().zip(vectors.get(first + size).cloned());
+            let pair = vectors
+                .get(first)
+                .cloned()
+                .zip(vectors.get(first + size).cloned());
             let Some((a, b)) = pair else {
                 continue;
             };
@@ -56,7 +59,12 @@ pub(super) struct Side<'c, 'a> {
 
 impl<'c: 'a, 'a> Side<'c, 'a> {
     /// The array as one of consecutive elements, as far as `counts` blocks reach.
-    fn flat(&self, counts: &[i64], lanes: i64, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+    fn flat(
+        &self,
+        counts: &[i64],
+        lanes: i64,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
         let blocks = counts.iter().zip(&self.blocks);
         let blocks: i64 = blocks.map(|(count, stride)| (count - 1) * stride).sum();
         let span = blocks + (lanes - 1) * self.vectors + lanes;
@@ -115,7 +123,13 @@ pub(super) fn copy<'c: 'a, 'a>(
             return Err(error);
         }
         for (vector, position) in vectors.into_iter().zip(to.positions(block, lanes, body)?) {
-            body.create(ops::vector::STORE, &[vector, target, position], &[], &[], Vec::new())?;
+            body.create(
+                ops::vector::STORE,
+                &[vector, target, position],
+                &[],
+                &[],
+                Vec::new(),
+            )?;
         }
         Ok(())
     })

@@ -92,6 +92,15 @@ impl<'a> Tiling<'a> {
                 has_vectors: !reuses_vectors(number),
             })
         });
+        let mut seconds: Vec<Second> = seconds.collect();
+        if nest.inputs().iter().all(|operand| is_vector(&operand)) {
+            // Nothing is shared but what windows of neighbouring rows read.
+            let farthest = |second: &Second| {
+                let strides = nest.inputs().iter().map(|o| o.strides[second.number]);
+                strides.max()
+            };
+            seconds.sort_by_key(farthest);
+        }
         let is_packed = plan.packed.is_some();
         let strides = nest.inputs().iter().enumerate();
         let strides = strides.filter(|(n, _)| plan.packed != Some(*n));
@@ -115,7 +124,7 @@ impl<'a> Tiling<'a> {
             cycles_of_vector: vectors.bytes as f64 / f64::from(vectors.costs.l2_bytes)
                 * new_share(nest, lanes_loop),
             rows,
-            seconds: seconds.collect(),
+            seconds,
             predicate: match has_predicate {
                 true => f64::from(vectors.costs.predicate),
                 false => 0.0,

@@ -30,7 +30,6 @@ impl Blocks {
         } else {
             cache / 4
         };
-        gains(group).then_some(())?;
         let storage = Storage::of(group);
         let mut blocks = Blocks(vec![1; group.rows.len()]);
         (blocks.bytes(group, &storage)? <= cache).then_some(())?;
@@ -116,7 +115,7 @@ impl Blocks {
 }
 
 /// Whether several members access arrays that have other elements beside the rows': each but the first finds a block in the cache.
-fn gains(group: &Group) -> bool {
+pub(super) fn gains(group: &Group) -> bool {
     let rows = Blocks(vec![1; group.rows.len()]);
     let is_long = |number: usize, access: &Access| {
         rows.bytes_of(group, number, access) != element_bytes(access.array)

@@ -64,6 +64,7 @@ fn fuse<'c: 'a, 'a>(
         while position < operations.len() {
             let accepts = |group: &Group| Blocks::of(group, cache).is_some();
             let group = Group::around(&operations, position, &mut effects, accepts);
+            let group = group.filter(blocks::gains);
             let Some((group, rows)) = group.and_then(|group| {
                 let rows = Blocks::of(&group, cache)?;
                 Some((group, rows))
