@@ -61,11 +61,7 @@ fn is_costly(name: &str) -> bool {
 }
 
 /// Operations that make a linear function of linear ones.
-const LINEAR: [&str; 3] = [
-    ops::arith::ADDI,
-    ops::arith::SUBI,
-    ops::arith::INDEX_CAST,
-];
+const LINEAR: [&str; 3] = [ops::arith::ADDI, ops::arith::SUBI, ops::arith::INDEX_CAST];
 
 /// Divisions of integers.
 const DIVISIONS: [&str; 3] = [ops::arith::DIVSI, ops::arith::FLOORDIVSI, ops::arith::REMSI];
@@ -159,8 +155,8 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         // Several operations make a real of any other function of positions.
         let is_converted = name == ops::arith::SITOFP && !keys.iter().all(is_linear);
         let mut is_costly = is_costly(&name) || is_division || is_converted;
-        let is_linear = index_of(op).is_some()
-            || LINEAR.contains(&name.as_str()) && keys.iter().all(is_linear);
+        let is_linear =
+            index_of(op).is_some() || LINEAR.contains(&name.as_str()) && keys.iter().all(is_linear);
         for key in &keys {
             loops.extend(self.loops.get(key).into_iter().flatten());
         }

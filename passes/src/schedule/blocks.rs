@@ -80,7 +80,8 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             .iter()
             .any(|own| linalg::index_of(*own).is_some() || own.region_count() > 0);
         let reductions = generic.reductions();
-        if uses_loops || reductions.contains(&true) || op.result_count() > 0 {
+        let has_one_output = payload.last().is_some_and(|end| end.operand_count() == 1);
+        if uses_loops || reductions.contains(&true) || op.result_count() > 0 || !has_one_output {
             return None;
         }
         let mut extents = vec![None; reductions.len()];
@@ -148,10 +149,10 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             return None;
         };
         let body = linalg::Generic::cast(self.op)?.body()?;
-        let is_copy = ir::operations(body)
-            .first()
-            .and_then(|op| op.operand(0).ok())
-            == body.argument(0).ok().map(Value::from);
+        let element = body.argument(0).ok().map(Value::from);
+        // A block that begins with its end yields the element as it is.
+        let first = *ir::operations(body).first()?;
+        let is_copy = ir::name(first) == ops::linalg::YIELD && first.operand(0).ok() == element;
         let [first, second] = self.loops;
         let has_squares = source[second] == 1 && target[first] == 1;
         let element = MemRefType::try_from(from.r#type()).ok()?.element();

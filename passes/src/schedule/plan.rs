@@ -754,6 +754,51 @@ mod tests {
     }
 
     #[test]
+    fn few_lanes_have_narrow_vectors_where_wide_ones_take_two_cycles() {
+        // A window of 8 channels for each of 32 groups: the lanes are output channels.
+        let mut n = nest(
+            &[(32, P), (8, P), (28, P), (28, P), (8, R), (3, R), (3, R)],
+            &[
+                &[7200, 0, 30, 1, 900, 30, 1],
+                &[576, 72, 0, 0, 9, 3, 1],
+                &[6272, 784, 28, 1, 0, 0, 0],
+            ],
+        );
+        for (dimension, own) in n.loops.iter_mut().enumerate() {
+            own.dimension = Some(dimension);
+        }
+        let halved = Vectors {
+            costs: Costs {
+                fma_ports: 1,
+                ..Costs::TYPICAL
+            },
+            ..WIDE
+        };
+        // The predicate uses the positions of the map.
+        let plan = Plan::of(&n, halved, &[2, 3]).unwrap();
+        assert_eq!((plan.lanes_loop, plan.lanes), (1, 8));
+        let plan = Plan::of(&n, WIDE, &[2, 3]).unwrap();
+        assert_eq!((plan.lanes_loop, plan.lanes), (1, 16));
+    }
+
+    #[test]
+    fn columns_are_summed_row_by_row() {
+        let n = nest(&[(1024, P), (4096, R)], &[&[1, 1024], &[1, 0]]);
+        let plan = Plan::of(&n, WIDE, &[]).unwrap();
+        assert_eq!((plan.mode, plan.lanes_loop), (LaneMode::Output, 0));
+        assert_eq!(
+            plan.chunk,
+            Some(Chunk {
+                number: 1,
+                size: STREAM_STEPS
+            })
+        );
+        // One tile is as wide as the rows.
+        let n = nest(&[(64, P), (4096, R)], &[&[1, 64], &[1, 0]]);
+        assert_eq!(Plan::of(&n, WIDE, &[]).unwrap().chunk, None);
+    }
+
+    #[test]
     fn maps_and_tiny_nests_are_left_to_loops() {
         assert_eq!(
             Plan::of(&nest(&[(4096, P)], &[&[1], &[1]]), WIDE, &[]),

@@ -43,3 +43,13 @@ func.func @index(%x: memref<100x100xf32>, %y: memref<100x100xf32>) {
   }
   return
 }
+
+// CHECK-LABEL: func.func @outputs
+func.func @outputs(%x: memref<100x100xf32>, %y: memref<100x100xf32>, %z: memref<100x100xf32>) {
+  linalg.generic {indexing_maps = [#turned, #same, #turned], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<100x100xf32>) outs(%y, %z : memref<100x100xf32>, memref<100x100xf32>) {
+  ^bb0(%p: f32, %o: f32, %q: f32):
+    linalg.yield %p, %p : f32, f32
+  }
+  return
+}

@@ -110,3 +110,19 @@ func.func @small(%x: memref<4x16xf32>, %y: memref<4x16xf32>, %sum: memref<4xf32>
   }
   return
 }
+
+// A sum over columns alone, with what starts it: no other operation would find a block in the cache.
+// CHECK-LABEL: func.func @alone
+// CHECK-NOT:     scf.parallel
+// CHECK:         return
+func.func @alone(%x: memref<512x1024xf32>, %sum: memref<1024xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%sum : memref<1024xf32>)
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<512x1024xf32>) outs(%sum : memref<1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %v = arith.addf %o, %a : f32
+    linalg.yield %v : f32
+  }
+  return
+}
