@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -40,6 +41,8 @@ LogicalResult skript::fuseElementwise(Operation *root, FusionBounds bounds) {
       return false;
     auto first = dyn_cast<linalg::GenericOp>(producer);
     auto second = dyn_cast<linalg::GenericOp>(fused->getOwner());
+    if (bounds.mapsOnly && second && second.getNumReductionLoops() > 0)
+      return false;
     return fits(first, second, bounds) && !repeats(first, second, fused);
   };
   RewritePatternSet patterns(context);
@@ -69,7 +72,10 @@ static bool isCheap(linalg::GenericOp op) {
   const unsigned most = 4;
   unsigned operations = 0;
   for (Operation &inner : op.getBody()->without_terminator()) {
-    bool simple = isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
+    // Conversions of 64 bits take several operations where vectors have none.
+    auto conversion = dyn_cast<arith::SIToFPOp>(inner);
+    bool narrow = conversion && conversion.getIn().getType().getIntOrFloatBitWidth() <= 32;
+    bool simple = narrow || isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
                       arith::MaxNumFOp, arith::MinNumFOp, arith::CmpFOp, arith::SelectOp, arith::ExtFOp, arith::TruncFOp,
                       arith::AddIOp, arith::SubIOp, arith::CmpIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(inner);
     if (!simple || ++operations > most)
@@ -101,6 +107,22 @@ static bool canCompute(OpOperand &operand) {
          linalg::areElementwiseOpsFusable(&operand);
 }
 
+/// Whether a tensor follows from variables that no call updates, so that it is computed once, before the first call.
+static bool isPrepared(Value value, unsigned depth = 4) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function || !argument.getOwner()->isEntryBlock())
+      return false;
+    auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "skript.role");
+    return role && role.getValue() == "variable" && !function.getArgAttr(argument.getArgNumber(), "skript.updated");
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<tensor::EmptyOp, arith::ConstantOp>(op))
+    return true;
+  return depth > 0 && isa<linalg::GenericOp, linalg::FillOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isPrepared(operand, depth - 1); });
+}
+
 namespace {
 /// Computes an elementwise operation in the payload of each operation that reads it.
 struct ComputeInUsers : OpRewritePattern<linalg::GenericOp> {
@@ -111,6 +133,8 @@ struct ComputeInUsers : OpRewritePattern<linalg::GenericOp> {
       if (!canCompute(*operand))
         continue;
       auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+      if (isPrepared(operand->get()) && !isPrepared(consumer->getResult(0)))
+        continue;
       bool hasReduction = consumer.getNumReductionLoops() > 0;
       bool allowed = (producer->hasOneUse() && hasReduction) || (isCheap(producer) && isComputedInAll(producer));
       if (!allowed || !fits(producer, consumer, bounds))

@@ -93,6 +93,7 @@ unsafe extern "C" {
         root: MlirOperation,
         operations: c_uint,
         inputs: c_uint,
+        maps_only: bool,
     ) -> bool;
     pub(crate) fn skriptComputeInUsers(
         root: MlirOperation,

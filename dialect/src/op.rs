@@ -62,15 +62,16 @@ pub fn merge_duplicates<'c: 'a, 'a>(root: &impl OperationLike<'c, 'a>) {
 }
 
 /// Fuses elementwise `linalg.generic` operations below `root` into their only users, as long as the result has at most
-/// `operations` operations in its payload and reads at most `inputs` tensors. Returns false if the rewriting did not
-/// converge.
+/// `operations` operations in its payload and reads at most `inputs` tensors; with `maps_only` not into users that reduce. Returns
+/// false if the rewriting did not converge.
 pub fn fuse_elementwise<'c: 'a, 'a>(
     root: &impl OperationLike<'c, 'a>,
     operations: u32,
     inputs: u32,
+    maps_only: bool,
 ) -> bool {
     // SAFETY: as in `merge_duplicates`.
-    unsafe { ffi::skriptFuseElementwise(root.to_raw(), operations, inputs) }
+    unsafe { ffi::skriptFuseElementwise(root.to_raw(), operations, inputs, maps_only) }
 }
 
 /// Computes elementwise `linalg.generic` operations below `root` in the payloads of what reads each of their elements once: their

@@ -4,8 +4,8 @@
 use crate::pipeline;
 use crate::structure;
 use crate::{
-    codegen, duplicates, elementwise, extents, formula, invoke, layout, named, prepare, profile,
-    recurrence, schedule,
+    codegen, duplicates, elementwise, extents, formula, integers, invoke, layout, named, prepare,
+    profile, recurrence, schedule,
 };
 use skript_dialect::Pass;
 
@@ -47,7 +47,9 @@ pub const ALL: &[Pass] = &[
     schedule::vectorize::PASS,
     schedule::interchange::PASS,
     schedule::blocks::PASS,
+    integers::PASS,
     prepare::fold_scales::PASS,
+    prepare::hoist_constants::PASS,
     layout::PASS,
     prepare::PASS,
     profile::number::PASS,

@@ -293,11 +293,13 @@ fn lowered<'c>(
             .ok_or_else(|| CodegenError::Module(format!("`{to}` cannot replace `{from}`")))?;
     }
     let pipeline = lowering(options)?;
-    run(&module, &[stages::lower(pipeline, &options.keep)]).map_err(|error| {
-        CompileError::Lowering {
-            error,
-            supporting: supporting(model, sources, pipeline, context),
-        }
+    run(
+        &module,
+        &[stages::lower(pipeline, &options.keep, &options.target)],
+    )
+    .map_err(|error| CompileError::Lowering {
+        error,
+        supporting: supporting(model, sources, pipeline, context),
     })?;
     Ok(module)
 }

@@ -16,6 +16,7 @@ mod error;
 pub mod extents;
 pub mod fast_math;
 mod formula;
+mod integers;
 mod invoke;
 pub mod ir;
 mod layout;

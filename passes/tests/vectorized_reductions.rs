@@ -199,6 +199,7 @@ fn run(
                 vector_registers,
                 cache_bytes: 1 << 19,
                 keep_order: false,
+                dot: skript_passes::schedule::dot::Instruction::None,
                 costs: Costs::TYPICAL,
             };
             let choices: Choices = format!("*:{number}").parse().expect("a list of plans");

@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "error",
     "fast_math",
     "ir",
@@ -18,6 +18,7 @@ const ORDER: [&str; 21] = [
     "recurrence",
     "named",
     "prepare",
+    "integers",
     "schedule",
     "layout",
     "codegen",

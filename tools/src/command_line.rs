@@ -118,6 +118,9 @@ pub enum CacheAction {
 pub enum QuantizeArgument {
     /// Apply the operators of `@quantize` to its tensors
     Simulate,
+    /// As simulate, and compiled code computes sums of products of quantized tensors in integers of 8 bits: results differ by one
+    /// step of a quantization at most (docs/numerics.md)
+    Integer,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

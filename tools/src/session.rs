@@ -26,8 +26,7 @@ use skript_tensor::{Archive, HeldArrays, Tensor, archive};
 
 use crate::attributes::attribute_value;
 use crate::command_line::{
-    InputArgument, IntrinsicArgument, MessageFormat, ModelArguments, QuantizeArgument,
-    WeightsArgument,
+    InputArgument, IntrinsicArgument, MessageFormat, ModelArguments, WeightsArgument,
 };
 use crate::console::{Console, Status};
 use crate::foreign;
@@ -573,7 +572,7 @@ impl<'a> Session<'a> {
             .collect();
         let mut options = ComposeOptions {
             graph: Some(graph),
-            simulate_quantization: self.arguments.quantize == Some(QuantizeArgument::Simulate),
+            simulate_quantization: self.arguments.quantize.is_some(),
             numbers: Numbers {
                 real: self.real(),
                 int: self.arguments.int.0,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The flags that select the processor that code is generated for, and how code may round.
 
+use crate::command_line::{ModelArguments, QuantizeArgument};
 use clap::{Args, ValueEnum};
 use skript_passes::fast_math::FastMath;
 use skript_passes::target::{TargetDescription, TargetError};
@@ -58,5 +59,13 @@ impl TargetArguments {
     /// The processor for flags that the command line has checked.
     pub fn target(&self) -> TargetDescription {
         self.check().unwrap_or_else(|_| TargetDescription::host())
+    }
+
+    /// The same for a model that is read with these options.
+    pub fn target_of(&self, reading: &ModelArguments) -> TargetDescription {
+        TargetDescription {
+            computes_integers: reading.quantize == Some(QuantizeArgument::Integer),
+            ..self.target()
+        }
     }
 }

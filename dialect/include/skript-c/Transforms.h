@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-/* Fuses elementwise linalg.generic ops below `root` within bounds; false if the rewriting came to no end. */
-MLIR_CAPI_EXPORTED bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inputs);
+/* Fuses elementwise linalg.generic ops below `root` within bounds, with `mapsOnly` not into those that reduce; false if the
+ * rewriting came to no end. */
+MLIR_CAPI_EXPORTED bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inputs, bool mapsOnly);
 
 /* Computes elementwise linalg.generic ops below `root` in the payloads of what reads them; false if the rewriting came to no
  * end. */

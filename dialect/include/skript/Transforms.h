@@ -14,6 +14,8 @@ struct FusionBounds {
   unsigned operations;
   /// Tensors that are read.
   unsigned inputs;
+  /// Whether operations that reduce stay as they are.
+  bool mapsOnly = false;
 };
 
 /// Fuses elementwise `linalg.generic` ops below `root` into their only users, as upstream's pass does, but never past

@@ -8,8 +8,8 @@
 
 extern "C" {
 
-bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inputs) {
-  return succeeded(skript::fuseElementwise(unwrap(root), {operations, inputs}));
+bool skriptFuseElementwise(MlirOperation root, unsigned operations, unsigned inputs, bool mapsOnly) {
+  return succeeded(skript::fuseElementwise(unwrap(root), {operations, inputs, mapsOnly}));
 }
 
 bool skriptComputeInUsers(MlirOperation root, unsigned operations, unsigned inputs) {

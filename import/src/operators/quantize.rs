@@ -93,6 +93,27 @@ pub(super) fn quantize(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
+/// An initializer of 8 bits, limited to what they hold. Its elements do not change, but `int` has no width in SkriptND, and a compiler
+/// that computes quantized values in bytes needs to know that they are such.
+fn limited(c: &mut Call, x: &Value) -> Value {
+    let (bits, signed) = width(x.element);
+    if x.tensor.is_none() || bits != 8 {
+        return x.clone();
+    }
+    let (least, most) = if signed { (-128, 127) } else { (0, 255) };
+    let mut limit = |operator: &str, x: &Value, number: i64| {
+        let number = Argument::Number(number.to_string());
+        c.call(
+            operator,
+            &[],
+            &[x.into(), number],
+            (x.element, x.shape.clone()),
+        )
+    };
+    let raised = limit("math.max", x, least);
+    limit("math.min", &raised, most)
+}
+
 pub(super) fn dequantize(c: &mut Call) -> Ruled<()> {
     c.no_u64()?;
     let (x, scale) = (c.input(0)?, c.real(1)?);
@@ -101,6 +122,7 @@ pub(super) fn dequantize(c: &mut Call) -> Ruled<()> {
             "quantization by blocks, and of other types than ints, is not supported".into(),
         );
     }
+    let x = limited(c, &x);
     let at = c.int("axis", 1);
     let scale = aligned(c, &scale, x.rank(), at)?;
     let zero = c
@@ -143,8 +165,9 @@ fn quantize_dynamically(c: &mut Call) -> Ruled<()> {
 /// Ints less their zero point.
 pub(super) fn centred(c: &mut Call, x: &Value, zero: &Value, at: i64) -> Ruled<Value> {
     let zero = aligned(c, zero, x.rank(), at)?;
+    let x = limited(c, x);
     let (x, zero) = (
-        c.retyped(x, ElementType::I64),
+        c.retyped(&x, ElementType::I64),
         c.retyped(&zero, ElementType::I64),
     );
     c.binary("math.sub", &x, &zero)

@@ -13,11 +13,12 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-fuse-elementwise",
     summary: "fuse elementwise linalg.generic operations in groups of bounded size",
     dependent_dialects: &[Dialect::Affine, Dialect::Linalg, Dialect::Tensor],
-    options: &BOUNDS,
+    options: &OPTIONS,
     run: |root, options, _| {
         let operations = options.get("operations")?;
         let inputs = options.get("inputs")?;
-        if op::fuse_elementwise(&root, operations, inputs) {
+        let maps_only = options.get("maps-only")?;
+        if op::fuse_elementwise(&root, operations, inputs, maps_only) {
             Ok(())
         } else {
             Err("rewriting did not come to an end".into())
@@ -25,6 +26,16 @@ pub(crate) const PASS: Pass = Pass {
     },
     ..Pass::NONE
 };
+
+const OPTIONS: [PassOption; 3] = [
+    BOUNDS[0],
+    BOUNDS[1],
+    PassOption {
+        name: "maps-only",
+        summary: "leave operations that reduce as they are",
+        default: "false",
+    },
+];
 
 /// The bounds of a fused operation.
 pub(super) const BOUNDS: [PassOption; 2] = [

@@ -189,6 +189,17 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             .unwrap_or_default()
     }
 
+    /// The number of loops.
+    pub(crate) fn loops(&self) -> usize {
+        self.extents.len()
+    }
+
+    /// Whether all of these loops have static extents.
+    pub(crate) fn is_static(&self, loops: &BTreeSet<usize>) -> bool {
+        let is_static = |l: &usize| self.extents.get(*l).is_some_and(Option::is_some);
+        loops.iter().all(is_static)
+    }
+
     /// Whether to compute a value before the loops: enough points share it, along loops with static extents.
     fn is_invariant(&self, value: Value<'c, 'a>) -> bool {
         let loops = self.loops_of(value);
@@ -198,10 +209,9 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
             let extent = self.extents.get(l).copied().flatten();
             all.saturating_mul(extent.unwrap_or(FEWEST_POINTS))
         });
-        let is_static = |l: &usize| self.extents.get(*l).is_some_and(Option::is_some);
         shared >= FEWEST_POINTS
             && !loops.is_empty()
-            && loops.iter().all(is_static)
+            && self.is_static(&loops)
             && self.costly.contains(&ValueKey::of(value))
             && self.has_tensors(value.r#type())
     }

@@ -3,8 +3,9 @@
 
 use super::Last;
 use super::classes::Classes;
-use super::node::Node;
+use super::node::{Node, Operand};
 use crate::ir::types;
+use crate::schedule::dot::{Dot, Instruction};
 use crate::schedule::nest::{Address, Loop, LoopKind, Nest};
 use crate::schedule::select::share_of_peak;
 use crate::schedule::target::Target;
@@ -91,6 +92,7 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
                 let vectors = self.target.vectors(bits);
                 let share = nest(node, layouts).and_then(|mut nest| {
                     nest.keeps_order = self.target.keep_order;
+                    nest.dot = dot(node, self.target.dot);
                     nest.simplify(&[]);
                     share_of_peak(&nest, vectors)
                 });
@@ -133,6 +135,20 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
     }
 }
 
+/// The instruction of a sum of products of bytes.
+fn dot(node: &Node, instruction: Instruction) -> Option<Dot> {
+    let is = |operand: &Operand, name: &str| {
+        let element = types::element_of(operand.value.r#type());
+        element.is_some_and(|element| element.to_string() == name)
+    };
+    let reads_bytes = node.read().count() == 2 && node.read().all(|operand| is(operand, "i8"));
+    let sums = node.outputs().iter().all(|operand| is(operand, "i32"));
+    (reads_bytes && sums && instruction != Instruction::None).then_some(Dot {
+        instruction,
+        unsigned: 0,
+    })
+}
+
 /// The nest of a reduction in these layouts; `None` if it is none that a kernel computes.
 fn nest(node: &Node, layouts: &[Last]) -> Option<Nest> {
     let [output] = node.outputs() else {
@@ -173,6 +189,7 @@ fn nest(node: &Node, layouts: &[Last]) -> Option<Nest> {
         repeats: Vec::new(),
         skipped: Vec::new(),
         keeps_order: false,
+        dot: None,
     })
 }
 

@@ -128,15 +128,23 @@ fn of(steps: &[Step], modules: Modules) -> Vec<&'static str> {
 }
 
 /// From the `skript` dialect to the dialects of a lowering. Operators of `keep`, by their qualified names, stay invocations.
-pub(crate) fn lower(lowering: &Pipeline, keep: &[String]) -> Stage {
+pub(crate) fn lower(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Stage {
+    let passes = match target.computes_integers {
+        true => lowering.text().replace(FUSION, WIDE_FUSION),
+        false => lowering.text(),
+    };
     Stage {
         name: "lower",
         passes: match self::keep(keep) {
-            Some(keep) => format!("{keep},{}", lowering.text()),
-            None => lowering.text(),
+            Some(keep) => format!("{keep},{passes}"),
+            None => passes,
         },
     }
 }
+
+/// A quantization takes some 30 operations before `skript-compute-integers` makes it shorter: it must not be split.
+const FUSION: &str = "skript-fuse-elementwise,";
+const WIDE_FUSION: &str = "skript-fuse-elementwise{operations=256},";
 
 /// The pass that keeps operators as invocations; `None` if there are none to keep.
 pub(crate) fn keep(operators: &[String]) -> Option<String> {
@@ -152,11 +160,27 @@ fn fast_math(level: FastMath) -> &'static [&'static str] {
     }
 }
 
+/// Quantized values become bytes; what reads them computes them again in its own payload.
+const INTEGERS: &[&str] = &[
+    "skript-compute-integers",
+    "canonicalize",
+    "cse",
+    "skript-fuse-elementwise{maps-only=true}",
+    "canonicalize",
+    "cse",
+    "skript-hoist-constants",
+];
+
 /// From tensors or loops to buffers.
 pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     let before = fast_math(target.fast_math);
     let layouts = [format!("skript-assign-layouts{{{}}}", schedules(target))];
-    let passes = [recurrence::hoist_projections::PASS.flag].into_iter();
+    let integers = match target.computes_integers {
+        true => INTEGERS,
+        false => &[],
+    };
+    let passes = integers.iter().copied();
+    let passes = passes.chain([recurrence::hoist_projections::PASS.flag]);
     let passes = passes.chain(before.iter().copied());
     let passes = passes.chain(layouts.iter().map(String::as_str));
     let passes = passes.chain(of(BUFFERIZE, Modules::Models));
@@ -207,7 +231,13 @@ fn schedules(target: &TargetDescription) -> String {
         FastMath::Default | FastMath::Winograd => "",
     };
     let costs = processor.costs.text();
-    format!("vector-bits={bits} vector-registers={registers} cache-bytes={cache} {costs}{order}")
+    let products = match target.computes_integers {
+        true => format!(" byte-products={}", processor.byte_products.name()),
+        false => String::new(),
+    };
+    format!(
+        "vector-bits={bits} vector-registers={registers} cache-bytes={cache} {costs}{order}{products}"
+    )
 }
 
 /// The stages with marks where the steps of the code begin: set before schedules, numbered after the preparation.
@@ -268,7 +298,7 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
 /// Every stage from the `skript` dialect to LLVM's.
 pub(crate) fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
     let mut stages = vec![
-        lower(lowering, keep),
+        lower(lowering, keep, target),
         bufferize(target),
         schedule(target),
         prepare(),

@@ -14,6 +14,7 @@
 pub(crate) mod constant_tensors;
 pub(crate) mod constants;
 pub(crate) mod fold_scales;
+pub(crate) mod hoist_constants;
 
 use crate::extents::size::bytes;
 use crate::ir::memref::is_view;

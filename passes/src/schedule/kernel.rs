@@ -7,6 +7,7 @@
 )]
 
 use super::body::{Body, Operand};
+use super::dot::GROUP;
 use super::nest::Nest;
 use super::payload::{Apart, Known};
 use super::plan::{LaneMode, Plan};
@@ -326,9 +327,10 @@ impl Writer<'_> {
 
     /// Distance between the elements of neighbouring lanes.
     pub(super) fn lane_stride(&self, operand: usize) -> i64 {
-        match self.plan.packed == Some(operand) {
-            true => 1,
-            false => self.nest.operands[operand].strides[self.plan.lanes_loop],
+        match (self.plan.packed == Some(operand), self.plan.group) {
+            (true, Some(_)) => GROUP,
+            (true, None) => 1,
+            (false, _) => self.nest.operands[operand].strides[self.plan.lanes_loop],
         }
     }
 
@@ -601,6 +603,9 @@ impl Writer<'_> {
             Err(accumulators) => accumulators,
         };
         if let Some(&l) = self.plan.reductions.get(level) {
+            if self.plan.group == Some(l) {
+                return self.grouped(l, state, points, accumulators);
+            }
             let range = (self.constant(0), self.extent(l));
             return self.accumulating_loop(l, range, 1, state, accumulators, |w, state, inner| {
                 w.reductions(level + 1, state, points, inner)
@@ -701,7 +706,7 @@ impl Writer<'_> {
     }
 
     /// A loop with the accumulators as loop-carried values.
-    fn accumulating_loop(
+    pub(super) fn accumulating_loop(
         &mut self,
         l: usize,
         range: (String, String),

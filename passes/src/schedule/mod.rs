@@ -11,6 +11,7 @@ mod buffer_uses;
 mod caller;
 pub mod choices;
 pub mod costs;
+pub mod dot;
 mod elementwise;
 pub mod interchange;
 pub mod kernel;

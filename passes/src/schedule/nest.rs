@@ -6,6 +6,8 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
+use super::dot::Dot;
+
 /// Whether the output's address depends on the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopKind {
@@ -86,6 +88,8 @@ pub struct Nest {
     pub skipped: Vec<usize>,
     /// Whether the points of an element are combined in the order of the loops.
     pub keeps_order: bool,
+    /// Of sums of products of bytes.
+    pub dot: Option<Dot>,
 }
 
 impl Nest {
@@ -217,6 +221,7 @@ mod tests {
             repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
+            dot: None,
         }
     }
 

@@ -12,6 +12,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
+use super::dot::{GROUP, in_groups};
 use super::nest::{Address, LoopKind, Nest};
 use super::plan::Plan;
 use super::reading::LARGEST_SPAN;
@@ -45,6 +46,8 @@ pub struct Packing {
     dynamic: Option<usize>,
     /// The loops with dynamic extents that addresses of the operand depend on.
     arguments: Vec<usize>,
+    /// The loop along which groups of elements of each lane are contiguous.
+    group: Option<usize>,
     /// Whether the copy is a part of a larger one, whose offset is an argument.
     is_part: bool,
     /// Whether the offset of the operand is an argument.
@@ -83,6 +86,7 @@ impl Packing {
             stride *= match (dynamic == Some(l), is_lanes) {
                 (true, _) => 1,
                 (false, true) => blocks,
+                (false, false) if plan.group == Some(l) => in_groups(nest.loops[l].extent),
                 (false, false) => nest.loops[l].extent,
             };
         }
@@ -106,6 +110,7 @@ impl Packing {
             elements: stride,
             dynamic,
             arguments,
+            group: plan.group,
             is_part: false,
             is_placed: signature.placed().any(|position| position == operand),
         })
@@ -250,8 +255,14 @@ impl Packing {
              %far = arith.muli %first, %apart : index\n  %s0 = arith.addi %source, %far : index\n  \
              %t0 = arith.muli %first, %block : index"
         );
+        let mut whole = "%whole";
         for (n, (l, extent)) in self.loops.iter().enumerate() {
             let next = n + 1;
+            if self.group == Some(*l) {
+                self.write_groups(&mut text, n, *extent);
+                whole = "%whole_group";
+                continue;
+            }
             self.write_extent(&mut text, &format!("%e{n}"), *l, *extent);
             self.write_stride(&mut text, &format!("%p{n}"), *l);
             let _ = writeln!(
@@ -263,17 +274,49 @@ impl Packing {
             );
         }
         let last = self.loops.len();
+        let lane = match self.group {
+            None => "%lane".to_owned(),
+            Some(_) => "%group".to_owned(),
+        };
+        let spread = match self.group {
+            None => String::new(),
+            Some(_) => {
+                format!(
+                    "  %size = arith.constant {GROUP} : index\n  %group = arith.muli %lane, %size : index\n"
+                )
+            }
+        };
         let _ = writeln!(
             text,
-            "  scf.for %lane = %c0 to %whole step %c1 {{\n  %d = arith.muli %lane, %apart : index\n  \
+            "  scf.for %lane = %c0 to {whole} step %c1 {{\n{spread}  %d = arith.muli %lane, %apart : index\n  \
              %at = arith.addi %s{last}, %d : index\n  %value = memref.load %flat[%at] : {flat}\n  \
-             %to_lane = arith.addi %t{last}, %lane : index\n  memref.store %value, %copy[%to_lane] : {copy}\n  }}\n  \
-             scf.for %lane = %whole to %width step %c1 {{\n  %to_lane = arith.addi %t{last}, %lane : index\n  \
+             %to_lane = arith.addi %t{last}, {lane} : index\n  memref.store %value, %copy[%to_lane] : {copy}\n  }}\n  \
+             scf.for %lane = {whole} to %width step %c1 {{\n{spread}  %to_lane = arith.addi %t{last}, {lane} : index\n  \
              memref.store %zero, %copy[%to_lane] : {copy}\n  }}"
         );
         text.push_str(&"  }\n".repeat(last + 1));
         text.push_str("  return\n}\n");
         text
+    }
+
+    /// The loop that groups are along, the `n`th one: group by group, with zeros for what the last one lacks.
+    fn write_groups(&self, text: &mut String, n: usize, extent: i64) {
+        let next = n + 1;
+        let Some(l) = self.group else {
+            return;
+        };
+        self.write_stride(text, &format!("%p{n}"), l);
+        let _ = writeln!(
+            text,
+            "  %e{n} = arith.constant {} : index\n  %has{n} = arith.constant {extent} : index\n  %g{n} = arith.constant {GROUP} : index\n  \
+             %q{n} = arith.constant {} : index\n  \
+             scf.for %i{n} = %c0 to %e{n} step %c1 {{\n  %x{n} = arith.muli %i{n}, %p{n} : index\n  %s{next} = arith.addi %s{n}, %x{n} : index\n  \
+             %in{n} = arith.remui %i{n}, %g{n} : index\n  %of{n} = arith.subi %i{n}, %in{n} : index\n  \
+             %y{n} = arith.muli %of{n}, %q{n} : index\n  %z{n} = arith.addi %y{n}, %in{n} : index\n  %t{next} = arith.addi %t{n}, %z{n} : index\n  \
+             %is{n} = arith.cmpi ult, %i{n}, %has{n} : index\n  %whole_group = arith.select %is{n}, %whole, %c0 : index",
+            in_groups(extent),
+            self.target.strides[l],
+        );
     }
 
     /// The number of iterations of a loop.

@@ -7,6 +7,7 @@
 )]
 
 use super::costs::Costs;
+use super::dot::{GROUP, in_groups};
 use super::nest::{LoopKind, Nest};
 use super::select::{Selected, is_used, selections};
 use super::tile::{Tile, Tiling};
@@ -42,6 +43,8 @@ pub struct Plan {
     pub is_split: bool,
     /// The operand that is read from a copy in the order of the kernel, see [`super::packing`].
     pub packed: Option<usize>,
+    /// The last of the reductions, along which groups of bytes are summed at once.
+    pub group: Option<usize>,
     /// The first of the reductions that the predicate does not depend on: it is evaluated before them.
     pub hoists: Option<usize>,
     /// The reduction that is computed in parts, so that what one part reads stays in the cache; sums wait in the output in between.
@@ -262,7 +265,9 @@ impl Plan {
             if !nest.keeps_order {
                 // The innermost loop has many iterations, where one has.
                 let is_long = |l: &usize| nest.loops[*l].extent >= LONG;
-                plan.reductions.sort_by_key(|l| (!is_used(l), is_long(l)));
+                let is_group = |l: &usize| Some(*l) == plan.group;
+                plan.reductions
+                    .sort_by_key(|l| (is_group(l), !is_used(l), is_long(l)));
             }
             let last = plan.reductions.iter().rposition(is_used);
             let first = last.map_or(0, |last| last + 1);
@@ -274,8 +279,12 @@ impl Plan {
             && let Some(chunk) = first.chunk
         {
             let extent = nest.loops[chunk.number].extent;
+            let half = (chunk.size + 1) / 2;
             let smaller = Chunk {
-                size: (chunk.size + 1) / 2,
+                size: match first.group == Some(chunk.number) {
+                    true => in_groups(half),
+                    false => half,
+                },
                 ..chunk
             };
             let larger = Chunk {
@@ -363,7 +372,9 @@ impl Plan {
             .fold(0, i64::saturating_add);
         let is_static = |l: &usize| nest.loops[*l].source.is_none();
         let longest = self.reductions.iter().copied();
-        let longest = longest.filter(|l| !is_used(l) && is_static(l));
+        // What is left of a group is summed after all parts.
+        let is_whole = |l: &usize| Some(*l) != self.group || nest.loops[*l].extent % GROUP == 0;
+        let longest = longest.filter(|l| !is_used(l) && is_static(l) && is_whole(l));
         let Some(number) = longest.max_by_key(|l| nest.loops[*l].extent) else {
             return;
         };
@@ -374,6 +385,10 @@ impl Plan {
         let extent = nest.loops[number].extent;
         let parts = (read + cache / 2 - 1) / (cache / 2).max(1);
         let size = (extent + parts - 1) / parts.max(1);
+        let size = match Some(number) == self.group {
+            true => in_groups(size),
+            false => size,
+        };
         let others = nest.reduced() / extent.max(1);
         if read > cache * 3 / 4 && size < extent && size * others >= FEWEST_STEPS {
             self.chunk = Some(Chunk { number, size });
@@ -527,6 +542,7 @@ impl Selected {
             parallels: of_kind(LoopKind::Parallel).collect(),
             is_split: false,
             packed: self.packed,
+            group: self.group,
             hoists: None,
             chunk: None,
         };
@@ -580,6 +596,7 @@ mod tests {
             repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
+            dot: None,
         }
     }
 

@@ -175,6 +175,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
             repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
+            dot: None,
         },
         body,
         signature: Signature::default(),

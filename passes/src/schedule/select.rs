@@ -6,6 +6,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
+use super::dot::GROUP;
 use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
 use super::plan::{LaneMode, Vectors};
@@ -36,6 +37,8 @@ pub(super) struct Selected {
     pub(super) mode: LaneMode,
     pub(super) lanes_loop: usize,
     pub(super) packed: Option<usize>,
+    /// The reduction along which groups of bytes are summed at once.
+    pub(super) group: Option<usize>,
     /// The estimated share of the peak rate.
     share: f64,
 }
@@ -82,21 +85,27 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
             LaneMode::Output => {
                 let strides = nest.inputs().iter().map(|o| o.strides[lanes_loop]);
                 let farthest = strides.max().unwrap_or(0);
+                // As many bytes as a quarter of the elements have.
+                let at_once = match nest.dot {
+                    Some(_) => GROUP as f64,
+                    None => 1.0,
+                };
                 let large = (0..nest.inputs().len()).filter(|&n| {
                     let varies = nest.operands[n].strides[lanes_loop] != 0;
                     varies && nest.span(n) > vectors.cache / 2
                 });
                 // Where few rows use a row of a large operand, it takes longer to find the row in memory.
                 let large = large.map(|n| {
-                    let rows = rows_of(nest, n);
+                    let rows = rows_of(nest, n) * at_once;
                     0.7 * rows / (rows + FAR_ROWS)
                 });
                 let large = large.fold(1.0, f64::min);
                 let filled = filled(lanes_loop);
                 let share = match farthest {
                     0 | 1 => filled * large,
-                    2..=CLOSEST => filled * 0.4,
-                    _ => filled * 0.2,
+                    // Bytes that are apart take as many operations as words, of which each has four.
+                    2..=CLOSEST => filled * 0.4 / at_once,
+                    _ => filled * 0.2 / at_once,
                 };
                 // A predicate on the lanes is evaluated for each vector.
                 match is_used(nest, lanes_loop, used_dimensions) {
@@ -109,6 +118,7 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
             mode,
             lanes_loop,
             packed: None,
+            group: None,
             share,
         }
     });
@@ -125,11 +135,17 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
             1 => 0.0,
             _ => f64::from(costs.scatter_steps) / nest.reduced() as f64,
         };
+        let group = nest.group_along(operand);
+        let at_once = match group {
+            Some(_) => GROUP as f64,
+            None => 1.0,
+        };
         Some(Selected {
             mode: LaneMode::Output,
             lanes_loop: l,
             packed: Some(operand),
-            share: filled(l) / (1.0 + scatter + packing),
+            group,
+            share: at_once * filled(l) / (1.0 + scatter + packing),
         })
     });
     let mut all: Vec<Selected> = packed.collect();

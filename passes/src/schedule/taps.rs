@@ -37,8 +37,8 @@ impl Writer<'_> {
         let is_part = self.plan.chunk.is_some_and(|chunk| chunk.number == number);
         let is_short = own.source.is_none() && own.extent <= MOST_TAPS;
         let is_small = own.extent * points.len() as i64 <= MOST_POINTS;
-        if self.plan.mode != LaneMode::Output || is_part || !(is_innermost && is_short && is_small)
-        {
+        let is_plain = self.plan.mode == LaneMode::Output && self.plan.group.is_none() && !is_part;
+        if !(is_plain && is_innermost && is_short && is_small) {
             return None;
         }
         let counts = (0..self.nest.inputs().len()).map(|position| self.lane_stride(position));

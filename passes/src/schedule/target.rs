@@ -2,6 +2,7 @@
 //! What schedules know of the target, as options of passes.
 
 use super::costs::Costs;
+use super::dot::Instruction;
 use super::plan::Vectors;
 use skript_dialect::{Options, PassError, PassOption};
 
@@ -16,6 +17,8 @@ pub struct Target {
     pub cache_bytes: i64,
     /// Whether sums and products of reals are computed in the order of the loops.
     pub keep_order: bool,
+    /// The instructions for sums of products of bytes.
+    pub dot: Instruction,
     /// What operations cost.
     pub costs: Costs,
 }
@@ -34,9 +37,9 @@ pub(crate) const fn joined<const A: usize, const B: usize, const ALL: usize>(
 
 impl Target {
     /// The options of a pass whose decisions depend on the target.
-    pub(crate) const OPTIONS: [PassOption; 11] = joined(Self::OWN_OPTIONS, Costs::OPTIONS);
+    pub(crate) const OPTIONS: [PassOption; 12] = joined(Self::OWN_OPTIONS, Costs::OPTIONS);
 
-    const OWN_OPTIONS: [PassOption; 4] = [
+    const OWN_OPTIONS: [PassOption; 5] = [
         PassOption {
             name: "vector-bits",
             summary: "bits of a vector register",
@@ -56,6 +59,11 @@ impl Target {
             name: "keep-order",
             summary: "combine reals in the order of the loops",
             default: "false",
+        },
+        PassOption {
+            name: "byte-products",
+            summary: "instructions for sums of products of bytes: none, vpdpbusd, vpmaddwd or usdot",
+            default: "none",
         },
     ];
 
@@ -81,6 +89,10 @@ impl Target {
             vector_registers,
             cache_bytes: options.get("cache-bytes")?,
             keep_order: options.get("keep-order")?,
+            dot: options
+                .text("byte-products")
+                .parse()
+                .map_err(|e| PassError::from(format!("option byte-products: {e}")))?,
             costs: Costs::of(options)?,
         })
     }

@@ -15,6 +15,7 @@ use super::caller::{
     static_before, tiles_before,
 };
 use super::choices::{self, Choices};
+use super::dot::Dot;
 use super::elementwise::Merged;
 use super::kernel::kernel;
 use super::nest::Address;
@@ -60,7 +61,7 @@ pub const PASS: Pass = Pass {
     },
 };
 
-const OPTIONS: [PassOption; 12] = joined(Target::OPTIONS, [Choices::OPTION]);
+const OPTIONS: [PassOption; 13] = joined(Target::OPTIONS, [Choices::OPTION]);
 
 /// Vectorizes every `linalg.generic` on arrays that reduces and that a register tile can compute; returns their
 /// number.
@@ -205,6 +206,12 @@ impl Functions {
     }
 }
 
+/// The bits of an element.
+fn bits_of(element: &str) -> i64 {
+    let bits = element.trim_start_matches(['b', 'f', 'i']).parse();
+    bits.unwrap_or(64)
+}
+
 /// The text of a function with attributes for LLVM.
 fn with_attributes(text: &str, attributes: &str) -> String {
     with_attribute(text, &format!("passthrough = [{attributes}]"))
@@ -285,6 +292,8 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         let prepared = inputs().enumerate();
         let prepared = prepared.filter(|(_, input)| constants.anchor(**input, op).is_some());
         reduction.nest.constants = prepared.map(|(n, _)| n).collect();
+        let lanes = target.vector_bits / 32;
+        reduction.nest.dot = Dot::of(&reduction.body, target.dot, lanes);
         let repeats = inputs().enumerate().filter_map(|(n, input)| {
             let outside = Outside::of(op, *input).ok().flatten()?;
             Some((n, outside.repeats()))
@@ -306,13 +315,14 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
     /// The kernel with the plan that the cost model selects, or with a chosen one.
     fn planned(&self, target: Target, choices: &Choices) -> Option<Kernel<'c, 'a>> {
         let elements = self.reduction.signature.elements.iter();
-        let bits = elements.map(|e| {
-            let bits = e.trim_start_matches(['b', 'f', 'i']).parse::<i64>();
-            bits.unwrap_or(64)
-        });
-        let vectors = target.vectors(bits.max()?);
+        let bits = elements.map(|element| bits_of(element));
+        let bits = bits.chain([bits_of(&self.reduction.body.accumulator)]);
+        let bits = bits.max()?;
+        let vectors = target.vectors(bits);
         let used_dimensions = self.reduction.body.used_dimensions();
-        let nest = &self.reduction.nest;
+        let mut nest = self.reduction.nest.clone();
+        nest.dot = nest.dot.filter(|_| bits == 32);
+        let nest = &nest;
         if choices.is_empty() {
             return self.with(Plan::of(nest, vectors, &used_dimensions)?);
         }

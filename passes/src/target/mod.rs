@@ -9,6 +9,7 @@ mod host;
 
 use crate::fast_math::FastMath;
 use crate::schedule::costs::Costs;
+use crate::schedule::dot::Instruction;
 use cpus::{AARCH64, X86_64};
 pub(crate) use cpus::{CPUS, Cpu};
 use skript_frontend::diagnostics::closest;
@@ -32,6 +33,8 @@ pub struct TargetDescription {
     pub processor: Processor,
     /// How code may round.
     pub fast_math: FastMath,
+    /// Whether sums of products of quantized values are computed in bytes, as `skript-compute-integers` does.
+    pub computes_integers: bool,
     /// Plans of kernels in place of those that costs select: the option `plans` of `skript-vectorize-reductions`.
     pub plans: String,
 }
@@ -45,6 +48,8 @@ pub struct Processor {
     pub vector_registers: u32,
     /// Whether one instruction multiplies the elements of a vector by powers of two.
     pub(crate) scales: bool,
+    /// The instructions for sums of products of bytes.
+    pub(crate) byte_products: Instruction,
     /// What operations on such vectors cost.
     pub(crate) costs: Costs,
     /// Bytes of a core's data cache of level 1.
@@ -128,6 +133,7 @@ impl TargetDescription {
         TargetDescription {
             processor: Processor::of(&code, is_host),
             fast_math: FastMath::default(),
+            computes_integers: false,
             plans: String::new(),
             code,
         }
@@ -151,6 +157,7 @@ impl Processor {
             vector_bits,
             vector_registers,
             scales: [AVX512, AVX512_VL].iter().all(|f| has(target, f)),
+            byte_products: byte_products(target, vector_bits),
             costs: cpu.map_or(Costs::TYPICAL, |cpu| cpu.costs),
             l1,
             l2,
@@ -189,6 +196,19 @@ fn vectors(target: &Target) -> (u32, u32) {
                 32
             },
         ),
+    }
+}
+
+/// The target's instructions for sums of products of bytes in vectors of so many bits.
+fn byte_products(target: &Target, bits: u32) -> Instruction {
+    let has = |feature: &str| target.features.split(',').any(|f| f == feature);
+    match architecture(target) {
+        AARCH64 if has("+i8mm") => Instruction::Usdot,
+        AARCH64 => Instruction::None,
+        _ if has("+avx512vnni") && (bits == 512 || has("+avx512vl")) => Instruction::Vpdpbusd,
+        _ if has("+avxvnni") && bits <= 256 => Instruction::Vpdpbusd,
+        _ if bits == 512 && !has("+avx512bw") => Instruction::None,
+        _ => Instruction::Vpmaddwd,
     }
 }
 

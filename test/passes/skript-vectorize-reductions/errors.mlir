@@ -4,6 +4,8 @@
 // OPTION: option vector-bits is 100, which is not a power of two from 64 to 4096
 // RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{vector-registers=4})' 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // REGISTERS: option vector-registers is 4, which is not between 8 and 256
+// RUN: not skript-opt %s --split-input-file --pass-pipeline='builtin.module(skript-vectorize-reductions{byte-products=vnni})' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
+// PRODUCTS: option byte-products: `vnni` is not one of none, vpdpbusd, vpmaddwd, usdot
 
 // Strides that are no multiples of extents.
 // CHECK-LABEL: func.func @dynamic

@@ -19,7 +19,7 @@ use skript_tensor::Tensor;
 use crate::command_line::{EngineName, Pipeline};
 use crate::profile::Recorded;
 use crate::session::Stopped;
-use crate::target_arguments::TargetArguments;
+use skript_passes::target::TargetDescription;
 
 /// The arguments of an engine.
 pub struct Job<'a> {
@@ -65,7 +65,7 @@ pub trait Engine {
 pub fn engine(
     name: EngineName,
     pipeline: Pipeline,
-    target: &TargetArguments,
+    target: TargetDescription,
     cache: bool,
     profile: bool,
 ) -> Box<dyn Engine> {
@@ -73,7 +73,7 @@ pub fn engine(
         EngineName::Reference => Box::new(Reference),
         EngineName::Compiled => Box::new(compiled::Compiled {
             pipeline,
-            target: target.target(),
+            target,
             cache,
             profile,
             exchange: None,

@@ -49,7 +49,7 @@ fn measure(
 ) -> Result<(), Stopped> {
     let compiled = |cache| Compiled {
         pipeline: arguments.pipeline,
-        target: arguments.target.target(),
+        target: arguments.target.target_of(&arguments.reading),
         cache,
         profile: false,
         exchange: None,

@@ -41,7 +41,7 @@ fn compare(
 ) -> Result<String, Stopped> {
     let compiled = Compiled {
         pipeline: arguments.pipeline,
-        target: arguments.target.target(),
+        target: arguments.target.target_of(&arguments.reading),
         cache: false,
         profile: false,
         exchange: arguments.break_lowering.clone(),

@@ -183,7 +183,7 @@ fn artifact(
     variables: Option<&[Tensor]>,
 ) -> Result<Artifact, Stopped> {
     let sources = &session.program.sources;
-    let target = arguments.target.target();
+    let target = arguments.target.target_of(&arguments.reading);
     let artifact = compile(model, sources, arguments.pipeline, target)?;
     let Some(variables) = variables.filter(|_| arguments.embed_weights) else {
         return Ok(artifact);
@@ -240,7 +240,7 @@ fn print_pipeline(arguments: &CompileArguments, console: &mut Console) -> Status
     let (stop, pipeline) = stop(arguments.emit(), arguments.pipeline);
     let options = Options {
         keep: arguments.keep.clone(),
-        ..options(pipeline, arguments.target.target())
+        ..options(pipeline, arguments.target.target_of(&arguments.reading))
     };
     match pipeline_text(&options, stop) {
         Ok(text) => {
@@ -295,7 +295,7 @@ fn after_stage(
     let (stop, pipeline) = stop(emit, arguments.pipeline);
     let options = Options {
         keep: arguments.keep.clone(),
-        ..options(pipeline, arguments.target.target())
+        ..options(pipeline, arguments.target.target_of(&arguments.reading))
     };
     let options = tuned(model, sources, options);
     let mut bytes = model_after(model, sources, &options, stop, !arguments.no_locations)

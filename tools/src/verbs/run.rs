@@ -55,7 +55,7 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
         engine(
             arguments.engine,
             arguments.pipeline,
-            &arguments.target,
+            arguments.target.target_of(&arguments.reading),
             !arguments.no_cache,
             profile,
         )

@@ -121,7 +121,7 @@ fn compiled(arguments: &TuneArguments, plans: &str) -> Compiled {
         pipeline: arguments.pipeline,
         target: TargetDescription {
             plans: plans.to_owned(),
-            ..arguments.target.target()
+            ..arguments.target.target_of(&arguments.reading)
         },
         cache: false,
         profile: true,
@@ -168,7 +168,10 @@ impl Plans {
             let text = "there is no cache to keep plans in: neither XDG_CACHE_HOME nor HOME is an absolute path";
             Box::new(Diagnostic::without_location(&UNREADABLE, text))
         })?;
-        let options = options(arguments.pipeline, arguments.target.target());
+        let options = options(
+            arguments.pipeline,
+            arguments.target.target_of(&arguments.reading),
+        );
         let key = plans_key(model, &session.program.sources, &options);
         Ok(Plans { cache, key })
     }

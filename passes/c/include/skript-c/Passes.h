@@ -48,6 +48,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateBlockTranspositionsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
 /* --skript-compute-in-users */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateComputeInUsersPass(void);
+/* --skript-compute-integers */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateComputeIntegersPass(void);
 /* --skript-drop-clamps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropClampsPass(void);
 /* --skript-drop-covered-fills */
@@ -68,6 +70,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldScalesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
 /* --skript-fuse-rows */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseRowsPass(void);
+/* --skript-hoist-constants */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateHoistConstantsPass(void);
 /* --skript-hoist-invariants */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateHoistInvariantsPass(void);
 /* --skript-hoist-projections */

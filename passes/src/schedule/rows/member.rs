@@ -99,6 +99,15 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         values
             .all(|value| !value.r#type().is_mem_ref())
             .then_some(())?;
+        // A kernel sums four products of bytes at once, from packed weights.
+        let is_byte = |value: Value| {
+            let kind = MemRefType::try_from(value.r#type());
+            kind.is_ok_and(|kind| kind.element().to_string() == "i8")
+        };
+        let read = op.operands().take(inputs);
+        let bytes = read.filter(|value| is_byte(*value)).count();
+        let reduces = generic.reductions().contains(&true);
+        (!reduces || bytes < 2).then_some(())?;
         let block = generic.body()?;
         let mut accesses = Vec::new();
         for ((operand, array), map) in op.operands().enumerate().zip(generic.indexing_maps()) {

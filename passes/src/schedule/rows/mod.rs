@@ -20,11 +20,13 @@ mod storage;
 use crate::ir::effects::Effects;
 use crate::ir::func;
 use crate::ir::{self, ops};
+use crate::prepare::constants::Constants;
 use blocks::Blocks;
 use group::Group;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, melior};
+use std::collections::HashSet;
 
 /// The pass `skript-fuse-rows`.
 pub(crate) const PASS: Pass = Pass {
@@ -51,6 +53,18 @@ fn fuse<'c: 'a, 'a>(
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
     let mut effects = Effects::new(func::functions(root));
+    // What depends on variables alone is computed once.
+    let entry = ir::entry(root).ok();
+    let constants = entry.map(|entry| Constants::of(entry, root));
+    let constants = constants.unwrap_or_default();
+    let writers = constants.writers().iter();
+    let writers: HashSet<usize> = writers.map(|(op, _)| ir::key(*op)).collect();
+    let operations_of = |block: BlockRef<'c, 'a>| -> Vec<OperationRef<'c, 'a>> {
+        let operations = ir::operations(block).into_iter();
+        operations
+            .filter(|op| !writers.contains(&ir::key(*op)))
+            .collect()
+    };
     let with_blocks = ir::nested(root).into_iter();
     let with_blocks = with_blocks.filter(|op| op.region_count() > 0 && !is_in_parallel(*op));
     let mut blocks: Vec<BlockRef> = with_blocks.flat_map(ir::blocks).collect();
@@ -59,7 +73,7 @@ fn fuse<'c: 'a, 'a>(
         operations.any(|op| ir::name(op) == ops::linalg::GENERIC)
     });
     for block in blocks {
-        let mut operations = ir::operations(block);
+        let mut operations = operations_of(block);
         let mut position = 0;
         while position < operations.len() {
             let accepts = |group: &Group| Blocks::of(group, cache).is_some();
@@ -76,7 +90,7 @@ fn fuse<'c: 'a, 'a>(
             // The loops stand where the last operation of the group did. Others may be part of another group.
             let before = operations.iter().take(position);
             position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
-            operations = ir::operations(block);
+            operations = operations_of(block);
         }
     }
     Ok(())

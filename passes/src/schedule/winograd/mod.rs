@@ -70,7 +70,7 @@ pub(crate) const PASS: Pass = Pass {
     },
 };
 
-const OPTIONS: [PassOption; 12] = joined(
+const OPTIONS: [PassOption; 13] = joined(
     Target::OPTIONS,
     [PassOption {
         name: "tile",
@@ -291,6 +291,7 @@ impl Product {
             repeats: Vec::new(),
             skipped: Vec::new(),
             keeps_order: false,
+            dot: None,
         };
         let spans = [
             shape.inputs(),

@@ -39,6 +39,7 @@ impl Source<'_> {
             parallels: Vec::new(),
             is_split: false,
             packed: None,
+            group: None,
             hoists: None,
             chunk: None,
         }

@@ -1,0 +1,97 @@
+// RUN: skript-opt %s --skript-compute-integers --canonicalize --cse | FileCheck %s
+
+// A product of matrices: the first one is quantized to bytes without a sign, the weights have a sign. The zero point is folded: 128 times
+// the sum of each row of weights is subtracted from the sums. The nearest integer, the even one of two, is one operation.
+#x = affine_map<(i, j, k) -> (i, k)>
+#w = affine_map<(i, j, k) -> (j, k)>
+#sum = affine_map<(i, j, k) -> (i, j)>
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+// CHECK-LABEL: func.func @product
+// CHECK-SAME:    %[[X:.+]]: tensor<5x7xf32> {{.*}}, %[[W:.+]]: tensor<4x7xi64> {{.*}}, %[[S:.+]]: tensor<4xf32>
+// CHECK:         %[[BYTES:.+]] = linalg.generic {{.*}} ins(%[[X]] : tensor<5x7xf32>) outs({{.+}} : tensor<5x7xi8>)
+// CHECK:           arith.mulf %{{.+}}, %{{.+}} : f32
+// CHECK-NEXT:      math.roundeven
+// CHECK-NOT:       math.floor
+// CHECK:           arith.fptosi {{.+}} : f32 to i32
+// CHECK:           arith.trunci
+// CHECK:         %[[WEIGHTS:.+]] = linalg.generic {{.*}} ins(%[[W]] : tensor<4x7xi64>) outs({{.+}} : tensor<4x7xi8>)
+// CHECK:         %[[ROWS:.+]] = linalg.generic {{.*}}"reduction"]} ins(%[[WEIGHTS]] : tensor<4x7xi8>) outs({{.+}} : tensor<4xi32>)
+// CHECK:         %[[SUMS:.+]] = linalg.generic {{.*}} ins(%[[BYTES]], %[[WEIGHTS]] : tensor<5x7xi8>, tensor<4x7xi8>) outs({{.+}} : tensor<5x4xi32>)
+// CHECK-NEXT:    ^bb0(%[[A:.+]]: i8, %[[B:.+]]: i8, %[[C:.+]]: i32):
+// CHECK-DAG:       %[[P:.+]] = arith.extui %[[A]] : i8 to i32
+// CHECK-DAG:       %[[Q:.+]] = arith.extsi %[[B]] : i8 to i32
+// CHECK:           %[[R:.+]] = arith.muli %[[P]], %[[Q]] : i32
+// CHECK:           arith.addi %[[C]], %[[R]] : i32
+// CHECK:         linalg.generic {{.*}} ins(%[[SUMS]], %[[ROWS]], %[[S]] : tensor<5x4xi32>, tensor<4xi32>, tensor<4xf32>)
+// CHECK:           arith.muli %{{.+}}, %c-128_i32 : i32
+// CHECK:           arith.sitofp
+func.func @product(
+    %x: tensor<5x7xf32> {skript.role = "input"}, %w: tensor<4x7xi64> {skript.role = "variable"},
+    %s: tensor<4xf32> {skript.role = "variable"}) -> tensor<5x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %scale = arith.constant 0.25 : f32
+  %lowest = arith.constant -9.22337203E+18 : f32
+  %highest = arith.constant 9.22337203E+18 : f32
+  %least64 = arith.constant -9223372036854775808 : i64
+  %most64 = arith.constant 9223372036854775807 : i64
+  %least = arith.constant -128 : index
+  %most = arith.constant 127 : index
+  %bytes = tensor.empty() : tensor<5x7xf32>
+  %xq = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<5x7xf32>) outs(%bytes : tensor<5x7xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %scaled = arith.divf %a, %scale : f32
+    %below = math.floor %scaled : f32
+    %distance = arith.subf %scaled, %below : f32
+    %is_below = arith.cmpf olt, %distance, %half : f32
+    %is_above = arith.cmpf ogt, %distance, %half : f32
+    %above = arith.addf %below, %one : f32
+    %rest = arith.remf %below, %two : f32
+    %is_even = arith.cmpf oeq, %rest, %zero : f32
+    %even = arith.select %is_even, %below, %above : f32
+    %upper = arith.select %is_above, %above, %even : f32
+    %rounded = arith.select %is_below, %below, %upper : f32
+    %inside0 = arith.cmpf ogt, %rounded, %lowest : f32
+    %inside1 = arith.cmpf olt, %rounded, %highest : f32
+    %inside = arith.andi %inside0, %inside1 : i1
+    %guarded = arith.select %inside, %rounded, %zero : f32
+    %integer = arith.fptosi %guarded : f32 to i64
+    %is_low = arith.cmpf ole, %rounded, %lowest : f32
+    %is_high = arith.cmpf oge, %rounded, %highest : f32
+    %limited0 = arith.select %is_low, %least64, %integer : i64
+    %limited1 = arith.select %is_high, %most64, %limited0 : i64
+    %index = arith.index_cast %limited1 : i64 to index
+    %raised = arith.maxsi %index, %least : index
+    %level = arith.minsi %raised, %most : index
+    %word = arith.index_cast %level : index to i64
+    %real = arith.sitofp %word : i64 to f32
+    %y = arith.mulf %real, %scale : f32
+    linalg.yield %y : f32
+  } -> tensor<5x7xf32>
+  %weights = tensor.empty() : tensor<4x7xf32>
+  %wq = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%w, %s : tensor<4x7xi64>, tensor<4xf32>) outs(%weights : tensor<4x7xf32>) {
+  ^bb0(%a: i64, %f: f32, %o: f32):
+    %index = arith.index_cast %a : i64 to index
+    %raised = arith.maxsi %index, %least : index
+    %level = arith.minsi %raised, %most : index
+    %word = arith.index_cast %level : index to i64
+    %real = arith.sitofp %word : i64 to f32
+    %y = arith.mulf %real, %f : f32
+    linalg.yield %y : f32
+  } -> tensor<4x7xf32>
+  %empty = tensor.empty() : tensor<5x4xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<5x4xf32>) -> tensor<5x4xf32>
+  %y = linalg.generic {indexing_maps = [#x, #w, #sum], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%xq, %wq : tensor<5x7xf32>, tensor<4x7xf32>) outs(%start : tensor<5x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %product = arith.mulf %a, %b : f32
+    %next = arith.addf %c, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<5x4xf32>
+  return %y : tensor<5x4xf32>
+}
