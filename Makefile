@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PYTHON = .venv/bin/python
 
-.PHONY: setup build demo test test-all bench bench-peers wheel docs tidy clean
+.PHONY: setup build demo test test-all bench bench-peers bench-operators wheel docs tidy clean
 
 setup:
 	@scripts/setup.sh
@@ -27,6 +27,11 @@ bench: build
 bench-peers: build
 	@bench/peers/setup.sh
 	@build/peers-venv/bin/python bench/peers/run.py $(PEERS)
+
+# OPERATORS: options of bench/operators.py, such as names of operators.
+bench-operators: build
+	@bench/operators-setup.sh
+	@build/torch-venv/bin/python bench/operators.py $(OPERATORS)
 
 # The packages for Python, in build/wheels.
 wheel: build

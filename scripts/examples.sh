@@ -23,7 +23,8 @@ for how in --engine=reference --pipeline=linalg --pipeline=affine --pipeline=scf
   $skript run examples/contrast $how --input image="$out/image.npy" --output-dir "$out/contrast"
   .venv/bin/python examples/contrast/expected.py check "$out/image.npy" "$out/contrast/result.npy"
 done
+.venv/bin/python examples/operators/check.py --skript "$skript"
 # The page shows the operator that runs here.
 diff <(sed -n '/^operator/,/^}/p' examples/contrast/main.sknd) <(sed -n '/^operator/,/^}/p' docs/adding-an-operator.md)
 $skript check examples/alexnet
-echo "examples: perceptron and contrast are right through the evaluator and three pipelines; AlexNet checks"
+echo "examples: perceptron, contrast and the operators are right through the evaluator and three pipelines; AlexNet checks"

@@ -45,6 +45,7 @@ pub const ALL: &[Pass] = &[
     schedule::rows::PASS,
     schedule::winograd::PASS,
     schedule::vectorize::PASS,
+    schedule::merge::PASS,
     schedule::interchange::PASS,
     schedule::blocks::PASS,
     integers::PASS,

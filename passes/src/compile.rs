@@ -3,6 +3,7 @@
 
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
+use crate::observer;
 use crate::pipeline::stages::{self, Stage};
 use crate::pipeline::{LOWERINGS, Pipeline};
 use crate::prepare;
@@ -176,6 +177,7 @@ fn artifact(
     interface: Interface,
     target: &TargetDescription,
 ) -> Result<Artifact, CodegenError> {
+    observer::begins("code");
     let arguments = prepare::arguments(module.as_operation()).into_iter();
     let variables = arguments.filter_map(|argument| {
         let inputs = u32::try_from(interface.inputs.len()).ok()?;
@@ -269,7 +271,10 @@ pub fn model_after(
     let stages = all_stages(options)?;
     run(&module, stages.get(1..stop.stages()).unwrap_or_default())?;
     match stop {
-        Stop::Code(form) => Ok(codegen::emit(&module, &options.target.code, form)?),
+        Stop::Code(form) => {
+            observer::begins("code");
+            Ok(codegen::emit(&module, &options.target.code, form)?)
+        }
         _ => text(&module, locations),
     }
 }
@@ -285,6 +290,7 @@ fn lowered<'c>(
     options: &Options,
     context: &'c Context,
 ) -> Result<Module<'c>, CompileError> {
+    observer::begins("emit");
     let mut module = emit(model, sources, context)?;
     if let Some((from, to)) = &options.exchange {
         let text = module.as_operation().to_string();
@@ -315,9 +321,10 @@ fn all_stages(options: &Options) -> Result<Vec<Stage>, CodegenError> {
 }
 
 fn run(module: &Module, stages: &[Stage]) -> Result<(), CodegenError> {
-    stages
-        .iter()
-        .try_for_each(|stage| crate::ir::run_pipeline(module, stage.name, &stage.passes))
+    stages.iter().try_for_each(|stage| {
+        observer::begins(stage.name);
+        crate::ir::run_pipeline(module, stage.name, &stage.passes)
+    })
 }
 
 /// The other lowerings that support a model.

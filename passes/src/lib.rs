@@ -21,6 +21,7 @@ mod invoke;
 pub mod ir;
 mod layout;
 mod named;
+pub mod observer;
 pub mod pipeline;
 pub(crate) mod prepare;
 mod profile;

@@ -54,7 +54,7 @@ func.func @convert(%x: tensor<4xf32, "rows">, %init: tensor<4xf32>) -> tensor<4x
 }
 
 // CHECK-LABEL: func.func @flatten
-// CHECK:         scf.for
+// CHECK:         scf.parallel
 // CHECK:         return %{{.*}} : tensor<6xf32, "rows">
 func.func @flatten(%x: tensor<2x3xf32, "rows">, %init: tensor<6xf32, "rows">) -> tensor<6xf32, "rows"> {
   %c3 = arith.constant 3 : index

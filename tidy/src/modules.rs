@@ -6,6 +6,7 @@ use crate::tree::{File, Tree, is_comment, without_tests};
 /// Modules, from the lowest. Each may import those before it.
 const ORDER: [&str; 22] = [
     "error",
+    "observer",
     "fast_math",
     "ir",
     "structure",

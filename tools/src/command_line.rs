@@ -319,6 +319,9 @@ pub struct RunArguments {
     /// File for the cost of the run as one JSON object: times in ms, memory in bytes
     #[arg(long, value_name = "FILE.json")]
     pub stats: Option<PathBuf>,
+    /// Print the time of each stage from the text to the results, as a table on stderr; code from the cache has no stages
+    #[arg(long)]
+    pub timings: bool,
     /// Print the time of each step of the last call by operator, or write it: as FILE.json, FILE.trace.json for Chrome's
     /// tracer, or FILE.svg, a flame graph (docs/profile.md)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = profile::Output::of)]
@@ -468,6 +471,9 @@ pub struct CompileArguments {
     /// Write the model after every stage to a folder
     #[arg(long, value_name = "DIR")]
     pub dump_stages: Option<PathBuf>,
+    /// Print the time of each stage from the text to the code, as a table on stderr
+    #[arg(long)]
+    pub timings: bool,
     /// Print the passes from the skript dialect to the stage of --emit, as skript-opt --pass-pipeline accepts them
     #[arg(long)]
     pub print_pipeline: bool,

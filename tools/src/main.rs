@@ -21,6 +21,7 @@ mod render;
 mod session;
 mod stablehlo_program;
 mod target_arguments;
+mod timings;
 mod variables;
 mod verbs;
 mod version;

@@ -77,6 +77,7 @@ create_functions! {
     skriptCreateLowerInvocationsPass => "skript-lower-invocations",
     skriptCreateMarkStepsPass => "skript-mark-steps",
     skriptCreateMergeDuplicatesPass => "skript-merge-duplicates",
+    skriptCreateMergeReductionsPass => "skript-merge-reductions",
     skriptCreateNameEntryPass => "skript-name-entry",
     skriptCreateNumberChecksPass => "skript-number-checks",
     skriptCreateNumberStepsPass => "skript-number-steps",

@@ -21,6 +21,7 @@ use crate::structure::{ReadError, Reading, Structure};
 use skript_dialect::melior::ir::operation::OperationLike;
 use skript_dialect::melior::ir::{OperationRef, Value};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
+use skript_frontend::model::Accumulation;
 
 /// Why linalg does not support a formula that was left.
 pub(crate) const NOT_LINALG: &str = "not_linalg";
@@ -115,9 +116,13 @@ fn convert<'c: 'a, 'a>(
     same: &EqualExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
-    let reading = Reading::of(formula)?;
+    let mut reading = Reading::of(formula)?;
     if !reading.has_distinct_destinations() {
         return Err(ReadError::SeveralElements.into());
+    }
+    // Where no step writes what another one writes, their order has no effect.
+    if reading.nest.kind == Accumulation::Replace && reading.nest.writes_once() {
+        reading.nest.kind = Accumulation::Assign;
     }
     if maps_only
         && !matches!(

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `convert-skript-formula-to-affine`, `convert-skript-formula-to-scf`: convert formulas to loops over memrefs.
 //!
-//! Loops run in the order of the formula. The affine conversion expresses minimum, maximum and conditions in a
+//! Loops run in the order of the formula. In scf, a formula that reads its own output, or whose loop a condition with data bounds
+//! from both sides, has its loops in another order: those first whose iterations access disjoint elements, except one along which
+//! memory is contiguous, which is the innermost one. Every element is computed in the same order. Loops whose indices a condition
+//! bounds by outer ones, or by data that these select, run over that range. The affine conversion expresses minimum, maximum and conditions in a
 //! subscript by `affine.if`. A formula that loops cannot represent is an error at its location; all such formulas are
 //! reported.
 //!
@@ -19,6 +22,12 @@ use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::{Dialect, Options, Pass, PassError, PassOption, Rewriter, op};
 use std::cell::Cell;
 
+const PARALLEL: PassOption = PassOption {
+    name: "parallel",
+    summary: "make loops parallel whose iterations are proven to access disjoint elements of the outputs (`scf.parallel`, `affine.parallel`)",
+    default: "false",
+};
+
 /// The common fields of the two passes.
 const LOOPS: Pass = Pass {
     dependent_dialects: &[
@@ -29,11 +38,7 @@ const LOOPS: Pass = Pass {
         Dialect::Scf,
         Dialect::Tensor,
     ],
-    options: &[PassOption {
-        name: "parallel",
-        summary: "make loops parallel whose iterations are proven to write disjoint elements (`scf.parallel`, `affine.parallel`)",
-        default: "false",
-    }],
+    options: &[PARALLEL],
     ..Pass::NONE
 };
 
@@ -49,6 +54,22 @@ pub(crate) const AFFINE: Pass = Pass {
 pub(crate) const SCF: Pass = Pass {
     flag: "convert-skript-formula-to-scf",
     summary: "convert formulas to scf loops",
+    options: &[
+        PARALLEL,
+        PassOption {
+            name: "lanes",
+            summary: "compute formulas that run in order along an index that carries nothing, on transposed copies by linalg.generic",
+            default: "false",
+        },
+    ],
+    dependent_dialects: &[
+        Dialect::Arith,
+        Dialect::Bufferization,
+        Dialect::Linalg,
+        Dialect::MemRef,
+        Dialect::Scf,
+        Dialect::Tensor,
+    ],
     run: |root, options, rewriter| convert(Loops::Scf, root, options, rewriter),
     ..LOOPS
 };
@@ -59,7 +80,10 @@ fn convert<'c>(
     options: &Options,
     rewriter: &Rewriter<'c>,
 ) -> Result<(), PassError> {
-    let parallel: bool = options.get("parallel")?;
+    let may = loops::Options {
+        parallel: options.get("parallel")?,
+        lanes: loops == Loops::Scf && options.get("lanes")?,
+    };
     let context = rewriter.context();
     let name = loops.name();
     let number = Cell::new(0i64);
@@ -68,7 +92,7 @@ fn convert<'c>(
         let at = Builder::before(context, formula)?;
         let lowered = Reading::of(formula)
             .map_err(Refusal::from)
-            .and_then(|reading| loops::lower(&reading, loops, parallel, number.get(), &at));
+            .and_then(|reading| loops::lower(&reading, loops, may, number.get(), &at));
         lowered.map_err(|refusal| format!("cannot become {name} loops: {refusal}").into())
     })?;
     structured::extract_elements(&root, rewriter)?;

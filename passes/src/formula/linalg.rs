@@ -38,6 +38,11 @@ pub(crate) fn lower<'c: 'a, 'a>(
     same: &EqualExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+    if reading.nest.is_sparse() {
+        return Err(Refusal::Shape(
+            "reduces over a range that data bound from both sides",
+        ));
+    }
     if let Some(view) = view_by_digits(reading, same, at)? {
         return Ok(vec![view]);
     }

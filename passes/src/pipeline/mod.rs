@@ -56,7 +56,7 @@ const FUSE_MAPS: &[&str] = &[
 /// Their attribute `not_linalg` states the reason.
 const FORMULAS_TO_LINALG: &[&str] = &[
     "convert-skript-formula-to-linalg{leave-sequential=true}",
-    "convert-skript-formula-to-scf",
+    "convert-skript-formula-to-scf{parallel=true lanes=true}",
 ];
 
 /// Windows read a border of zeros instead of a guard, which no named operation has.

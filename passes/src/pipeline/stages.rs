@@ -215,7 +215,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},canonicalize,cse"
+            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},canonicalize,cse"
         ),
     }
 }

@@ -15,6 +15,7 @@ pub mod dot;
 mod elementwise;
 pub mod interchange;
 pub mod kernel;
+pub(crate) mod merge;
 pub mod nest;
 mod outside;
 pub mod packing;

@@ -2,7 +2,7 @@
 //! Loops whose iterations access disjoint elements: they may run in parallel.
 
 use super::nest::Nest;
-use skript_symbolic::Interval;
+use skript_symbolic::{Extent, Interval};
 
 impl Nest {
     /// Whether no two iterations of the loop at this depth, within one iteration of the outer loops, write the same
@@ -31,6 +31,15 @@ impl Nest {
                     }
                 }
             })
+    }
+
+    /// Whether no two steps write the same element, or read an element that another one writes.
+    pub(crate) fn writes_once(&self) -> bool {
+        let single = |depth: &usize| self.extents.get(*depth) == Some(&Extent::ONE);
+        let mut depths = (0..self.extents.len()).filter(|depth| !single(depth));
+        !self.reads_destination()
+            && !self.targets.is_empty()
+            && depths.all(|depth| self.is_disjoint(depth))
     }
 
     /// Whether points with the same subscript that agree in the indices `agreed` have the same index.
@@ -103,6 +112,21 @@ mod tests {
         let (i, j) = (b.index(0), b.index(1));
         let x = b.access(&[4, 3], &[i, j]);
         assert_eq!(disjoint(&b.target(&[4], &[i], x)), [true, false]);
+    }
+
+    #[test]
+    fn each_element_is_written_once() {
+        // y[i, j + c] of [1, 3] points, then y[i, j / 2] as i + j.
+        let mut b = Builder::new(Accumulation::Replace, &[1, 3]);
+        let (i, j) = (b.index(0), b.index(1));
+        let shifted = b.window(1, 1, 0, 0, 2);
+        let x = b.access(&[1, 3], &[i, j]);
+        assert!(b.target(&[1, 5], &[i, shifted], x).writes_once());
+        let mut b = Builder::new(Accumulation::Replace, &[2, 3]);
+        let position = b.window(0, 1, 1, 1, 0);
+        let (i, j) = (b.index(0), b.index(1));
+        let x = b.access(&[2, 3], &[i, j]);
+        assert!(!b.target(&[4], &[position], x).writes_once());
     }
 
     #[test]

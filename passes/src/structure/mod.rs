@@ -4,7 +4,7 @@
 //! [`nest`] is a formula as plain data. [`guard`] and [`target`] analyse its subscripts, its predicate and
 //! its writes. [`positions`] evaluates subscripts that depend on one index only. `substitute` replaces indices by forms
 //! of others, `digits` splits divided indices. [`disjoint`] finds parallel loops, [`pieces`] piecewise affine
-//! subscripts, [`arg_reduction`] arg-reductions, [`compaction`] stream compactions. [`classify`] assigns the kind.
+//! subscripts, [`order`] the order of loops, [`arg_reduction`] arg-reductions, [`compaction`] stream compactions. [`classify`] assigns the kind.
 
 pub(crate) mod annotate_structure;
 pub mod arg_reduction;
@@ -14,6 +14,7 @@ mod digits;
 pub(crate) mod disjoint;
 pub(crate) mod guard;
 pub(crate) mod nest;
+pub(crate) mod order;
 pub(crate) mod pieces;
 pub(crate) mod positions;
 pub(crate) mod read;

@@ -6,6 +6,7 @@ use crate::{Call, Output, Value, kernel};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// Symbol of [`skript_intrinsic`].
 pub const SYMBOL: &str = "skript_intrinsic";
@@ -221,15 +222,55 @@ fn shape(extents: &[i64]) -> Vec<u64> {
         .collect()
 }
 
+/// The bytes of an operand, while its call runs.
+#[derive(Debug)]
+struct Borrowed {
+    address: *const u8,
+    length: usize,
+}
+
+// SAFETY: nothing writes the bytes while the call runs.
+unsafe impl Send for Borrowed {}
+// SAFETY: as above.
+unsafe impl Sync for Borrowed {}
+
+impl skript_tensor::Memory for Borrowed {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the operand holds as many bytes, and tensors of a call end with it.
+        unsafe { std::slice::from_raw_parts(self.address, self.length) }
+    }
+}
+
 impl Memory<'_> {
     /// # Safety
     /// The operand holds elements as its extents and strides state.
     unsafe fn read(&self) -> Result<Tensor, skript_tensor::TensorError> {
+        if let Some(borrowed) = self.borrowed() {
+            return Tensor::shared(self.array.element, &shape(self.extents), Arc::new(borrowed));
+        }
         let mut tensor = Tensor::zeros(self.array.element, &shape(self.extents))?;
         let bytes = tensor.bytes_mut()?.as_mut_ptr();
         // SAFETY: the tensor has the extents of the index.
         unsafe { self.copy(self.extents, bytes, true) };
         Ok(tensor)
+    }
+
+    /// The bytes of the operand, if they are contiguous and aligned.
+    fn borrowed(&self) -> Option<Borrowed> {
+        let mut stride = 1i64;
+        for (extent, own) in self.extents.iter().zip(self.strides).rev() {
+            if *extent != 1 && *own != stride {
+                return None;
+            }
+            stride = stride.checked_mul(*extent)?;
+        }
+        let size = self.array.element.size();
+        let length = usize::try_from(stride).ok()?.checked_mul(size)?;
+        let is_aligned = self.address.addr().is_multiple_of(size.max(1));
+        (length > 0 && is_aligned).then_some(Borrowed {
+            address: self.address,
+            length,
+        })
     }
 
     /// # Safety

@@ -11,6 +11,7 @@ pub mod description;
 pub mod random;
 pub mod resample;
 mod search;
+mod selection;
 pub mod user;
 
 use skript_semantics::{Scalar, ScalarKind, real};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Largest elements; positions of non-zero elements.
 
-use crate::{Call, KernelError, at, axis};
+use crate::selection::{self, Ordered};
+use crate::{Call, KernelError, axis};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
-use std::cmp::Ordering;
 
 /// The `k` largest or smallest elements along an axis and their positions, in order of value; equal elements in order
 /// of position. A NaN counts as larger than all numbers.
@@ -13,41 +13,69 @@ pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let axis = axis(call.int("axis")?, shape.len())
         .ok_or_else(|| call.wrong("axis is out of range".to_string()))?;
     let down = call.bool("largest")?;
-    let values = call.reals(0)?;
+    let input = call.input(0)?;
     let result_shape = call.output(0)?;
     let length = shape.get(axis).copied().unwrap_or(0);
     let kept = usize::try_from(call.int("k")?).unwrap_or(0).min(length);
     let inner: usize = shape.iter().skip(axis + 1).product();
-    let outer: usize = shape.iter().take(axis).product();
-    let mut tops = vec![0f64; outer * kept * inner];
-    let mut positions = vec![0i64; outer * kept * inner];
-    for o in 0..outer {
-        for i in 0..inner {
-            let value = |n: usize| at(&values, (o * length + n) * inner + i);
-            let mut order: Vec<usize> = (0..length).collect();
-            // A stable sort: equal values stay in order.
-            order.sort_by(|&a, &b| {
-                let ascending = ascending(value(a), value(b));
-                if down { ascending.reverse() } else { ascending }
-            });
-            for (rank, &n) in order.iter().take(kept).enumerate() {
-                let target = (o * kept + rank) * inner + i;
-                if let (Some(v), Some(p)) = (tops.get_mut(target), positions.get_mut(target)) {
-                    *v = value(n);
-                    *p = i64::try_from(n).unwrap_or(0);
-                }
-            }
-        }
-    }
+    let rows = Rows {
+        outer: shape.iter().take(axis).product(),
+        length,
+        inner,
+        kept,
+        down,
+    };
+    let (tops, positions) = match input.as_f32() {
+        Some(values) => rows.select(values),
+        None => rows.select(&call.reals(0)?),
+    };
     Ok(vec![
         call.result(0, &result_shape, tops.into_iter().map(Scalar::Real))?,
         call.result(1, &result_shape, positions.into_iter().map(Scalar::Int))?,
     ])
 }
 
-fn ascending(a: f64, b: f64) -> Ordering {
-    a.partial_cmp(&b)
-        .unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+/// Rows along an axis: element `n` of row (o, i) is at `(o · length + n) · inner + i`.
+struct Rows {
+    outer: usize,
+    length: usize,
+    inner: usize,
+    kept: usize,
+    down: bool,
+}
+
+impl Rows {
+    /// The selected elements of each row and their positions.
+    fn select<T: Ordered + Into<f64>>(&self, values: &[T]) -> (Vec<f64>, Vec<i64>) {
+        let mut tops = vec![0f64; self.outer * self.kept * self.inner];
+        let mut positions = vec![0i64; self.outer * self.kept * self.inner];
+        let mut column = Vec::new();
+        for o in 0..self.outer {
+            for i in 0..self.inner {
+                let start = (o * self.length * self.inner + i).min(values.len());
+                let all = values.get(start..).unwrap_or_default();
+                let row = if self.inner == 1 {
+                    all.get(..self.length).unwrap_or_default()
+                } else {
+                    column.clear();
+                    column.extend(all.iter().step_by(self.inner).take(self.length));
+                    &column
+                };
+                for (rank, n) in selection::first(row, self.kept, self.down)
+                    .into_iter()
+                    .enumerate()
+                {
+                    let target = (o * self.kept + rank) * self.inner + i;
+                    let found = (tops.get_mut(target), positions.get_mut(target), row.get(n));
+                    if let (Some(top), Some(position), Some(value)) = found {
+                        *top = (*value).into();
+                        *position = i64::try_from(n).unwrap_or(0);
+                    }
+                }
+            }
+        }
+        (tops, positions)
+    }
 }
 
 /// The subscripts of all elements that are not zero (or false), one in each column, in row-major order.

@@ -2,8 +2,8 @@
 
 func.func @in_order(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{has no linalg.generic: it runs in the order of its loops; lower it to scf}}
-  %y = skript.formula replace (%i) in (8) outs(%acc = %init : tensor<8xf32>) do {
-    %v = skript.access %x[%i] : tensor<8xf32>
+  %y = skript.formula replace (%i, %j) in (8, 8) outs(%acc = %init : tensor<8xf32>) do {
+    %v = skript.access %x[%j] : tensor<8xf32>
     skript.yield %v at [%i] : f32
   } : tensor<8xf32>
   return %y : tensor<8xf32>

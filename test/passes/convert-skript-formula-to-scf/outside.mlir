@@ -3,7 +3,8 @@
 // Where the place is not a place of the tensor, no point counts, and nothing is loaded.
 // CHECK-LABEL: func.func @guarded
 // CHECK:         %[[OUT:.+]] = memref.alloc() : memref<4xf32>
-// CHECK:         scf.for %[[I:.+]] = %{{.+}} to %c16
+// CHECK:         %[[END:.+]] = skript.min %c16, %{{.+}} : index
+// CHECK:         scf.for %[[I:.+]] = %{{.+}} to %[[END]]
 // CHECK:           %[[LOW:.+]] = skript.ge %[[I]], %c0
 // CHECK:           %[[HIGH:.+]] = skript.lt %[[I]], %{{.+}} : index
 // CHECK:           %[[INSIDE:.+]] = skript.and %[[LOW]], %[[HIGH]] : i1

@@ -12,6 +12,7 @@ use skript_frontend::diagnostics::codes::{
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
 use skript_passes::codegen::Interface;
+use skript_passes::observer;
 use skript_passes::target::TargetDescription;
 use skript_passes::{Options, compile_model, compile_model_for_profile};
 use skript_runtime::cache::{Cache, Key};
@@ -49,6 +50,7 @@ impl Engine for Compiled {
                 (artifact, None, cached)
             }
         };
+        observer::begins("load");
         let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.model, job.sources);
         let program = Program::load(artifact).map_err(wrong)?;
         let mut instance = Instance::new(&program).map_err(wrong)?;
@@ -66,6 +68,7 @@ impl Engine for Compiled {
             let kept = cache.prepare(&program, &variables, 0);
             instance.set_prepared(kept.map_err(run_failed)?);
         }
+        observer::begins("run");
         let begun = Instant::now();
         let mut call = || skript_runtime::run::compute(&mut instance, &inputs, &variables);
         let (computed, profile) = match steps {

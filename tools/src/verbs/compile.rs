@@ -26,8 +26,16 @@ use crate::engine::refused;
 use crate::program_weights::WeightsLocation;
 use crate::session::{Session, Stopped, Weights, say};
 use crate::stablehlo_program;
+use crate::timings::Timings;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
+    let timings = Timings::begin(console);
+    let status = compile_model(arguments, console);
+    timings.end(arguments.timings, console);
+    status
+}
+
+fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status {
     let text = [
         EmitName::Skript,
         EmitName::Linalg,

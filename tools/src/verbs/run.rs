@@ -12,9 +12,17 @@ use crate::command_line::{EngineName, RunArguments};
 use crate::console::{Console, Status};
 use crate::engine::{Engine, Job, engine};
 use crate::session::{Session, Weights};
+use crate::timings::Timings;
 use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
 pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
+    let timings = Timings::begin(console);
+    let status = run_model(arguments, console);
+    timings.end(arguments.timings, console);
+    status
+}
+
+fn run_model(arguments: &RunArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
     let model = arguments.model.as_deref().unwrap_or(Path::new("."));
     if stablehlo_program::is_program(model) {

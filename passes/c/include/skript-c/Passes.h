@@ -92,6 +92,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerInvocationsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMarkStepsPass(void);
 /* --skript-merge-duplicates */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeDuplicatesPass(void);
+/* --skript-merge-reductions */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeReductionsPass(void);
 /* --skript-name-entry */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNameEntryPass(void);
 /* --skript-number-checks */

@@ -19,7 +19,7 @@ type Unproven = Vec<(usize, usize)>;
 
 /// The first of the trailing loops that only reduce. Past the last loop if there is none, or if subscripts may not be
 /// computed at skipped points. Affine loops have loop-carried elements only if they are proven in bounds.
-pub(super) fn depth(reading: &Reading, loops: Loops) -> usize {
+pub(super) fn depth(reading: &Reading, loops: Loops, order: &[usize]) -> usize {
     let nest = &reading.nest;
     let depth = nest.extents.len();
     if nest.kind.op().is_none() || nest.reads_destination() || !reading.has_distinct_destinations()
@@ -33,7 +33,8 @@ pub(super) fn depth(reading: &Reading, loops: Loops) -> usize {
     let mut first = 0;
     for term in nest.reachable(&roots) {
         if let Some(Term::Index(position)) = nest.terms.get(term) {
-            first = first.max(position + 1);
+            let own = order.iter().position(|index| index == position);
+            first = first.max(own.unwrap_or(depth) + 1);
         }
         if !is_speculatable(reading, term) {
             return depth + 1;
@@ -152,7 +153,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         carried: &[Value<'c, 'a>],
         at: &Builder<'c, 'a>,
     ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
-        let Some(extent) = self.reading.nest.extents.get(depth).copied() else {
+        let Some(extent) = self.extent(depth) else {
             return self.guarded_step(carried, at);
         };
         let mut types = vec![Type::index(at.context)];
@@ -167,7 +168,8 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         self.indices.pop();
         self.copier = outer;
         self.loops.end(&next, &inner)?;
-        let op = self.loops.create(self.end(extent)?, carried, region, at)?;
+        let range = self.range(depth, self.end(extent)?, at)?;
+        let op = self.loops.create(range, carried, region, at)?;
         Ok(op.results().map(Into::into).collect())
     }
 

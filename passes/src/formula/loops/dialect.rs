@@ -26,6 +26,22 @@ pub(crate) enum End<'c, 'a> {
     Value(Value<'c, 'a>),
 }
 
+/// The indices of a loop.
+#[derive(Clone, Copy)]
+pub(crate) struct Range<'c, 'a> {
+    /// The first one; 0 if there is none. Loops of `affine` begin at 0.
+    pub start: Option<Value<'c, 'a>>,
+    /// One past the last one. Before the start, there are no indices.
+    pub end: End<'c, 'a>,
+}
+
+impl<'c, 'a> Range<'c, 'a> {
+    /// From 0 on.
+    pub(crate) fn to(end: End<'c, 'a>) -> Self {
+        Range { start: None, end }
+    }
+}
+
 impl Loops {
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -34,18 +50,22 @@ impl Loops {
         }
     }
 
-    /// A loop from 0 to `end`; the block of its region has the index, then the loop-carried values.
+    /// A loop over a range; the block of its region has the index, then the loop-carried values.
     pub(crate) fn create<'c: 'a, 'a>(
         self,
-        end: End<'c, 'a>,
+        range: Range<'c, 'a>,
         carried: &[Value<'c, 'a>],
         region: Region<'c>,
         at: &Builder<'c, 'a>,
     ) -> Result<OperationRef<'c, 'a>, Refusal> {
         let results: Vec<_> = carried.iter().map(|v| v.r#type()).collect();
-        match (self, end) {
+        match (self, range.end) {
             (Loops::Scf, end) => {
-                let mut operands = vec![at.index(0)?, end.value(at)?, at.index(1)?];
+                let start = match range.start {
+                    Some(start) => start,
+                    None => at.index(0)?,
+                };
+                let mut operands = vec![start, end.value(at)?, at.index(1)?];
                 operands.extend(carried);
                 Ok(at.create(ops::scf::FOR, &operands, &[], &results, vec![region])?)
             }
@@ -167,13 +187,13 @@ impl Loops {
         self.fill_rest(value, buffer, extents, indices, &inner)?;
         indices.pop();
         self.end(&[], &inner)?;
-        self.create(*extent, &[], region, at)?;
+        self.create(Range::to(*extent), &[], region, at)?;
         Ok(())
     }
 }
 
 impl<'c: 'a, 'a> End<'c, 'a> {
-    fn value(self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
+    pub(super) fn value(self, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Refusal> {
         Ok(match self {
             End::Fixed(extent) => at.index(extent)?,
             End::Value(value) => value,

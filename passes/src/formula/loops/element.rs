@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The elements that a formula reads and writes: their addresses, loads and stores.
 
-use super::{Loops, Lowering};
+use super::{Loops, Lowering, moved};
 use crate::formula::Refusal;
 use crate::ir;
 use crate::ir::ops;
 use crate::ir::skript::Access;
-use crate::ir::{Builder, Copier, ValueKey, maps, types};
+use crate::ir::{Builder, Copier, ValueKey, copy, maps, types};
 use crate::structure::{Affine, Pieces};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
@@ -31,8 +31,33 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             return self.affine_load(buffer, &self.pieces(&addresses)?, element, at);
         }
         let mut operands = vec![buffer];
-        operands.extend(addresses.iter().map(|p| copier.get(*p)));
+        let addresses: Vec<_> = addresses.iter().map(|p| copier.get(*p)).collect();
+        operands.extend(self.arranged(tensor, &addresses));
         Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
+    }
+
+    /// The subscripts in the order of the dimensions of a tensor's buffer.
+    fn arranged(&self, tensor: Value<'c, 'a>, subscripts: &[Value<'c, 'a>]) -> Vec<Value<'c, 'a>> {
+        match self.moved(self.read_tensor(tensor)) {
+            Some(dimension) => moved::to_end(subscripts, dimension),
+            None => subscripts.to_vec(),
+        }
+    }
+
+    /// The tensor that a region's argument stands for; other values are tensors themselves.
+    fn read_tensor(&self, value: Value<'c, 'a>) -> Value<'c, 'a> {
+        for block in self.reading.blocks() {
+            let outputs = copy::arguments(block)
+                .into_iter()
+                .skip(self.reading.indices);
+            let found = outputs
+                .zip(&self.reading.outs)
+                .find(|(own, _)| *own == value);
+            if let Some((_, out)) = found {
+                return *out;
+            }
+        }
+        value
     }
 
     /// The element at a subscript; if conditions decide the subscript, branches that yield it.
@@ -134,7 +159,7 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         for address in addresses {
             built.push(self.subscript(address, at)?);
         }
-        Ok(built)
+        Ok(self.arranged(self.out(target)?, &built))
     }
 
     /// Copies a subscript and its operands on demand.

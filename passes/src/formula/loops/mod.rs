@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`, in the order of its indices.
+//! Lowers one formula to a loop nest on memrefs, in `scf` or `affine`. [`plan`] has the order of the loops.
 //!
 //! `scf` supports every formula. `affine` requires that all subscripts are affine in the indices and in extents, and
 //! that extents are static or defined before the function's first loop. Tensors are read through
@@ -9,6 +9,9 @@ mod carried;
 mod dialect;
 mod element;
 mod extents;
+mod moved;
+mod plan;
+mod range;
 
 use crate::ir;
 use crate::ir::attribute_names;
@@ -18,20 +21,30 @@ use super::Refusal;
 use super::linalg::ACCUMULATES;
 use crate::ir::{Builder, Copier, ValueKey, attributes, builder, copy, maps, splat, types};
 use crate::structure::{Extent, Guard, Reading, Term, TermId};
+use dialect::Range;
 pub(crate) use dialect::{End, Loops};
 use extents::Extents;
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
+use plan::Plan;
 use skript_frontend::model::Accumulation;
-use skript_semantics::ScalarOp;
+use skript_semantics::{Scalar, ScalarOp};
 use std::collections::HashMap;
 
-/// Builds the formula's results before it; `number` is unique in the module. With `parallel`, loops whose iterations
-/// write disjoint elements run in parallel.
+/// What a lowering may do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Options {
+    /// Loops whose iterations access disjoint elements of the outputs run in parallel.
+    pub parallel: bool,
+    /// Formulas that run in order are computed along an index that carries nothing, on transposed copies.
+    pub lanes: bool,
+}
+
+/// Builds the formula's results before it; `number` is unique in the module.
 pub(crate) fn lower<'c: 'a, 'a>(
     reading: &Reading<'c, 'a>,
     loops: Loops,
-    parallel: bool,
+    options: Options,
     number: i64,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Value<'c, 'a>>, Refusal> {
@@ -79,11 +92,14 @@ pub(crate) fn lower<'c: 'a, 'a>(
         guard.others.extend(nest.predicate);
         guard.constraints.clear();
     }
+    let plan = Plan::of(reading, loops, options);
     let mut lowering = Lowering {
         reading,
         loops,
-        carried: carried::depth(reading, loops),
-        parallel: parallel && reading.has_distinct_destinations(),
+        carried: carried::depth(reading, loops, &plan.order),
+        plan,
+        options,
+        block: None,
         number,
         guard,
         buffers: HashMap::new(),
@@ -104,7 +120,7 @@ pub(crate) fn splat<'c: 'a, 'a>(
     loops: Loops,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
-    let buffer = allocate(of, at)?;
+    let buffer = allocate(of, None, at)?;
     loops.fill(value, buffer, &ends(of, at)?, at)?;
     to_tensor(buffer, of.r#type(), at)
 }
@@ -114,14 +130,17 @@ struct Lowering<'r, 'c, 'a> {
     loops: Loops,
     /// The first of the trailing loops with loop-carried elements; past the last loop if there is none.
     carried: usize,
-    /// Whether independent loops run in parallel.
-    parallel: bool,
+    plan: Plan,
+    options: Options,
+    /// The first index of the block of lanes.
+    block: Option<Value<'c, 'a>>,
     /// See [`attribute_names::READER`].
     number: i64,
     guard: Guard,
     /// By tensor value, and for the outputs' current contents by the regions' arguments.
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
     destinations: Vec<Value<'c, 'a>>,
+    /// The indices of the enclosing loops, by [`Plan::order`].
     indices: Vec<Value<'c, 'a>>,
     /// The additional dimensions of affine maps.
     extents: Extents<'c, 'a>,
@@ -132,7 +151,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     fn allocate(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
         let targets = self.reading.outs.len();
         for tensor in self.reading.tensors.iter().skip(targets) {
-            let buffer = to_buffer(*tensor, self.number, at)?;
+            let read = match self.moved(*tensor) {
+                Some(dimension) => moved::moved(*tensor, dimension, at)?,
+                None => *tensor,
+            };
+            let buffer = to_buffer(read, self.number, at)?;
             self.buffers.insert(ValueKey::of(*tensor), buffer);
         }
         for (target, out) in self.reading.outs.iter().enumerate() {
@@ -141,13 +164,22 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
                 self.destinations.push(*buffer);
                 continue;
             }
-            let buffer = allocate(*out, at)?;
+            let dimension = self.moved(*out);
+            let buffer = allocate(*out, dimension, at)?;
             if let Some(value) = splat::value(*out, at)? {
-                self.loops.fill(value, buffer, &ends(*out, at)?, at)?;
+                let mut ends = ends(*out, at)?;
+                if let Some(dimension) = dimension {
+                    ends = moved::to_end(&ends, dimension);
+                }
+                self.loops.fill(value, buffer, &ends, at)?;
             } else if OperationResult::try_from(*out).map_or(true, |r| {
                 copy::operation_name(r.owner()) != ops::tensor::EMPTY
             }) {
-                let source = to_buffer(*out, self.number, at)?;
+                let source = match dimension {
+                    Some(dimension) => moved::moved(*out, dimension, at)?,
+                    None => *out,
+                };
+                let source = to_buffer(source, self.number, at)?;
                 at.create(ops::memref::COPY, &[source, buffer], &[], &[], Vec::new())?;
             }
             self.destinations.push(buffer);
@@ -172,7 +204,13 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             let first = self.reading.same.get(target).copied().unwrap_or(target);
             results.push(match results.get(first) {
                 Some(known) => *known,
-                None => to_tensor(*buffer, out.r#type(), at)?,
+                None => match self.moved(*out) {
+                    Some(dimension) => {
+                        let restored = moved::restored(*buffer, out.r#type(), dimension, at)?;
+                        to_tensor(restored, out.r#type(), at)?
+                    }
+                    None => to_tensor(*buffer, out.r#type(), at)?,
+                },
             });
         }
         Ok(results)
@@ -183,23 +221,82 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         if depth == self.carried {
             return self.accumulate(depth, at);
         }
-        let Some(extent) = self.reading.nest.extents.get(depth).copied() else {
+        let Some(extent) = self.extent(depth) else {
             return self.guarded(at);
         };
+        if let Some(lanes) = self.plan.lanes.as_ref().filter(|_| self.block.is_none()) {
+            return self.blocks(lanes.extent, at);
+        }
         let (region, inner, arguments) = at.region(&[Type::index(at.context)]);
         let index = *arguments.first().ok_or(Refusal::Shape("has no loop"))?;
         let outer = self.copier.clone();
+        let is_innermost = depth + 1 == self.plan.order.len();
+        let (index, end) = match self.block.filter(|_| is_innermost) {
+            Some(first) => {
+                let index =
+                    inner.scalar(ScalarOp::Add, &[first, index], Type::index(at.context))?;
+                (index, self.lanes_end(first, at)?)
+            }
+            None => (index, self.end(extent)?),
+        };
         self.indices.push(index);
         self.nest(depth + 1, &inner)?;
         self.indices.pop();
         self.copier = outer;
-        let end = self.end(extent)?;
-        if self.parallel && self.reading.nest.is_disjoint(depth) {
+        if self.plan.parallel.get(depth) == Some(&true) {
+            return self.loops.create_parallel(end, region, &inner, at);
+        }
+        let range = self.range(depth, end, at)?;
+        self.loops.end(&[], &inner)?;
+        self.loops.create(range, &[], region, at)?;
+        Ok(())
+    }
+
+    /// The loop over blocks of lanes, around all others.
+    fn blocks(&mut self, extent: i64, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        let index = Type::index(at.context);
+        let (region, inner, arguments) = at.region(&[index]);
+        let number = *arguments.first().ok_or(Refusal::Shape("has no loop"))?;
+        let width = inner.index(plan::LANES)?;
+        self.block = Some(inner.scalar(ScalarOp::Mul, &[number, width], index)?);
+        self.nest(0, &inner)?;
+        self.block = None;
+        let blocks = extent / plan::LANES + i64::from(extent % plan::LANES != 0);
+        let end = End::Fixed(blocks);
+        if self.options.parallel {
             return self.loops.create_parallel(end, region, &inner, at);
         }
         self.loops.end(&[], &inner)?;
-        self.loops.create(end, &[], region, at)?;
+        self.loops.create(Range::to(end), &[], region, at)?;
         Ok(())
+    }
+
+    /// The number of lanes of the block that begins at `first`.
+    fn lanes_end(
+        &self,
+        first: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<End<'c, 'a>, Refusal> {
+        let extent = self.plan.lanes.as_ref().map_or(0, |lanes| lanes.extent);
+        if extent % plan::LANES == 0 {
+            return Ok(End::Fixed(plan::LANES));
+        }
+        let index = Type::index(at.context);
+        let rest = at.scalar(ScalarOp::Sub, &[at.index(extent)?, first], index)?;
+        let count = at.scalar(ScalarOp::Min, &[rest, at.index(plan::LANES)?], index)?;
+        Ok(End::Value(count))
+    }
+
+    /// The extent of the loop at a depth; `None` past the innermost one.
+    fn extent(&self, depth: usize) -> Option<Extent> {
+        let index = self.plan.order.get(depth)?;
+        self.reading.nest.extents.get(*index).copied()
+    }
+
+    /// The dimension of a tensor that is the last one in its buffer instead.
+    fn moved(&self, tensor: Value<'c, 'a>) -> Option<usize> {
+        let lanes = self.plan.lanes.as_ref()?;
+        lanes.moved.get(&ValueKey::of(tensor)).copied()
     }
 
     /// One step that writes the elements.
@@ -309,8 +406,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
     }
 
     fn map_indices(&mut self, block: melior::ir::BlockRef<'c, 'a>) {
-        for (argument, index) in copy::arguments(block).into_iter().zip(&self.indices) {
-            self.copier.set(argument, *index);
+        let arguments = copy::arguments(block);
+        for (number, index) in self.plan.order.iter().zip(&self.indices) {
+            if let Some(argument) = arguments.get(*number) {
+                self.copier.set(*argument, *index);
+            }
         }
     }
 
@@ -323,6 +423,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         let mut refusal = None;
         for op in operations {
             let copied = copier.copy(*op, at, &mut |copier, op, at| {
+                if self.is_implied(op) {
+                    let holds = at.constant(Scalar::Bool(true), types::flag(at.context))?;
+                    copier.set(ir::result(op)?, holds);
+                    return Ok(true);
+                }
                 if copy::operation_name(op) != ops::skript::ACCESS {
                     return Ok(false);
                 }
@@ -398,8 +503,10 @@ fn accumulation(kind: Accumulation) -> Option<&'static str> {
     kind.op().map(|op| op.row().name)
 }
 
+/// A buffer for a tensor; `moved` is the dimension that is the last one in it.
 fn allocate<'c: 'a, 'a>(
     tensor: Value<'c, 'a>,
+    moved: Option<usize>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Refusal> {
     let extents = dynamic_extents(tensor, at)?;
@@ -409,12 +516,16 @@ fn allocate<'c: 'a, 'a>(
         "operandSegmentSizes",
         attributes::i32s(at.context, &[count, 0]),
     )];
-    Ok(at.value(
-        ops::memref::ALLOC,
-        &extents,
-        &segments,
-        buffer_type(tensor)?,
-    )?)
+    let kind = match moved {
+        Some(dimension) => {
+            let extents = moved::to_end(&extents_of(tensor)?, dimension);
+            let element = types::element_of(tensor.r#type())
+                .ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
+            types::memref(&extents, element)
+        }
+        None => buffer_type(tensor)?,
+    };
+    Ok(at.value(ops::memref::ALLOC, &extents, &segments, kind)?)
 }
 
 /// The dynamic extents of a tensor.

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every operator of this folder in small sizes, by the evaluator and by compiled code, and compares with numpy.
+
+With --realistic, compiled code in the sizes of the files as well.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import cases
+
+ENGINES = (["--engine=reference"], ["--pipeline=linalg"], ["--pipeline=scf"], ["--threads=2"])
+
+
+def run(skript, name, others, inputs, engine):
+    with tempfile.TemporaryDirectory() as folder:
+        command = [skript, "run", cases.file_of(name), *engine, "--output-dir", folder]
+        for key, value in others.items():
+            command += ["--set", "%s=%s" % (key, value)]
+        for key, value in inputs.items():
+            path = os.path.join(folder, "input-%s.npy" % key)
+            np.save(path, value)
+            command += ["--input", "%s=%s" % (key, path)]
+        subprocess.run(command, check=True)
+        files = [file for file in os.listdir(folder) if not file.startswith("input-")]
+        return {file[: -len(".npy")]: np.load(os.path.join(folder, file)) for file in files}
+
+
+def compare(name, engine, found, expected):
+    assert found.keys() == expected.keys(), (name, found.keys(), expected.keys())
+    for output, values in expected.items():
+        assert found[output].shape == values.shape, (name, engine, output, found[output].shape, values.shape)
+        if values.dtype.kind == "i":
+            np.testing.assert_array_equal(found[output], values, "%s %s %s" % (name, engine, output))
+        else:
+            scale = np.abs(values).max()
+            np.testing.assert_allclose(found[output], values, 1e-4, 2e-5 * scale, err_msg="%s %s %s" % (name, engine, output))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--skript", default="target/release/skript")
+    options.add_argument("--realistic", action="store_true")
+    options.add_argument("names", nargs="*")
+    options = options.parse_args()
+    names = options.names or list(cases.CASES)
+    files = {file[: -len(".sknd")] for file in os.listdir(cases.HERE) if file.endswith(".sknd")}
+    assert files == set(cases.CASES), files ^ set(cases.CASES)
+    for name in names:
+        small = cases.CASES[name].small
+        sizes = [(small, ENGINES)] + ([({}, ENGINES[3:])] if options.realistic else [])
+        for others, engines in sizes:
+            attributes, inputs = cases.made(name, others)
+            expected = cases.expected(name, attributes, inputs)
+            for engine in engines:
+                compare(name, engine, run(options.skript, name, others, inputs, engine), expected)
+    print("operators: %d equal numpy through the evaluator and compiled code" % len(names))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

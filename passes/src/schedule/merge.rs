@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript-merge-reductions`: merges reductions without a kernel that have the same loops over the same operands.
+//!
+//! Two sums with a common factor, such as those of weights and of weighted values, compute it once: common subexpressions of the
+//! merged payload are one. The first reduction moves to the second one, if nothing between them uses what it writes or writes what it
+//! reads. Every element is computed as before.
+
+use super::buffer_uses::has_own_buffer;
+use crate::ir::effects::Effects;
+use crate::ir::linalg::{Generic, generic_attributes};
+use crate::ir::{self, Builder, Copier, copy, memref, ops, walk};
+use melior::Error;
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Attribute, BlockRef, Type, Value, ValueLike};
+use skript_dialect::{Dialect, Pass};
+use std::collections::{HashMap, HashSet};
+
+/// The pass `skript-merge-reductions`.
+pub(crate) const PASS: Pass = Pass {
+    flag: "skript-merge-reductions",
+    summary: "merge reductions that have the same loops over the same operands",
+    dependent_dialects: &[Dialect::Linalg],
+    run: |root, _, rewriter| {
+        let mut effects = Effects::new(HashMap::new());
+        // No such block is inside of an operation that is merged.
+        let mut seen = HashSet::new();
+        let blocks = walk::named(root, ops::linalg::GENERIC).into_iter();
+        let mut blocks: Vec<BlockRef> = blocks.filter_map(|op| op.block()).collect();
+        blocks.retain(|block| seen.insert(block.to_raw().ptr as usize));
+        for block in blocks {
+            merge_in(block, &mut effects, rewriter.context())?;
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// Operations between two reductions that are looked at.
+const DISTANCE: usize = 8;
+
+fn merge_in<'c: 'a, 'a>(
+    block: BlockRef<'c, 'a>,
+    effects: &mut Effects<'c, 'a>,
+    context: &'c melior::Context,
+) -> Result<(), Error> {
+    let mut rest: Vec<OperationRef> = ir::operations(block);
+    rest.reverse();
+    while let Some(op) = rest.pop() {
+        let Some(first) = Reduction::of(op) else {
+            continue;
+        };
+        let followers = rest.iter().rev().take(DISTANCE).enumerate();
+        let mut other = None;
+        for (distance, next) in followers {
+            if let Some(second) = Reduction::of(*next).filter(|second| first.fits(second)) {
+                other = Some((distance, second));
+                break;
+            }
+            if !first.may_pass(*next, effects) {
+                break;
+            }
+        }
+        if let Some((distance, second)) = other {
+            let merged = first.merged(&second, context)?;
+            // The merged one may be merged again.
+            let place = rest.len() - 1 - distance;
+            if let Some(slot) = rest.get_mut(place) {
+                *slot = merged;
+            }
+            ir::erase(first.op);
+            ir::erase(second.op);
+        }
+    }
+    Ok(())
+}
+
+/// A `linalg.generic` on buffers that reduces.
+struct Reduction<'c, 'a> {
+    op: OperationRef<'c, 'a>,
+    generic: Generic<'c, 'a>,
+    inputs: Vec<Value<'c, 'a>>,
+    outputs: Vec<Value<'c, 'a>>,
+    maps: Vec<Attribute<'c>>,
+    reductions: Vec<bool>,
+}
+
+impl<'c: 'a, 'a> Reduction<'c, 'a> {
+    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+        let generic = Generic::cast(op)?;
+        let reductions = generic.reductions();
+        if op.result_count() > 0 || !reductions.contains(&true) {
+            return None;
+        }
+        let maps = generic.indexing_maps();
+        let segments = ir::typed::segments(op);
+        let mut inputs: Vec<Value> = op.operands().collect();
+        let outputs = inputs.split_off(*segments.first()?);
+        (maps.len() == inputs.len() + outputs.len()).then_some(Reduction {
+            op,
+            generic,
+            inputs,
+            outputs,
+            maps,
+            reductions,
+        })
+    }
+
+    /// Whether another one has the same loops, and neither writes what the other one accesses.
+    fn fits(&self, other: &Self) -> bool {
+        let inputs = self.inputs.len();
+        let kinds = |own: &Self| -> Vec<Type<'c>> {
+            let first = own.outputs.first();
+            first.map(|out| out.r#type()).into_iter().collect()
+        };
+        let all = || self.outputs.iter().chain(&other.outputs);
+        let roots: Vec<Value> = all().map(|out| memref::root(*out)).collect();
+        let are_distinct = roots
+            .iter()
+            .enumerate()
+            .all(|(n, root)| !roots.iter().skip(n + 1).any(|other| other == root));
+        let read = self.inputs.iter().map(|input| memref::root(*input));
+        self.inputs == other.inputs
+            && self.reductions == other.reductions
+            && self.maps.get(..inputs) == other.maps.get(..inputs)
+            && self.maps.get(inputs) == other.maps.get(inputs)
+            && kinds(self) == kinds(other)
+            && are_distinct
+            && all().all(|out| has_own_buffer(*out))
+            && read.into_iter().all(|input| !roots.contains(&input))
+    }
+
+    /// Whether the reduction may come after this operation instead of before it.
+    fn may_pass(&self, op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> bool {
+        let written: Vec<Value> = self.outputs.iter().map(|out| memref::root(*out)).collect();
+        let nested = walk::nested(op).into_iter().chain([op]);
+        let mut operands = nested.flat_map(|op| op.operands().collect::<Vec<_>>());
+        let uses = operands.any(|operand| written.contains(&memref::root(operand)));
+        let read: Vec<Value> = self
+            .inputs
+            .iter()
+            .map(|input| memref::root(*input))
+            .collect();
+        let mut changed = effects.written(op).into_iter();
+        let is_call = ir::name(op) == ops::func::CALL;
+        !uses && !is_call && !changed.any(|array| read.contains(&memref::root(array)))
+    }
+
+    /// Both in one operation, before `other`.
+    fn merged(
+        &self,
+        other: &Self,
+        context: &'c melior::Context,
+    ) -> Result<OperationRef<'c, 'a>, Error> {
+        let at = Builder::before(context, other.op)?;
+        let bodies = [self, other].map(|own| own.generic.body());
+        let [Some(first), Some(second)] = bodies else {
+            return Err(Error::OperationBuild);
+        };
+        let inputs = self.inputs.len();
+        let own = copy::arguments(first);
+        let added = copy::arguments(second);
+        let kinds: Vec<Type> = (own.iter().chain(added.iter().skip(inputs)))
+            .map(|argument| argument.r#type())
+            .collect();
+        let (region, inside, arguments) = at.region(&kinds);
+        let mut copier = Copier::new();
+        for (old, new) in own.iter().zip(&arguments) {
+            copier.set(*old, *new);
+        }
+        for (old, new) in added.iter().take(inputs).zip(&arguments) {
+            copier.set(*old, *new);
+        }
+        for (old, new) in added
+            .iter()
+            .skip(inputs)
+            .zip(arguments.iter().skip(own.len()))
+        {
+            copier.set(*old, *new);
+        }
+        let mut yielded = Vec::new();
+        for block in [first, second] {
+            let mut all = ir::operations(block);
+            let end = all.pop().ok_or(Error::OperationBuild)?;
+            for op in all {
+                let inside = inside.with_location(op.location());
+                copier.copy(op, &inside, &mut |_, _, _| Ok(false))?;
+            }
+            yielded.extend(end.operands().map(|value| copier.get(value)));
+        }
+        inside.create(ops::linalg::YIELD, &yielded, &[], &[], Vec::new())?;
+        let outputs = [self.outputs.as_slice(), &other.outputs].concat();
+        let maps = [
+            self.maps.as_slice(),
+            other.maps.get(inputs..).unwrap_or_default(),
+        ]
+        .concat();
+        let counts = [inputs, outputs.len()];
+        let attributes =
+            generic_attributes(context, &maps, self.reductions.iter().copied(), counts);
+        let operands = [self.inputs.as_slice(), &outputs].concat();
+        at.create(
+            ops::linalg::GENERIC,
+            &operands,
+            &attributes.ok_or(Error::OperationBuild)?,
+            &[],
+            vec![region],
+        )
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Selects the first `k` elements of a row in an order, without sorting the row.
+//!
+//! Elements are compared by integer keys: the order of reals with equal zeros, and NaN after all numbers.
+
+/// An element with a key in the order of its values.
+pub(crate) trait Ordered: Copy {
+    /// The keys.
+    type Key: Ord + Copy + std::ops::Not<Output = Self::Key>;
+
+    /// Smaller for smaller elements. `!` reverses the order of keys.
+    fn key(self) -> Self::Key;
+
+    /// False only if the key is not smaller than that of `last`; one comparison, of which LLVM makes vectors.
+    fn may_be_less(self, last: Self) -> bool;
+
+    /// False only if the key is not greater than that of `last`.
+    fn may_be_greater(self, last: Self) -> bool;
+}
+
+impl Ordered for f32 {
+    type Key = i32;
+
+    fn key(self) -> i32 {
+        // -0 + 0 is 0.
+        let bits = (self + 0.0).to_bits().cast_signed();
+        let key = bits ^ ((bits >> 31) & i32::MAX);
+        if self.is_nan() { i32::MAX } else { key }
+    }
+
+    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true for NaN")]
+    fn may_be_less(self, last: f32) -> bool {
+        !(self >= last)
+    }
+
+    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true for NaN")]
+    fn may_be_greater(self, last: f32) -> bool {
+        !(self <= last)
+    }
+}
+
+impl Ordered for f64 {
+    type Key = i64;
+
+    fn key(self) -> i64 {
+        let bits = (self + 0.0).to_bits().cast_signed();
+        let key = bits ^ ((bits >> 63) & i64::MAX);
+        if self.is_nan() { i64::MAX } else { key }
+    }
+
+    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true for NaN")]
+    fn may_be_less(self, last: f64) -> bool {
+        !(self >= last)
+    }
+
+    #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "true for NaN")]
+    fn may_be_greater(self, last: f64) -> bool {
+        !(self <= last)
+    }
+}
+
+/// Up to this number, elements are kept in a sorted list; more are partitioned.
+const LISTED: usize = 32;
+
+/// Elements whose keys are compared with that of the last kept one at once.
+const BLOCK: usize = 32;
+
+/// Positions of the first `k` elements, in order: from the largest on if `down`, and equal ones by position.
+pub(crate) fn first<T: Ordered>(row: &[T], k: usize, down: bool) -> Vec<usize> {
+    match down {
+        true => by_key(row, k, |x| !x.key(), T::may_be_greater),
+        false => by_key(row, k, T::key, T::may_be_less),
+    }
+}
+
+/// `may_precede` is false only where the key is not smaller.
+fn by_key<T: Copy, K: Ord + Copy>(
+    row: &[T],
+    k: usize,
+    key: impl Fn(T) -> K,
+    may_precede: impl Fn(T, T) -> bool,
+) -> Vec<usize> {
+    let k = k.min(row.len());
+    if k > LISTED {
+        return partition(row, k, key);
+    }
+    let (start, rest) = row.split_at(k);
+    let mut kept: Vec<(K, usize)> = start.iter().map(|x| key(*x)).zip(0..).collect();
+    kept.sort_unstable();
+    let Some((mut last_key, position)) = kept.last().copied() else {
+        return Vec::new();
+    };
+    let Some(mut last) = row.get(position).copied() else {
+        return Vec::new();
+    };
+    let mut block_start = k;
+    let (blocks, tail) = rest.as_chunks::<BLOCK>();
+    let blocks = blocks.iter().map(<[T; BLOCK]>::as_slice);
+    for block in blocks.chain([tail]) {
+        // Of equal elements the earlier one stays, so only smaller keys count.
+        if block
+            .iter()
+            .fold(false, |any, x| any | may_precede(*x, last))
+        {
+            for (position, x) in (block_start..).zip(block) {
+                let own = key(*x);
+                if own < last_key {
+                    kept.pop();
+                    let after = kept.partition_point(|(other, _)| *other <= own);
+                    kept.insert(after, (own, position));
+                    if let Some((key, position)) = kept.last() {
+                        last_key = *key;
+                        last = row.get(*position).copied().unwrap_or(last);
+                    }
+                }
+            }
+        }
+        block_start += block.len();
+    }
+    kept.into_iter().map(|(_, position)| position).collect()
+}
+
+fn partition<T: Copy, K: Ord + Copy>(row: &[T], k: usize, key: impl Fn(T) -> K) -> Vec<usize> {
+    let mut all: Vec<(K, usize)> = row.iter().map(|x| key(*x)).zip(0..).collect();
+    if k < all.len() {
+        all.select_nth_unstable(k);
+        all.truncate(k);
+    }
+    all.sort_unstable();
+    all.into_iter().map(|(_, position)| position).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Ordering;
+
+    /// A stable sort by the order that the library states.
+    fn sorted(row: &[f32], k: usize, down: bool) -> Vec<usize> {
+        let ascending = |a: f32, b: f32| match (a.is_nan(), b.is_nan()) {
+            (false, false) if a < b => Ordering::Less,
+            (false, false) if a > b => Ordering::Greater,
+            (false, false) => Ordering::Equal,
+            (a, b) => a.cmp(&b),
+        };
+        let mut order: Vec<usize> = (0..row.len()).collect();
+        order.sort_by(|a, b| {
+            let order = ascending(row[*a], row[*b]);
+            if down { order.reverse() } else { order }
+        });
+        order.truncate(k);
+        order
+    }
+
+    /// Pseudo-random elements, some of them special: `values` is the number of different numbers.
+    fn row(length: usize, values: usize) -> Vec<f32> {
+        let special = [
+            f32::NAN,
+            -f32::NAN,
+            0.0,
+            -0.0,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+        ];
+        let mut state = (length * 7 + values) as u64;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) as usize % (values + special.len())
+        };
+        let value = |n: usize| special.get(n).copied().unwrap_or(n as f32 - 9.0);
+        (0..length).map(|_| value(next())).collect()
+    }
+
+    #[test]
+    fn the_first_of_a_stable_sort() {
+        for length in [0, 1, 2, 31, 32, 33, 64, 100, 1000] {
+            for values in [1, 20, 5000] {
+                let row = row(length, values);
+                let wide: Vec<f64> = row.iter().map(|x| f64::from(*x)).collect();
+                for k in [0, 1, 4, 31, 32, 33, 100, 999, 1000, 2000] {
+                    for down in [false, true] {
+                        let expected = sorted(&row, k, down);
+                        assert_eq!(first(&row, k, down), expected, "{length} {values} {k}");
+                        assert_eq!(first(&wide, k, down), expected, "{length} {values} {k}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_order_the_smallest_and_largest_numbers() {
+        let tiny = f64::from_bits(1);
+        let row = [f64::MAX, tiny, -tiny, f64::MIN, 0.0, -0.0];
+        assert_eq!(first(&row, 6, false), [3, 2, 4, 5, 1, 0]);
+        assert_eq!(first(&row, 6, true), [0, 1, 4, 5, 2, 3]);
+    }
+}

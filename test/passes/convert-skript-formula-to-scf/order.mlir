@@ -1,0 +1,56 @@
+// RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf=parallel=true | FileCheck %s
+// RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf="parallel=true lanes=true" | FileCheck %s --check-prefix=LANES
+
+// Channels and batches carry nothing: channels are contiguous and become the innermost loop, batches run in parallel.
+// CHECK-LABEL: func.func @average
+// CHECK:         scf.parallel (%[[B:.+]]) = (%{{.+}}) to (%c4{{.*}})
+// CHECK:           scf.for %[[T:.+]] = %{{.+}} to %c9
+// CHECK:             scf.for %[[C:.+]] = %{{.+}} to %c8
+// CHECK:               memref.load %{{.+}}[%[[B]], %[[T]], %[[C]]]
+func.func @average(%x: tensor<4x10x8xf32>) -> tensor<4x10x8xf32> {
+  %y = skript.formula replace (%b, %c, %t) in (4, 8, 9) outs(%acc = %x : tensor<4x10x8xf32>) do {
+    %one = arith.constant 1 : index
+    %next = skript.add %t, %one : index
+    %old = skript.access %acc[%b, %t, %c] : tensor<4x10x8xf32>
+    %new = skript.access %x[%b, %next, %c] : tensor<4x10x8xf32>
+    %sum = skript.add %old, %new : f32
+    skript.yield %sum at [%b, %next, %c] : f32
+  } : tensor<4x10x8xf32>
+  return %y : tensor<4x10x8xf32>
+}
+
+// -----
+
+// Only batches carry nothing, and they are the outer dimension: lanes on copies with batches last, 16 at a time.
+// CHECK-LABEL: func.func @product
+// CHECK:         scf.parallel (%{{.+}}) = (%{{.+}}) to (%c40{{.*}})
+// CHECK:           scf.for
+// CHECK-NOT:     linalg.generic
+// LANES-LABEL: func.func @product
+// LANES:         %[[MOVED:.+]] = linalg.generic
+// LANES-SAME:      outs(%{{.+}} : tensor<200x40xf32>)
+// LANES:         %[[OUT:.+]] = memref.alloc() : memref<201x40xf32>
+// LANES:         scf.parallel (%[[BLOCK:.+]]) = (%{{.+}}) to (%c3{{.*}})
+// LANES:           %[[FIRST:.+]] = skript.mul %[[BLOCK]], %{{.+}} : index
+// LANES:           scf.for %[[T:.+]] = %{{.+}} to %c200
+// LANES:             %[[REST:.+]] = skript.sub %{{.+}}, %[[FIRST]] : index
+// LANES:             %[[COUNT:.+]] = skript.min %[[REST]], %{{.+}} : index
+// LANES:             scf.for %[[LANE:.+]] = %{{.+}} to %[[COUNT]]
+// LANES:               %[[B:.+]] = skript.add %[[FIRST]], %[[LANE]] : index
+// LANES:               memref.load %[[OUT]][%[[T]], %[[B]]]
+// LANES:         %[[VIEW:.+]] = memref.transpose %[[OUT]] (d0, d1) -> (d1, d0)
+// LANES:         bufferization.to_tensor %[[VIEW]]
+func.func @product(%x: tensor<40x200xf32>) -> tensor<40x201xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<40x201xf32>
+  %y = skript.formula replace (%b, %t) in (40, 200) outs(%acc = %init : tensor<40x201xf32>) do {
+    %one = arith.constant 1 : index
+    %next = skript.add %t, %one : index
+    %old = skript.access %acc[%b, %t] : tensor<40x201xf32>
+    %new = skript.access %x[%b, %t] : tensor<40x200xf32>
+    %power = skript.exp %old : f32
+    %sum = skript.add %power, %new : f32
+    skript.yield %sum at [%b, %next] : f32
+  } : tensor<40x201xf32>
+  return %y : tensor<40x201xf32>
+}
