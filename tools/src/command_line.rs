@@ -118,8 +118,7 @@ pub enum CacheAction {
 pub enum QuantizeArgument {
     /// Apply the operators of `@quantize` to its tensors
     Simulate,
-    /// As simulate, and compiled code computes sums of products of quantized tensors in integers of 8 bits: results differ by one
-    /// step of a quantization at most (docs/numerics.md)
+    /// As simulate, with products of quantized tensors in integers of 8 bits, at most one step away (docs/numerics.md)
     Integer,
 }
 
