@@ -36,11 +36,12 @@ pub(crate) fn parallel<'c: 'a, 'a>(
 ) -> Result<(), Error> {
     let (region, inside, position) = at.region(&vec![Type::index(at.context); counts.len()]);
     body(&inside, &position)?;
+    inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
     let counts: Result<Vec<Value>, Error> = counts.iter().map(|count| at.index(*count)).collect();
-    close_parallel(at, &counts?, work, region, &inside)
+    close_parallel(at, &counts?, work, region)
 }
 
-/// The parallel loop with a body that is complete but for its end.
+/// The parallel loop with a complete body, which ends with `scf.reduce`.
 ///
 /// # Errors
 /// The builder's error.
@@ -49,9 +50,7 @@ pub(crate) fn close_parallel<'c: 'a, 'a>(
     counts: &[Value<'c, 'a>],
     work: i64,
     region: Region<'c>,
-    body: &Builder<'c, 'a>,
 ) -> Result<(), Error> {
-    body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
     let (zero, one) = (at.index(0)?, at.index(1)?);
     let rank = counts.len();
     let operands = [&vec![zero; rank][..], counts, &vec![one; rank]].concat();

@@ -3,9 +3,8 @@
 //!
 //! An operand that depends on some indices of the loop alone is packed in a loop over those, each part of it into its own part of one copy.
 
-use super::caller::{array_before, index_before};
-use crate::ir::attribute_names::WORK;
-use crate::ir::{self, Builder, Copier, ValueKey, attributes, context, ops};
+use super::caller::array_before;
+use crate::ir::{self, Builder, Copier, ValueKey, context, ops, scf};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Type, Value};
@@ -121,25 +120,8 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         }
         let part = self.offset(end, &positions, size)?;
         fill(end, copier.get(self.array), [whole, part])?;
-        let (zero, one) = (index_before(self.around, 0)?, index_before(self.around, 1)?);
         let bounds: Vec<Value> = self.indices.iter().map(|(_, bound, _)| *bound).collect();
-        let operands = [vec![zero; rank], bounds, vec![one; rank]].concat();
-        let number = i32::try_from(rank).map_err(|e| e.to_string())?;
-        let attributes = [
-            (
-                "operandSegmentSizes",
-                attributes::i32s(at.context, &[number, number, number, 0]),
-            ),
-            (WORK, attributes::i64(at.context, size)),
-        ];
-        at.create(
-            ops::scf::PARALLEL,
-            &operands,
-            &attributes,
-            &[],
-            vec![region],
-        )
-        .map_err(text)?;
+        scf::close_parallel(&at, &bounds, size, region).map_err(text)?;
         let own: Vec<Value> = self.indices.iter().map(|(own, ..)| *own).collect();
         Ok([whole, self.offset(op, &own, size)?])
     }

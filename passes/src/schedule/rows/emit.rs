@@ -229,7 +229,8 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             }
         }
         if is_loop {
-            scf::close_parallel(at, &counts, self.work(), region, &body)?;
+            body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
+            scf::close_parallel(at, &counts, self.work(), region)?;
         }
         Ok(())
     }
