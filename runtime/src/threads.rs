@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The thread pool of compiled code: loops over independent steps, on as many threads as the caller asked for.
 //!
-//! Compiled code calls [`skript_parallel`] with a function and a number of steps. The calling thread and the workers
-//! take ranges of steps until none is left. Which thread computes a step never decides what it computes, so results do
-//! not depend on the number of threads.
+//! Compiled code calls [`skript_parallel`] with a function and a number of steps. The steps are divided into as many
+//! shares as there are threads, in order, and a share into ranges. A thread takes the ranges of its own share first, then
+//! those that are left of the other shares. So a thread that is delayed delays nobody, and otherwise the steps of two loops
+//! over the same array run on the same thread, in whose cache the array's part lies. Which thread computes a step never
+//! decides what it computes, so results do not depend on the number of threads.
 //!
 //! Workers start with the first loop that needs them. Between loops they spin briefly, then park: a network runs
 //! hundreds of short loops, and to wake a thread takes longer than many of them.
@@ -14,7 +16,7 @@
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,8 +33,8 @@ pub(crate) const VARIABLE: &str = "SKRIPT_NUM_THREADS";
 /// Maximum number of threads.
 pub(crate) const MOST_THREADS: usize = 256;
 
-/// The number of ranges of steps for each thread, so that delayed threads take fewer.
-const RANGES_PER_THREAD: i64 = 4;
+/// The number of ranges of a share.
+const RANGES_PER_SHARE: u64 = 4;
 
 /// How long a worker spins before it parks.
 const SPIN: Duration = Duration::from_micros(50);
@@ -83,40 +85,76 @@ pub(crate) fn with_threads<T>(threads: usize, work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// A loop in progress, on the stack of the thread that started it.
-struct Loop {
-    task: Task,
-    context: *const c_void,
-    steps: i64,
-    /// The number of steps of a range.
-    range: i64,
-    /// The first step that no thread has claimed.
-    next: AtomicI64,
-    /// The number of workers that may still join.
-    seats: AtomicUsize,
-}
+/// The ranges of a share that no thread has claimed, as the first in the lower half and the end in the upper half.
+/// On a cache line of its own.
+#[repr(align(128))]
+struct Share(AtomicU64);
 
-impl Loop {
-    /// Computes ranges until none is left.
-    fn work(&self) {
-        loop {
-            let from = self.next.fetch_add(self.range, Ordering::Relaxed);
-            if from >= self.steps {
-                return;
-            }
-            let to = (from + self.range).min(self.steps);
-            // SAFETY: the thread that started the loop waits for its end, so the context is alive; compiled code does not
-            // unwind.
-            unsafe { (self.task)(self.context, from, to) };
-        }
+impl Share {
+    const fn new() -> Self {
+        Self(AtomicU64::new(0))
     }
 
-    /// Joins the loop; false if the maximum number of workers has joined.
-    fn join(&self) -> bool {
-        let fewer = |seats: usize| seats.checked_sub(1);
-        self.seats
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer)
-            .is_ok()
+    fn fill(&self, from: u32, to: u32) {
+        let packed = u64::from(from) | u64::from(to) << 32;
+        self.0.store(packed, Ordering::Relaxed);
+    }
+
+    /// Claims the first range for the share's own thread, the last one for any other.
+    fn claim(&self, first: bool) -> Option<u32> {
+        let halves = |packed: u64| (packed as u32, (packed >> 32) as u32);
+        let less = |packed: u64| {
+            let (from, to) = halves(packed);
+            (from < to).then(|| {
+                if first {
+                    packed + 1
+                } else {
+                    packed - (1 << 32)
+                }
+            })
+        };
+        let claimed = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let (from, to) = halves(claimed.ok()?);
+        Some(if first { from } else { to - 1 })
+    }
+}
+
+/// A loop in progress, on the stack of the thread that started it.
+struct Loop<'pool> {
+    task: Task,
+    context: *const c_void,
+    steps: u64,
+    /// The number of ranges.
+    ranges: u64,
+    /// One for each thread.
+    shares: &'pool [Share],
+}
+
+impl Loop<'_> {
+    /// The first step of a range.
+    fn begin(&self, range: u64) -> i64 {
+        let first = u128::from(self.steps) * u128::from(range) / u128::from(self.ranges);
+        first as i64
+    }
+
+    /// Computes as thread `own` until no range is left. Threads without a share compute nothing.
+    fn work(&self, own: usize) {
+        let count = self.shares.len();
+        if own >= count {
+            return;
+        }
+        for at in 0..count {
+            let share = &self.shares[(own + at) % count];
+            while let Some(range) = share.claim(at == 0) {
+                let range = u64::from(range);
+                let (from, to) = (self.begin(range), self.begin(range + 1));
+                // SAFETY: the thread that started the loop waits for its end, so the context is alive; compiled code does
+                // not unwind.
+                unsafe { (self.task)(self.context, from, to) };
+            }
+        }
     }
 }
 
@@ -125,11 +163,13 @@ struct Pool {
     /// Whether a thread uses the pool.
     taken: AtomicBool,
     /// The loop that workers may join; null if there is none.
-    current: AtomicPtr<Loop>,
+    current: AtomicPtr<Loop<'static>>,
     /// The number of loops so far, by which a worker notices a new one.
     epoch: AtomicU64,
     /// The number of workers that may hold a reference to the current loop.
     inside: AtomicUsize,
+    /// The shares of the current loop. Of the thread that starts a loop is the first, of worker `n` number `n + 1`.
+    shares: [Share; MOST_THREADS],
     /// The number of started workers.
     workers: AtomicUsize,
     /// The number of workers that are parked or about to park.
@@ -142,24 +182,38 @@ static POOL: Pool = Pool {
     current: AtomicPtr::new(std::ptr::null_mut()),
     epoch: AtomicU64::new(0),
     inside: AtomicUsize::new(0),
+    shares: [const { Share::new() }; MOST_THREADS],
     workers: AtomicUsize::new(0),
     parked: Mutex::new(0),
     wake: Condvar::new(),
 };
 
 impl Pool {
-    /// Executes a loop with up to `workers` workers beside the calling thread, which holds the pool.
-    fn run(&'static self, todo: &Loop, workers: usize) {
-        self.start(workers);
+    /// Executes a loop on up to `threads` threads, of which the calling one holds the pool.
+    fn run(&'static self, task: Task, context: *const c_void, steps: u64, threads: usize) {
+        self.start(threads - 1);
+        let shares = &self.shares[..threads];
+        let ranges = steps.min(RANGES_PER_SHARE * threads as u64);
+        for (at, share) in shares.iter().enumerate() {
+            let begin = |at: usize| (ranges * at as u64 / threads as u64) as u32;
+            share.fill(begin(at), begin(at + 1));
+        }
+        let todo = Loop {
+            task,
+            context,
+            steps,
+            ranges,
+            shares,
+        };
         self.current
-            .store(std::ptr::from_ref(todo).cast_mut(), Ordering::SeqCst);
+            .store(std::ptr::from_ref(&todo).cast_mut(), Ordering::SeqCst);
         self.epoch.fetch_add(1, Ordering::SeqCst);
         let parked = self.parked.lock().unwrap_or_else(PoisonError::into_inner);
         if *parked > 0 {
             self.wake.notify_all();
         }
         drop(parked);
-        todo.work();
+        todo.work(0);
         // No worker joins from here on: a worker that saw the loop has counted itself before.
         self.current.store(std::ptr::null_mut(), Ordering::SeqCst);
         let mut waits = 0_u32;
@@ -170,17 +224,19 @@ impl Pool {
 
     /// Starts threads until there are `count` workers, or the system refuses more.
     fn start(&'static self, count: usize) {
-        while self.workers.load(Ordering::Relaxed) < count {
+        let mut workers = self.workers.load(Ordering::Relaxed);
+        while workers < count {
             let builder = std::thread::Builder::new().name("skript-worker".to_owned());
-            if builder.spawn(move || self.serve()).is_err() {
+            if builder.spawn(move || self.serve(workers + 1)).is_err() {
                 return;
             }
-            self.workers.fetch_add(1, Ordering::Relaxed);
+            workers += 1;
+            self.workers.store(workers, Ordering::Relaxed);
         }
     }
 
-    /// The main loop of a worker.
-    fn serve(&self) {
+    /// The main loop of a worker, which takes the share number `own` first.
+    fn serve(&self, own: usize) {
         // A loop that started before this worker did is joined as well.
         let mut seen = u64::MAX;
         loop {
@@ -189,10 +245,8 @@ impl Pool {
             let current = self.current.load(Ordering::SeqCst);
             // SAFETY: the thread that started the loop waits until `inside` is 0 after it has removed the loop; this
             // worker counted itself before it read the pointer.
-            if let Some(current) = unsafe { current.as_ref() }
-                && current.join()
-            {
-                current.work();
+            if let Some(current) = unsafe { current.as_ref() } {
+                current.work(own);
             }
             self.inside.fetch_sub(1, Ordering::SeqCst);
         }
@@ -254,16 +308,7 @@ pub unsafe extern "C" fn skript_parallel(task: Task, context: *const c_void, ste
         unsafe { task(context, 0, steps) };
         return;
     }
-    let ranges = RANGES_PER_THREAD * threads as i64;
-    let todo = Loop {
-        task,
-        context,
-        steps,
-        range: (steps / ranges).max(1),
-        next: AtomicI64::new(0),
-        seats: AtomicUsize::new(threads - 1),
-    };
-    POOL.run(&todo, threads - 1);
+    POOL.run(task, context, steps as u64, threads);
     POOL.taken.store(false, Ordering::Release);
 }
 
