@@ -77,6 +77,7 @@ create_functions! {
     skriptCreateLowerInvocationsPass => "skript-lower-invocations",
     skriptCreateMarkStepsPass => "skript-mark-steps",
     skriptCreateMergeDuplicatesPass => "skript-merge-duplicates",
+    skriptCreateMergeFunctionsPass => "skript-merge-functions",
     skriptCreateMergeReductionsPass => "skript-merge-reductions",
     skriptCreateNameEntryPass => "skript-name-entry",
     skriptCreateNumberChecksPass => "skript-number-checks",
@@ -101,6 +102,7 @@ create_functions! {
     skriptCreateWinogradPass => "skript-winograd",
     skriptCreateWriteCarriedPass => "skript-write-carried",
     skriptCreateWriteOutputsPass => "skript-write-outputs",
+    skriptCreateWritePartsPass => "skript-write-parts",
     skriptCreateYieldOffsetsPass => "skript-yield-offsets",
 }
 

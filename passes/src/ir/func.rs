@@ -155,6 +155,25 @@ pub(crate) fn argument_attributes<'c>(function: OperationRef<'c, '_>) -> Vec<Att
     typed::array(function, ARGUMENTS)
 }
 
+/// Moves the attributes of the arguments of a function or a call behind those of `count` new ones, which have none.
+///
+/// # Errors
+/// None that a valid context has.
+pub(crate) fn shift_attributes(op: OperationRef, count: usize) -> Result<(), Error> {
+    let own = typed::array(op, ARGUMENTS);
+    if own.is_empty() {
+        return Ok(());
+    }
+    let none = Attribute::parse(context::of(op), "{}").ok_or(Error::OperationBuild)?;
+    let all = [vec![none; count], own].concat();
+    set_attribute(
+        op,
+        ARGUMENTS,
+        ArrayAttribute::new(context::of(op), &all).into(),
+    );
+    Ok(())
+}
+
 /// Appends an argument to a function; `attributes` is a dictionary's text, `{}` if none.
 pub(crate) fn append_argument<'c, 'a>(
     function: OperationRef<'c, 'a>,

@@ -200,3 +200,40 @@ pub(crate) fn part(view: Subview) -> Option<(Vec<i64>, Vec<i64>)> {
     let is_static = op.operand_count() == 1 && offsets.iter().chain(&sizes).all(|n| *n >= 0);
     (is_static && list("static_strides").iter().all(|n| *n == 1)).then_some((offsets, sizes))
 }
+
+/// Whether two arrays may have an element in common: they are views of one buffer, and not of different parts of it.
+pub(crate) fn may_overlap<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
+    if root_of(one) != root_of(other) {
+        return false;
+    }
+    let ((array, first), (same, second)) = (range(one), range(other));
+    ValueKey::of(array) != ValueKey::of(same) || !are_apart(&first, &second)
+}
+
+/// Whether two parts of an array, by the offset and size of each dimension, have no element in common.
+pub(crate) fn are_apart(one: &[(i64, i64)], other: &[(i64, i64)]) -> bool {
+    let apart = |(a, b): (&(i64, i64), &(i64, i64))| a.0 + a.1 <= b.0 || b.0 + b.1 <= a.0;
+    one.iter().zip(other).any(apart)
+}
+
+/// The array that a value is a part of ([`part`]) through any number of views: for each dimension the part's offset and size.
+/// Empty if it is the array itself.
+fn range<'c: 'a, 'a>(value: Value<'c, 'a>) -> (Value<'c, 'a>, Vec<(i64, i64)>) {
+    let mut array = value;
+    let mut range: Vec<(i64, i64)> = Vec::new();
+    while let Some(view) = Subview::of(array)
+        && let (Some((offsets, sizes)), Ok(source)) = (part(view), view.source())
+        // A view in between that drops dimensions ends the search.
+        && (range.is_empty() || range.len() == offsets.len())
+    {
+        match range.is_empty() {
+            true => range = offsets.into_iter().zip(sizes).collect(),
+            false => {
+                let own = range.iter_mut().zip(offsets);
+                own.for_each(|((first, _), offset)| *first += offset);
+            }
+        }
+        array = source;
+    }
+    (array, range)
+}

@@ -72,6 +72,11 @@ impl ValueKey {
     pub fn of<'c>(value: impl ValueLike<'c>) -> Self {
         ValueKey(value.to_raw().ptr as usize)
     }
+
+    /// The identity as a number.
+    pub(crate) fn number(self) -> usize {
+        self.0
+    }
 }
 
 /// The block argument that a value is. For any other value, melior's conversion would print the whole function into its

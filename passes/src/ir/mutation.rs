@@ -4,7 +4,7 @@
 use super::{attributes, context as holder};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{Attribute, BlockRef, OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Attribute, BlockRef, Location, OperationRef, Type, TypeLike, Value, ValueLike};
 
 /// Sets an attribute of the operation.
 pub fn set<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, value: Attribute<'c>) {
@@ -43,6 +43,29 @@ pub(crate) fn erase_argument(block: BlockRef, number: usize) {
     debug_assert!(number < block.argument_count());
     // SAFETY: the block is alive and has the argument, which nothing uses.
     unsafe { block.erase_argument(number) };
+}
+
+/// New arguments before those that a block has.
+pub(crate) fn prepend_arguments<'c: 'a, 'a>(
+    block: BlockRef<'c, 'a>,
+    types: &[Type<'c>],
+    location: Location<'c>,
+) -> Vec<Value<'c, 'a>> {
+    let types = types.iter().enumerate();
+    let arguments = types.map(|(number, r#type)| {
+        // SAFETY: the block is alive, and has as many arguments at least.
+        unsafe {
+            let (position, r#type) = (number as isize, r#type.to_raw());
+            let location = location.to_raw();
+            Value::from_raw(mlir_sys::mlirBlockInsertArgument(
+                block.to_raw(),
+                position,
+                r#type,
+                location,
+            ))
+        }
+    });
+    arguments.collect()
 }
 
 /// Changes the type of a value; its definition and its users must accept the type.

@@ -149,13 +149,16 @@ operations! {
         YIELD = "linalg.yield",
     }
     llvm {
+        ADD = "llvm.add",
         ALLOCA = "llvm.alloca",
         BR = "llvm.br",
         CALL = "llvm.call",
         CALL_INTRINSIC = "llvm.call_intrinsic",
         COND_BR = "llvm.cond_br",
+        EXTRACTELEMENT = "llvm.extractelement",
         FUNC = "llvm.func",
         GETELEMENTPTR = "llvm.getelementptr",
+        INSERTELEMENT = "llvm.insertelement",
         INSERTVALUE = "llvm.insertvalue",
         INTR_FMULADD = "llvm.intr.fmuladd",
         LOAD = "llvm.load",
@@ -163,9 +166,11 @@ operations! {
         MLIR_CONSTANT = "llvm.mlir.constant",
         MLIR_GLOBAL = "llvm.mlir.global",
         MLIR_POISON = "llvm.mlir.poison",
+        MUL = "llvm.mul",
         SDIV = "llvm.sdiv",
         SREM = "llvm.srem",
         STORE = "llvm.store",
+        TRUNC = "llvm.trunc",
         UDIV = "llvm.udiv",
         UREM = "llvm.urem",
     }

@@ -83,6 +83,14 @@ pub(crate) fn i64s(op: OperationRef, name: &str) -> Vec<i64> {
     items.into_iter().flatten().collect()
 }
 
+/// The elements of an attribute that is an array of `i32`; none for any other.
+pub(crate) fn i32s(op: OperationRef, name: &str) -> Vec<i32> {
+    let array = op.attribute(name).ok();
+    let array = array.and_then(|a| DenseI32ArrayAttribute::try_from(a).ok());
+    let items = array.map(|array| (0..array.len()).filter_map(move |n| array.element(n).ok()));
+    items.into_iter().flatten().collect()
+}
+
 /// The numbers of operands in each segment; none for an operation without segments.
 pub(crate) fn segments(op: OperationRef) -> Vec<usize> {
     let array = op.attribute("operandSegmentSizes").ok();

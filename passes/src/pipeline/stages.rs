@@ -56,6 +56,7 @@ const BUFFERIZE: &[Step] = &[
     every("skript-separate-inits"),
     every("skript-write-carried{apart=if-refused}"),
     models("skript-write-outputs"),
+    every("skript-write-parts"),
     every("eliminate-empty-tensors"),
     every(ONE_SHOT),
     models("skript-split-phases"),
@@ -81,41 +82,37 @@ const MEMORY: &[&str] = &[
 ];
 
 /// Loops over buffers become LLVM's dialect; models get the C entry. In other modules, invocations that were not inlined
-/// become calls.
+/// become calls. Passes that allow it run on functions: MLIR does so on several threads.
 const LLVM: &[Step] = &[
     models("skript-name-entry"),
-    models("convert-linalg-to-parallel-loops"),
+    models("func.func(convert-linalg-to-parallel-loops)"),
     models("skript-share-loops"),
     any("convert-linalg-to-loops"),
     any("skript-lower-invocations"),
-    every("expand-strided-metadata"),
-    every("lower-affine"),
-    every("convert-vector-to-scf"),
-    every("convert-scf-to-cf"),
+    every(
+        "func.func(expand-strided-metadata,lower-affine,convert-vector-to-scf,convert-scf-to-cf)",
+    ),
     models("skript-lower-checks"),
-    every("convert-vector-to-llvm"),
+    every("func.func(convert-vector-to-llvm)"),
     models(EXPAND_MATH),
     every("convert-math-to-funcs"),
-    every("convert-math-to-llvm"),
+    every("func.func(convert-math-to-llvm)"),
     every("convert-math-to-libm"),
     // What math makes of functions of vectors: calls for each element.
-    every("convert-vector-to-llvm"),
-    models("convert-complex-to-llvm"),
-    every("expand-strided-metadata"),
-    every("lower-affine"),
+    every("func.func(convert-vector-to-llvm)"),
+    models("func.func(convert-complex-to-llvm)"),
+    every("func.func(expand-strided-metadata,lower-affine)"),
     models("finalize-memref-to-llvm"),
-    models("convert-arith-to-llvm"),
-    models("convert-index-to-llvm"),
-    models("convert-ub-to-llvm"),
+    models("func.func(convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm)"),
     models("convert-cf-to-llvm"),
     models("convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
     any("convert-to-llvm"),
-    every("reconcile-unrealized-casts"),
-    models("canonicalize"),
-    models("cse"),
+    any("reconcile-unrealized-casts"),
+    models("llvm.func(reconcile-unrealized-casts,canonicalize,cse)"),
+    models("skript-add-entry"),
+    models("skript-merge-functions"),
     models("skript-parallelize-calls"),
     models("skript-annotate-loops"),
-    models("skript-add-entry"),
 ];
 
 /// The pass of [`LLVM`] that depends on the target.

@@ -209,7 +209,7 @@ pub(super) struct Array {
     pub(super) strides: Vec<i64>,
     /// The dimensions whose dynamic extents each stride is a multiple of.
     multiples: Vec<Vec<usize>>,
-    /// [`AT_RUN_TIME`] for dynamic ones.
+    /// [`AT_RUN_TIME`] for others than 0, so that reductions of equal parts of an array share a kernel.
     pub(super) offset: i64,
     pub(super) element: String,
 }
@@ -254,7 +254,7 @@ impl Array {
             shape,
             strides,
             multiples,
-            offset: if known(&offset) { offset } else { AT_RUN_TIME },
+            offset: if offset == 0 { 0 } else { AT_RUN_TIME },
             element,
         })
     }

@@ -28,7 +28,7 @@ use super::target::{Target, joined};
 use super::tiling::Steps;
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
-use crate::ir::memref::root_of;
+use crate::ir::memref::{may_overlap, root_of};
 use crate::ir::walk::named;
 use crate::ir::{self, ValueKey, append_functions, erase, linalg, location, ops};
 use crate::prepare::constants::Constants;
@@ -430,9 +430,9 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
     ) -> Option<Self> {
         let reduction = read(op)?;
         // Kernels require that the output does not alias an input.
-        let output = root_of(reduction.output()?);
+        let output = reduction.output()?;
         let inputs = reduction.arrays.get(..reduction.nest.output)?;
-        if inputs.iter().any(|input| root_of(*input) == output) {
+        if inputs.iter().any(|input| may_overlap(*input, output)) {
             return None;
         }
         let bare = Merged {

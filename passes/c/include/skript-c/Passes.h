@@ -92,6 +92,9 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerInvocationsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMarkStepsPass(void);
 /* --skript-merge-duplicates */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeDuplicatesPass(void);
+/* --skript-merge-functions */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeFunctionsPass(void);
+
 /* --skript-merge-reductions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeReductionsPass(void);
 /* --skript-name-entry */
@@ -139,6 +142,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateWinogradPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWriteCarriedPass(void);
 /* --skript-write-outputs */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWriteOutputsPass(void);
+/* --skript-write-parts */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateWritePartsPass(void);
 /* --skript-yield-offsets */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateYieldOffsetsPass(void);
 

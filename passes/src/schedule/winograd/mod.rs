@@ -33,7 +33,7 @@ use super::tiling::Steps;
 use super::vectorize::{Functions, Prepared};
 use crate::ir::effects::Effects;
 use crate::ir::func::{self, call_before};
-use crate::ir::memref::root_of;
+use crate::ir::memref::may_overlap;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, Copier, append_functions, erase, location, ops};
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -118,9 +118,9 @@ impl<'c: 'a, 'a> Tiled<'c, 'a> {
         effects: &mut Effects<'c, 'a>,
     ) -> Option<Self> {
         let reduction = read(op)?;
-        let output = root_of(reduction.output()?);
+        let output = reduction.output()?;
         let inputs = reduction.arrays.get(..reduction.nest.output)?;
-        if inputs.iter().any(|input| root_of(*input) == output) {
+        if inputs.iter().any(|input| may_overlap(*input, output)) {
             return None;
         }
         let mut bare = reduction.clone();
