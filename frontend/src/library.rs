@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The standard library's text, embedded, and its syntax trees, parsed once per process.
+//! The standard library's text, embedded, and its syntax trees. Of a module that a model imports, what the model uses is parsed;
+//! a whole module is parsed once per process.
 
 use std::sync::{Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::Module;
 use crate::diagnostics::{Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::source::{FileId, SourceMap};
-use crate::syntax::parse_module;
+use crate::syntax::{self, parse_definitions, parse_module};
 
 /// One embedded file.
 pub struct Embedded {
@@ -77,6 +78,58 @@ type Parsed = FxHashMap<FileId, (Module, Vec<Diagnostic>)>;
 
 static PARSED: Mutex<Option<Parsed>> = Mutex::new(None);
 
+/// The definitions of the library that a model uses.
+#[derive(Debug)]
+pub(crate) enum Used {
+    /// All there are, whether they are used or not.
+    All,
+    /// Those of these names, in any module.
+    Names(FxHashSet<&'static str>),
+}
+
+impl Used {
+    /// No definition.
+    pub(crate) fn none() -> Self {
+        Used::Names(FxHashSet::default())
+    }
+
+    /// What the texts of a model's files and their definitions use of some modules: every definition whose name is a word of
+    /// the texts, or of another one of these definitions. All of them if the texts refer to one that is not there: the message
+    /// lists the names.
+    pub(crate) fn by(texts: &[&str], modules: &[(Layer, &str)]) -> Self {
+        let files = modules.iter().filter_map(|(layer, name)| {
+            let mut files = layer.files().iter();
+            files.find(|file| file.name == *name)
+        });
+        let mut known: FxHashMap<&'static str, Vec<&'static str>> = FxHashMap::default();
+        for file in files {
+            for (name, words) in syntax::definitions(file.text) {
+                known.entry(name).or_default().extend(words);
+            }
+        }
+        let mut names = FxHashSet::default();
+        let mut pending = Vec::new();
+        for text in texts {
+            let (words, members) = syntax::words(text);
+            let is_module = |word: &str| MODULES.iter().any(|m| m.name == word);
+            if (members.iter()).any(|word| !known.contains_key::<str>(word) && !is_module(word)) {
+                return Used::All;
+            }
+            pending.extend(
+                words
+                    .iter()
+                    .filter_map(|word| known.get_key_value::<str>(word)),
+            );
+        }
+        while let Some((name, words)) = pending.pop() {
+            if names.insert(*name) {
+                pending.extend(words.iter().filter_map(|word| known.get_key_value(word)));
+            }
+        }
+        Used::Names(names)
+    }
+}
+
 /// A module of the library; its source is added to `sources`, its diagnostics to `sink`. `None` if there is no such
 /// module.
 pub fn module(
@@ -85,10 +138,27 @@ pub fn module(
     sources: &mut SourceMap,
     sink: &mut Sink,
 ) -> Option<Module> {
+    part(layer, name, &Used::All, sources, sink)
+}
+
+/// As [`module`], with the definitions that are used, and all imports.
+pub(crate) fn part(
+    layer: Layer,
+    name: &str,
+    used: &Used,
+    sources: &mut SourceMap,
+    sink: &mut Sink,
+) -> Option<Module> {
     let index = layer.files().iter().position(|m| m.name == name)?;
     let embedded = layer.files().get(index)?;
     let number = u32::try_from(layer.first() + index).ok()?;
     let file = sources.add_library(number, embedded.path, embedded.text);
+    if let Used::Names(names) = used {
+        let keep = |name: &str| names.contains(name);
+        let limits = Limits::default();
+        let module = parse_definitions(file, embedded.text, name, &keep, &limits, sink);
+        return Some(module);
+    }
     let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
     let (module, diagnostics) = parsed
         .get_or_insert_default()
@@ -128,6 +198,41 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_part_of_a_module_has_what_is_used_and_what_that_uses() {
+        let modules: Vec<_> = names().map(|name| (Layer::Draft, name)).collect();
+        let names = |text| match Used::by(&[text], &modules) {
+            Used::Names(names) => names,
+            Used::All => FxHashSet::default(),
+        };
+        let one = names("import nn; graph G { @compose { y = nn.max_pool{size=[2]}(x); } }");
+        assert!(one.contains("max_pool") && !one.contains("conv"));
+        assert!(one.len() < 60, "{one:?}");
+        // Nothing is missing: all definitions parse to the same trees as in whole modules.
+        for (layer, name) in modules.iter().copied() {
+            let (mut sources, mut sink) = (SourceMap::default(), Sink::default());
+            let whole = module(layer, name, &mut sources, &mut sink).unwrap();
+            let all =
+                whole
+                    .definitions
+                    .iter()
+                    .map(|d| match MODULES.iter().find(|m| m.name == name) {
+                        Some(_) => d.name.name.clone(),
+                        None => String::new(),
+                    });
+            let text = all.collect::<Vec<_>>().join(" ");
+            let used = Used::by(&[&text], &modules);
+            let part = part(layer, name, &used, &mut sources, &mut sink).unwrap();
+            assert_eq!(
+                format!("{:?}", part.definitions),
+                format!("{:?}", whole.definitions)
+            );
+            assert_eq!(part.imports.len(), whole.imports.len());
+        }
+        // A name that is not there: messages list the names that are.
+        assert!(matches!(Used::by(&["nn.cnv"], &modules), Used::All));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::diagnostics::codes::{
     EDITIONS_MIXED, ENCODING, IMPORT_DEPTH, MODULE_MISSING, SOURCE_SIZE, UNREADABLE,
 };
 use crate::diagnostics::{Code, Diagnostic, Sink};
-use crate::library::{self, Layer};
+use crate::library::{self, Layer, Used};
 use crate::limits::Limits;
 use crate::program::{Edition, ModuleInfo, Origin, Program};
 use crate::source::{FileId, Span};
@@ -21,7 +21,8 @@ use crate::syntax::{expand_input_helpers, parse_module};
 ///
 /// Imports are looked up in the model folder (`a.b` is `a/b.sknd`, always from the folder itself), then in the library;
 /// library modules see the library only. `edition` overrides the automatic choice for the model's own modules. Whatever
-/// is wrong is reported to `sink`; what could be read is returned.
+/// is wrong is reported to `sink`; what could be read is returned. Of the library's modules it has the definitions that are
+/// used.
 pub fn load_program(
     path: &Path,
     edition: Option<Edition>,
@@ -40,6 +41,28 @@ pub fn load_program_with(
     sink: &mut Sink,
     open: &dyn Fn(&Path) -> Option<Vec<u8>>,
 ) -> Program {
+    load(path, edition, limits, sink, open, false)
+}
+
+/// Like [`load_program_with`], with whole modules of the library: editors offer all of their definitions.
+pub fn load_program_and_library(
+    path: &Path,
+    edition: Option<Edition>,
+    limits: &Limits,
+    sink: &mut Sink,
+    open: &dyn Fn(&Path) -> Option<Vec<u8>>,
+) -> Program {
+    load(path, edition, limits, sink, open, true)
+}
+
+fn load(
+    path: &Path,
+    edition: Option<Edition>,
+    limits: &Limits,
+    sink: &mut Sink,
+    open: &dyn Fn(&Path) -> Option<Vec<u8>>,
+    whole: bool,
+) -> Program {
     let (folder, file) = if path.is_dir() {
         (path.to_path_buf(), path.join("main.sknd"))
     } else {
@@ -54,6 +77,7 @@ pub fn load_program_with(
     if let Some(module) = loader.read(&file, &main, None) {
         loader.register(main, module, Origin::Model, 0);
         loader.follow_imports();
+        loader.read_library(whole);
     }
     loader.program
 }
@@ -82,6 +106,7 @@ pub fn load_text(
     let module = parse_module(id, text, &main, limits, loader.sink);
     loader.register(main, module, Origin::Model, 0);
     loader.follow_imports();
+    loader.read_library(false);
     loader.program
 }
 
@@ -94,6 +119,9 @@ struct Loader<'a> {
     open: &'a dyn Fn(&Path) -> Option<Vec<u8>>,
     /// Keys of modules whose imports are not followed yet, with their distance from the main module.
     pending: Vec<(String, usize)>,
+    /// Modules of the library by key and name, and whether they are those of edition khronos. They have imports alone until all
+    /// files are read.
+    library: Vec<(String, String, bool)>,
 }
 
 impl<'a> Loader<'a> {
@@ -117,6 +145,31 @@ impl<'a> Loader<'a> {
             sink,
             open: &|_| None,
             pending: Vec::new(),
+            library: Vec::new(),
+        }
+    }
+
+    /// Reads the definitions of the library that the model's files use, or all of those modules.
+    fn read_library(&mut self, whole: bool) {
+        let sources = &self.program.sources;
+        let files = self.program.modules.iter();
+        let files = files.filter(|(key, _)| self.program.origin(key) == Origin::Model);
+        let texts = files.filter_map(|(_, module)| sources.get(module.file));
+        let texts: Vec<&str> = texts.map(|file| file.text.as_ref()).collect();
+        let modules = self.library.iter().flat_map(|(_, name, khronos)| {
+            let own = khronos.then_some((Layer::Khronos, name.as_str()));
+            own.into_iter().chain([(Layer::Draft, name.as_str())])
+        });
+        let modules: Vec<(Layer, &str)> = modules.collect();
+        // What is wrong with a file may be the name of a definition.
+        let used = match whole || self.sink.has_errors() {
+            true => Used::All,
+            false => Used::by(&texts, &modules),
+        };
+        for (key, name, khronos) in std::mem::take(&mut self.library) {
+            if let Some(module) = self.library_module(&name, khronos, &used) {
+                self.program.modules.insert(key, module);
+            }
         }
     }
 
@@ -214,8 +267,9 @@ impl<'a> Loader<'a> {
             name.clone()
         };
         if !self.program.modules.contains_key(&key) {
-            let module = self.library_module(&name, khronos)?;
+            let module = self.library_module(&name, khronos, &Used::none())?;
             self.register(key.clone(), module, Origin::Library, depth);
+            self.library.push((key.clone(), name, khronos));
         }
         Some(key)
     }
@@ -227,13 +281,13 @@ impl<'a> Loader<'a> {
         file
     }
 
-    fn library_module(&mut self, name: &str, khronos: bool) -> Option<Module> {
+    fn library_module(&mut self, name: &str, khronos: bool, used: &Used) -> Option<Module> {
         let sources = &mut self.program.sources;
-        let base = library::module(Layer::Draft, name, sources, self.sink);
+        let base = library::part(Layer::Draft, name, used, sources, self.sink);
         if !khronos {
             return base;
         }
-        let overlay = library::module(Layer::Khronos, name, sources, self.sink)?;
+        let overlay = library::part(Layer::Khronos, name, used, sources, self.sink)?;
         let Some(mut module) = base else {
             return Some(overlay);
         };

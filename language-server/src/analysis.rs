@@ -12,7 +12,7 @@ use skript_frontend::limits::Limits;
 use skript_frontend::model::{Extent, Value};
 use skript_frontend::program::Program;
 use skript_frontend::source::{FileId, Span};
-use skript_frontend::source_files::load_program_with;
+use skript_frontend::source_files::load_program_and_library;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Analysis {
     pub(crate) fn of(main: &Path, open: &dyn Fn(&Path) -> Option<String>) -> Analysis {
         let (limits, mut sink) = (Limits::default(), Sink::default());
         let open = |path: &Path| open(path).map(String::into_bytes);
-        let mut program = load_program_with(main, None, &limits, &mut sink, &open);
+        let mut program = load_program_and_library(main, None, &limits, &mut sink, &open);
         check_program(&program, &mut sink);
         let mut tensors = Vec::new();
         if let Some(graph) = first_graph(&program).filter(|graph| complete(graph)) {

@@ -33,6 +33,7 @@ use expectation::Found;
 use grammar::{Pair, Rule, SkriptGrammar};
 pub(crate) use input_helpers::expand_input_helpers;
 use nesting::TooDeep;
+use token::scan;
 
 /// The nesting up to which any thread's stack suffices.
 const SHALLOW: usize = 24;
@@ -42,6 +43,24 @@ pub(crate) const STACK_PER_LEVEL: usize = 256 << 10;
 /// The maximum number of syntax errors of one file; the rest of it is not parsed.
 pub(crate) const MOST_ERRORS: usize = 100;
 
+/// The definitions of a file by name, with all words in them.
+pub(crate) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
+    repair::definitions(text)
+}
+
+/// The words of a file, and those of them that follow a point.
+pub(crate) fn words(text: &str) -> (Vec<&str>, Vec<&str>) {
+    let tokens = scan(text);
+    let word = |t: &token::Token| text.get(t.start..t.end).unwrap_or_default();
+    let pairs = tokens.iter().zip(tokens.iter().skip(1));
+    let members = pairs.filter(|(point, _)| word(point) == ".");
+    let members = members.map(|(_, member)| word(member));
+    // The others are digits of a number.
+    let members =
+        members.filter(|member| member.starts_with(|c: char| c.is_alphabetic() || c == '_'));
+    (repair::words(text, &tokens).collect(), members.collect())
+}
+
 /// Parses one file; returns everything that could be parsed, even after errors.
 ///
 /// `name` is the dotted name of the module. The text is at most [`Limits::source_bytes`] long (else a diagnostic and an
@@ -50,6 +69,18 @@ pub fn parse_module(
     file: FileId,
     text: &str,
     name: &str,
+    limits: &Limits,
+    sink: &mut Sink,
+) -> Module {
+    parse_definitions(file, text, name, &|_| true, limits, sink)
+}
+
+/// As [`parse_module`], without the definitions whose names `keep` refuses.
+pub(crate) fn parse_definitions(
+    file: FileId,
+    text: &str,
+    name: &str,
+    keep: &dyn Fn(&str) -> bool,
     limits: &Limits,
     sink: &mut Sink,
 ) -> Module {
@@ -73,7 +104,7 @@ pub fn parse_module(
         ));
         return module;
     }
-    repair::read_regions(text, limits, sink, &mut module);
+    repair::read_regions(text, keep, limits, sink, &mut module);
     casts::settle(&mut module);
     module
 }

@@ -78,8 +78,15 @@ impl Edit {
     }
 }
 
-/// Parses a file region by region; errors in one region do not affect the others.
-pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module: &mut Module) {
+/// Parses a file region by region; errors in one region do not affect the others. Definitions whose names `keep` refuses
+/// are left out.
+pub(super) fn read_regions(
+    text: &str,
+    keep: &dyn Fn(&str) -> bool,
+    limits: &Limits,
+    sink: &mut Sink,
+    module: &mut Module,
+) {
     let tokens = scan(text);
     // A byte order mark may begin a file and is not a token of the language.
     let mut first = usize::from(text.starts_with('\u{feff}'));
@@ -102,6 +109,10 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
         }
         let region = first..end_of_region(text, &tokens, first);
         first = region.end;
+        let own = tokens.get(region.clone()).unwrap_or_default();
+        if defined(text, own).is_some_and(|name| !keep(name)) {
+            continue;
+        }
         let reader = Reader {
             text,
             tokens: &tokens,
@@ -112,6 +123,37 @@ pub(super) fn read_regions(text: &str, limits: &Limits, sink: &mut Sink, module:
         };
         reader.read(&mut trials, sink, module);
     }
+}
+
+/// The name of the definition that a region is; `None` for an import, and for what is neither.
+fn defined<'t>(text: &'t str, region: &[Token]) -> Option<&'t str> {
+    let mut words = region
+        .iter()
+        .map(|t| text.get(t.start..t.end).unwrap_or_default());
+    let kind = words.find(|word| *word != "public")?;
+    matches!(kind, "operator" | "graph").then(|| words.next())?
+}
+
+/// The definitions of a file, each with the words in it, in order.
+pub(super) fn definitions(text: &str) -> Vec<(&str, Vec<&str>)> {
+    let tokens = scan(text);
+    let mut found = Vec::new();
+    let mut first = 0;
+    while first < tokens.len() {
+        let region = first..end_of_region(text, &tokens, first);
+        first = region.end;
+        let own = tokens.get(region).unwrap_or_default();
+        if let Some(name) = defined(text, own) {
+            found.push((name, words(text, own).collect()));
+        }
+    }
+    found
+}
+
+/// The words among tokens.
+pub(super) fn words<'t>(text: &'t str, tokens: &[Token]) -> impl Iterator<Item = &'t str> {
+    let words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
+    words.filter_map(|t| text.get(t.start..t.end))
 }
 
 /// The length of `version 1.0;`, with which documents of NNEF 1 begin.

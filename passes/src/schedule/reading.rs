@@ -63,6 +63,20 @@ impl<'c, 'a> Reduction<'c, 'a> {
         self.arrays[output] = value;
     }
 
+    /// Makes known offsets parts of the kernel instead of arguments. `None` if one is dynamic.
+    pub(super) fn fix_offsets(&mut self) -> Option<()> {
+        let placed: Vec<usize> = self.signature.placed().collect();
+        for position in placed {
+            let value = *self.arrays.get(position)?;
+            let memref = MemRefType::try_from(value.r#type()).ok()?;
+            let (_, offset) = memref.strides_and_offset();
+            (offset >= 0).then_some(())?;
+            self.signature.windows[position].0 = offset;
+            self.signature.arrays[position] = value.r#type().to_string();
+        }
+        Some(())
+    }
+
     /// Adds scalar operations to the payload. `known` are the values that they use of it.
     pub(super) fn extend(
         &mut self,

@@ -128,8 +128,8 @@ impl<'c: 'a, 'a> Tiled<'c, 'a> {
         Window::of(&bare)?;
         let mut merged = Merged::of(op, reduction, effects);
         let condition = open(&mut merged.reduction);
+        merged.reduction.fix_offsets()?;
         let own = &merged.reduction;
-        own.signature.placed().next().is_none().then_some(())?;
         let window = || Window::of(own);
         let shape = Shape::best(window, &own.nest, target, tile)?;
         let weights = *own.arrays.get(shape.window.filter)?;
