@@ -17,6 +17,7 @@ vectors=
 # shellcheck disable=SC2086 # several words, or none
 cc -std=gnu11 -O3 -include "$out/functions.h" test/numerics/ulp.c -lpthread $vectors -lm -ldl -o "$out/ulp"
 "$out/ulp" "$out/functions.so" "$stride" "$(nproc)" >"$out/measured.txt"
+.venv/bin/python test/numerics/samples.py target/release/skript "$out" >>"$out/measured.txt"
 [ -z "${1:-}" ] || cat "$out/measured.txt"
 .venv/bin/python - "$out/measured.txt" <<'PY'
 import re
@@ -34,7 +35,7 @@ wrong = ["%s is off by %s units in the last place at %s, documented are %s" % (n
 wrong += ["%s: %s results are infinite, NaN or of a sign where the true value is not" % (name, kinds)
           for name, error, at, kinds in measured if kinds != "0"]
 if set(bounds) != {row[0] for row in measured}:
-    wrong.append("docs/numerics.md lists other functions than test/numerics/functions.sknd has")
+    wrong.append("docs/numerics.md lists other functions than test/numerics measures")
 print("\n".join(wrong) or "%d functions are as accurate as documented" % len(measured))
 sys.exit(bool(wrong))
 PY

@@ -1,113 +1,153 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the polynomials of passes/src/codegen/vector_math and prints them with the errors of the functions in f32.
+"""Computes the coefficients of frontend/semantics/src/expansion/coefficients.rs.
 
-    .venv/bin/python scripts/fit-math.py
+    .venv/bin/python scripts/fit-math.py > frontend/semantics/src/expansion/coefficients.rs
 
-Each polynomial minimizes the greatest relative error of its function: iterated weighted least squares at Chebyshev nodes (C. L. Lawson,
-1961), in f64. The functions are then evaluated as the code evaluates them, in f32 with fused multiply-adds, and compared with f64.
+Each polynomial minimizes the greatest relative error of its function, by the exchange algorithm of E. Remez (1934) in 50 digits. Its
+doc comment states that error. Coefficients of functions that compute in f32 are rounded to f32, those of others to f64 (`_WIDE` of f32
+functions, `_DOUBLE` of f64 ones).
 """
 import numpy as np
-from scipy import special
+import mpmath as mp
 
-LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(np.log(2) - 0.693359375)
+mp.mp.dps = 60
 
 
-def fit(x, target, weight, powers):
-    """Coefficients of x**power that minimize the greatest |weight * (polynomial - target)|."""
-    columns = np.stack([x**p for p in powers], 1)
-    emphasis = np.ones_like(x)
+def remez(target, weight, powers, low, high):
+    """Coefficients of x**power that minimize the greatest |weight * (polynomial - target)|, and that error."""
+    powers = list(powers)
+    n, low, high = len(powers), mp.mpf(low), mp.mpf(high)
+    count = 40 * (n + 1)
+    nodes = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * mp.mpf(k) / (count - 1)) for k in range(count)]
+    values = [(x, target(x), weight(x)) for x in nodes]
+    picked = [round(k * (count - 1) / n) for k in range(n + 1)]
     best = None
-    for _ in range(400):
-        scale = weight * np.sqrt(emphasis)
-        found = np.linalg.lstsq(columns * scale[:, None], target * scale, rcond=None)[0]
-        error = np.abs(weight * (columns @ found - target))
-        if best is None or error.max() < best[0]:
-            best = (error.max(), found)
-        emphasis *= error / error.max() + 1e-3
-        emphasis /= emphasis.max()
-    return best[1]
+    for _ in range(40):
+        matrix, right = mp.matrix(n + 1, n + 1), mp.matrix(n + 1, 1)
+        for row, k in enumerate(picked):
+            x, t, w = values[k]
+            for column, power in enumerate(powers):
+                matrix[row, column] = x**power * w
+            matrix[row, n] = (-1) ** row
+            right[row] = t * w
+        solution = mp.lu_solve(matrix, right)
+        found = [solution[k] for k in range(n)]
+        errors = [w * (sum(c * x**p for c, p in zip(found, powers)) - t) for x, t, w in values]
+        worst = max(abs(e) for e in errors)
+        if best is None or worst < best[0]:
+            best = (worst, found)
+        if worst <= abs(solution[n]) * mp.mpf("1.001"):
+            break
+        # The greatest errors of neighbours with one sign.
+        extrema = []
+        for k, e in enumerate(errors):
+            if not extrema or (errors[extrema[-1]] > 0) != (e > 0):
+                extrema.append(k)
+            elif abs(e) > abs(errors[extrema[-1]]):
+                extrema[-1] = k
+        while len(extrema) > n + 1:
+            extrema.pop(0 if abs(errors[extrema[0]]) < abs(errors[extrema[-1]]) else -1)
+        if len(extrema) < n + 1:
+            break
+        picked = extrema
+    return best
 
 
-def nodes(low, high, count=4000):
-    return (low + high) / 2 + (high - low) / 2 * np.cos(np.pi * (np.arange(count) + 0.5) / count)
+def rounded(target, weight, powers, low, high):
+    """The same with coefficients of f32: each one is rounded before those of higher powers are fitted, which make up for it."""
+    powers, fixed = list(powers), []
+    for k in range(len(powers)):
+        rest = lambda x: target(x) - sum(c * x**p for c, p in zip(fixed, powers))
+        found = remez(rest, weight, powers[k:], low, high)[1]
+        fixed.append(mp.mpf(float(np.float32(str(found[0])))))
+    low, high = mp.mpf(low), mp.mpf(high)
+    points = [low + (high - low) * mp.mpf(k) / 2000 for k in range(2001)]
+    error = max(abs(weight(x) * (sum(c * x**p for c, p in zip(fixed, powers)) - target(x))) for x in points)
+    return error, fixed
 
 
-def fma(a, b, c):
-    """One rounding, as far as f64 allows."""
-    return (np.float64(a) * np.float64(b) + np.float64(c)).astype(np.float32)
+def rust(value, single):
+    number = np.float32(str(value)) if single else float(value)
+    text = repr(float(number))
+    mantissa, _, exponent = text.partition("e")
+    if "." not in mantissa:
+        mantissa += ".0"
+    whole, fraction = mantissa.split(".")
+    if len(fraction) > 5:
+        fraction = "_".join(fraction[k : k + 3] for k in range(0, len(fraction), 3))
+    return whole + "." + fraction + ("e" + exponent if exponent else "")
 
 
-def horner(coefficients, x):
-    """From the highest power down."""
-    result = np.full_like(x, np.float32(coefficients[-1]))
-    for c in coefficients[-2::-1]:
-        result = fma(result, x, np.float32(c))
-    return result
+def table(name, what, *arguments, single=False):
+    error, coefficients = (rounded if single else remez)(*arguments)
+    print("\n/// %s: a relative error of 2^%.1f." % (what, float(mp.log(error, 2))))
+    print("pub(super) const %s: [f64; %d] = [" % (name, len(coefficients)))
+    for c in coefficients:
+        print("    %s," % rust(c, single))
+    print("];")
 
 
-r = nodes(-np.log(2) / 2 * 1.001, np.log(2) / 2 * 1.001)
-EXP = fit(r, (np.expm1(r) - r) / r**2, r**2 / np.exp(r), range(6))
-x = nodes(1e-3, 0.625)
-TANH = fit(x, (np.tanh(x) - x) / x**3, x**3 / np.tanh(x), [0, 2, 4, 6, 8])
-x = nodes(1e-3, 0.9375)
-ERF = fit(x, special.erf(x) / x - 1, x / special.erf(x), [0, 2, 4, 6, 8, 10])
-x = nodes(0.9375, 4.0)
-# erf(x) = 1 - exp(-x·R(x)); an error d of x·R(x) is one of erfc(x)·d.
-ERFC = fit(x, -np.log(special.erfc(x)) / x, x * special.erfc(x) / special.erf(x), range(8))
-f = nodes(np.sqrt(0.5) - 1, np.sqrt(2) - 1)
-LOG = fit(f, (np.log1p(f) - f + f**2 / 2) / f**3, np.abs(f**3 / np.log1p(f)), range(9))
+def even(count):
+    return range(0, 2 * count, 2)
 
 
-def exp(x):
-    x = np.clip(x, np.float32(-104), np.float32(89))
-    n = np.rint(x * np.float32(1 / np.log(2))).astype(np.float32)
-    r = fma(n, -LN2_LOW, fma(n, -LN2_HIGH, x))
-    p = fma(horner(EXP, r), r * r, r) + np.float32(1)
-    half = np.floor(n / 2)
-    return p * np.exp2(half).astype(np.float32) * np.exp2(n - half).astype(np.float32)
+def parts(value, *bits):
+    """The value as a sum of numbers, each of which has its lowest bit at 2^-bits; the last one is rounded to f64."""
+    result = []
+    for lowest in bits:
+        part = mp.floor(value * mp.mpf(2) ** lowest) / mp.mpf(2) ** lowest
+        result.append(float(part))
+        value -= part
+    return result + [float(value)]
 
 
-def tanh(x):
-    a = np.abs(x)
-    small = fma(horner(TANH, a * a) * (a * a), a, a)
-    large = np.float32(1) - np.float32(2) / (exp(a + a) + np.float32(1))
-    return np.copysign(np.where(a < 0.625, small, large), x)
-
-
-def erf(x):
-    a = np.abs(x)
-    small = fma(horner(ERF, a * a), a, a)
-    large = np.float32(1) - exp(-(np.minimum(a, np.float32(4)) * horner(ERFC, np.minimum(a, np.float32(4)))))
-    return np.copysign(np.where(a < 0.9375, small, large), x)
-
-
-def log(x):
-    m, e = np.frexp(x)
-    low = m < np.float32(np.sqrt(0.5))
-    m, e = np.where(low, m * 2, m).astype(np.float32), (e - low).astype(np.float32)
-    f = m - np.float32(1)
-    s = f * f
-    y = fma(e, LN2_LOW, horner(LOG, f) * f * s)
-    y = fma(s, np.float32(-0.5), y)
-    return fma(e, LN2_HIGH, f + y)
-
-
-def worst(own, reference, x):
-    x = x.astype(np.float32)
-    with np.errstate(all="ignore"):
-        exact = reference(x.astype(np.float64))
-        unit = np.spacing(np.abs(exact).astype(np.float32)).astype(np.float64)
-        error = np.abs(own(x).astype(np.float64) - exact) / unit
-    return error[np.isfinite(error)].max()
-
-
-if __name__ == "__main__":
-    for name, coefficients in [("EXP", EXP), ("TANH", TANH), ("ERF", ERF), ("ERFC", ERFC), ("LOG", LOG)]:
-        print(name, ", ".join(np.format_float_scientific(np.float32(c), exp_digits=1) for c in coefficients))
-    random = np.random.default_rng(1)
-    many = 4_000_000
-    for name, own, reference, low, high in [("exp", exp, np.exp, -103, 88.7), ("tanh", tanh, np.tanh, -10, 10), ("erf", erf, special.erf, -4.5, 4.5)]:
-        print("%-5s %.2f ulp" % (name, worst(own, reference, random.uniform(low, high, many))))
-    print("log   %.2f ulp" % worst(log, np.log, np.exp2(random.uniform(-126, 127, many))))
-    print("log near 1 %.2f ulp" % worst(log, np.log, random.uniform(0.5, 2, many)))
+TINY = "1e-9"
+print("""// SPDX-License-Identifier: Apache-2.0
+//! The coefficients of polynomials, from the constant on, and parts of 2/π: written by `scripts/fit-math.py`.""")
+mp.mp.dps = 60
+half_ln2 = mp.log(2) / 2 * mp.mpf("1.001")
+table("EXP", "`(exp(r) - 1 - r) / r²`, r between -½ ln 2 and ½ ln 2", lambda r: (mp.expm1(r) - r) / r**2 if r else mp.mpf(1) / 2,
+      lambda r: r**2 / mp.exp(r), range(6), -half_ln2, half_ln2, single=True)
+table("TANH", "`(tanh(x) / x - 1) / x²` by powers of x², x up to 1", lambda x: (mp.tanh(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.tanh(x), even(7), TINY, 1, single=True)
+table("ERF", "`erf(x) / x - 1` by powers of x², x up to 1", lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), even(7), TINY,
+      1, single=True)
+table("ERFC", "`-log(1 - erf(x)) / x`, x between 1 and 4", lambda x: -mp.log(mp.erfc(x)) / x,
+      lambda x: x * mp.erfc(x) / mp.erf(x), range(8), 1, 4, single=True)
+root = mp.sqrt(2)
+table("LOG", "`(log(1 + f) - f + f²/2) / f³`, 1 + f between √½ and √2",
+      lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3 if f else mp.mpf(1) / 3, lambda f: abs(f**3 / mp.log1p(f)) if f else mp.mpf(0),
+      range(9), 1 / root - 1, root - 1, single=True)
+table("LOG_WIDE", "`log(1 + f) / f`, 1 + f between √½ and √2", lambda f: mp.log1p(f) / f if f else mp.mpf(1),
+      lambda f: f / mp.log1p(f) if f else mp.mpf(1), range(13), 1 / root - 1, root - 1)
+table("EXP2_WIDE", "`2ʳ`, r between -½ and ½", lambda r: mp.mpf(2) ** r, lambda r: mp.mpf(2) ** -r, range(8), "-0.5", "0.5")
+table("SINH_WIDE", "`(sinh(x) / x - 1) / x²` by powers of x², x up to 1", lambda x: (mp.sinh(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.sinh(x), even(4), TINY, 1)
+table("SIN_WIDE", "`sin(π/2 · r) / r` by powers of r², r up to ½", lambda r: mp.sin(mp.pi / 2 * r) / r, lambda r: r / mp.sin(mp.pi / 2 * r),
+      even(5), TINY, "0.502")
+table("COS_WIDE", "`(cos(π/2 · r) - 1) / r²` by powers of r², r up to ½", lambda r: (mp.cos(mp.pi / 2 * r) - 1) / r**2,
+      lambda r: r**2 / mp.cos(mp.pi / 2 * r), even(4), TINY, "0.502")
+table("ASIN_WIDE", "`(asin(x) / x - 1) / x²` by powers of x², x up to ½", lambda x: (mp.asin(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.asin(x), even(6), TINY, "0.5")
+table("ATAN_WIDE", "`atan(x) / x` by powers of x², x up to 1", lambda x: mp.atan(x) / x, lambda x: x / mp.atan(x), even(11), TINY, 1)
+table("EXP_DOUBLE", "`(exp(r) - 1 - r) / r²`, r between -½ ln 2 and ½ ln 2", lambda r: (mp.expm1(r) - r) / r**2 if r else mp.mpf(1) / 2,
+      lambda r: r**2 / mp.exp(r), range(10), -half_ln2, half_ln2)
+table("TANH_DOUBLE", "`(tanh(x) / x - 1) / x²` by powers of x², x up to 1", lambda x: (mp.tanh(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.tanh(x), even(16), TINY, 1)
+table("ERF_DOUBLE", "`erf(x) / x - 1` by powers of x², x up to 1", lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), even(13), TINY, 1)
+table("ERFC_DOUBLE", "`-log(1 - erf(x)) / x`, x between 1 and 6", lambda x: -mp.log(mp.erfc(x)) / x,
+      lambda x: x * mp.erfc(x) / mp.erf(x), range(18), 1, 6)
+table("LOG_DOUBLE", "`(log((1 + s) / (1 - s)) / s - 2) / s²` by powers of s², the fraction between √½ and √2",
+      lambda s: (2 * mp.atanh(s) / s - 2) / s**2, lambda s: s**3 / (2 * mp.atanh(s)), even(7), TINY, (root - 1) / (root + 1))
+print("""
+/// For angles below 2⁵⁰, 2⁷⁶, 2¹⁰² and 2¹²⁸: a power of two that the angle is multiplied by, and the remainder modulo 4 of 2/π divided
+/// by that power, as a sum. The first two summands have 29 and 30 bits.
+pub(super) const TURNS: [[f64; 4]; 4] = [""")
+for k in [0, 27, 53, 79]:
+    turns = mp.mpf(2) ** k * 2 / mp.pi
+    turns -= 4 * mp.floor(turns / 4)
+    if turns > 2:
+        turns -= 4
+    print("    [%s]," % ", ".join(rust(v, False) for v in [2.0**-k] + parts(turns, 28, 57)))
+print("];")

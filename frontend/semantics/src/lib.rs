@@ -7,6 +7,7 @@
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 mod checked;
 mod eval;
+pub mod expansion;
 pub mod integer;
 mod numbers;
 mod op;
@@ -17,6 +18,7 @@ mod stablehlo;
 mod table;
 
 pub use checked::Undefined;
+pub use expansion::Expansion;
 pub use numbers::{IntType, Numbers, RealType};
 pub use op::ScalarOp;
 pub use recipe::{Recipe, Step, TypeClass};

@@ -1,228 +1,271 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-expand-math`: f32 functions as polynomials, which LLVM vectorizes.
+//! `skript-expand-math`: functions as arithmetic, which LLVM vectorizes.
 //!
-//! A call of the C library takes one number at a time. Each `math.exp`, `math.tanh`, `math.erf` and `math.log` of f32, or of a
-//! vector of f32, becomes a call of a function that LLVM inlines: arguments are reduced to a small interval, where a
-//! polynomial has the function's value. `scripts/fit-math.py` fits the polynomials and measures the errors: at most 1.0 units
-//! in the last place for exp, 1.3 for tanh, 1.3 for erf, 0.9 for log. Infinities, NaN, signed zeros and subnormal numbers are
-//! those of IEEE 754.
+//! A call of the C library takes one number at a time. Each operation of `math` whose function has an expansion in `semantics`
+//! ([`ScalarOp::expansion`]), on such a number or on a vector of them, becomes a call of a function that LLVM inlines.
+//! `docs/numerics.md` has the errors. Infinities, NaN, signed zeros and subnormal numbers are those of the table.
 //!
-//! The methods: W. J. Cody and W. Waite, *Software Manual for the Elementary Functions* (1980).
+//! A power with a constant exponent may have a shorter one, of the base ([`ScalarOp::power_expansion`]).
 //!
-//! Requires: functions of the dialect `func`. Guarantees: none of these operations is left on f32.
+//! Requires: functions of the dialect `func`. Guarantees: none of these operations is left.
 
 use crate::ir::{self, ops};
-use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::attribute::{FlatSymbolRefAttribute, FloatAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
-use std::collections::BTreeSet;
+use skript_semantics::expansion::{Class, Expansion, Operand, Operation, Step};
+use skript_semantics::{RealType, ScalarOp};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The pass `skript-expand-math`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-expand-math",
-    summary: "expand f32 functions into polynomials that LLVM vectorizes",
+    summary: "expand functions into arithmetic that LLVM vectorizes",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Func, Dialect::Llvm, Dialect::Math],
-    options: &[PassOption {
-        name: "scales",
-        summary: "whether one instruction multiplies the elements of a vector by powers of two",
-        default: "false",
-    }],
-    run: |root, options, rewriter| expand(root, options.get("scales")?, rewriter.context()),
+    options: &[
+        PassOption {
+            name: "scales",
+            summary: "whether one instruction multiplies the elements of a vector by powers of two",
+            default: "false",
+        },
+        PassOption {
+            name: "ranges",
+            summary: "whether one instruction of AVX-512 selects the lesser or the greater of numbers and of zeros with signs",
+            default: "false",
+        },
+    ],
+    run: |root, options, rewriter| {
+        let instructions = Instructions {
+            scales: options.get("scales")?,
+            ranges: options.get("ranges")?,
+        };
+        expand(root, instructions, rewriter.context())
+    },
 };
 
-/// A function that is expanded.
+/// What the processor has instructions for.
+#[derive(Clone, Copy)]
+struct Instructions {
+    scales: bool,
+    ranges: bool,
+}
+
+/// The operations with functions that may have an expansion.
+const FUNCTIONS: [(&str, ScalarOp); 18] = [
+    (ops::arith::MAXIMUMF, ScalarOp::Max),
+    (ops::arith::MINIMUMF, ScalarOp::Min),
+    (ops::math::ACOS, ScalarOp::Acos),
+    (ops::math::ACOSH, ScalarOp::Acosh),
+    (ops::math::ASIN, ScalarOp::Asin),
+    (ops::math::ASINH, ScalarOp::Asinh),
+    (ops::math::ATAN, ScalarOp::Atan),
+    (ops::math::ATANH, ScalarOp::Atanh),
+    (ops::math::COS, ScalarOp::Cos),
+    (ops::math::COSH, ScalarOp::Cosh),
+    (ops::math::ERF, ScalarOp::Erf),
+    (ops::math::EXP, ScalarOp::Exp),
+    (ops::math::LOG, ScalarOp::Log),
+    (ops::math::POWF, ScalarOp::Pow),
+    (ops::math::SIN, ScalarOp::Sin),
+    (ops::math::SINH, ScalarOp::Sinh),
+    (ops::math::TAN, ScalarOp::Tan),
+    (ops::math::TANH, ScalarOp::Tanh),
+];
+
+/// A function for operands of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Function {
-    Exp,
-    Tanh,
-    Erf,
-    Log,
+struct Function {
+    op: ScalarOp,
+    is_wide: bool,
+    /// The number of elements of a vector; `None` for a scalar.
+    lanes: Option<u32>,
+    /// The bits of an exponent that is constant.
+    exponent: Option<u64>,
 }
 
 impl Function {
-    const ALL: [(&'static str, Function); 4] = [
-        (ops::math::EXP, Function::Exp),
-        (ops::math::TANH, Function::Tanh),
-        (ops::math::ERF, Function::Erf),
-        (ops::math::LOG, Function::Log),
-    ];
-
+    /// `None` if the operation is no function, or its operands are neither numbers nor vectors of one dimension.
     fn of(op: OperationRef) -> Option<Function> {
         let name = ir::name(op);
-        let known = Function::ALL.iter().find(|(known, _)| *known == name);
-        known.map(|(_, function)| *function)
+        let (_, function) = FUNCTIONS.iter().find(|(known, _)| *known == name)?;
+        let r#type = op.result(0).ok()?.r#type().to_string();
+        let (element, lanes) = match r#type.strip_prefix("vector<") {
+            None => (r#type.as_str(), None),
+            Some(vector) => {
+                let (lanes, element) = vector.strip_suffix('>')?.split_once('x')?;
+                (element, Some(lanes.parse().ok()?))
+            }
+        };
+        let is_wide = match element {
+            "f32" => false,
+            "f64" => true,
+            _ => return None,
+        };
+        let general = Function {
+            op: *function,
+            is_wide,
+            lanes,
+            exponent: None,
+        };
+        let second = op.operand(1).ok().and_then(constant);
+        // LLVM knows what a constant bound spares.
+        let is_bounded = is_extreme(*function) && second.is_some();
+        (!is_bounded).then_some(())?;
+        let exponent = second.filter(|_| *function == ScalarOp::Pow);
+        let special = Function {
+            exponent: exponent.map(f64::to_bits),
+            ..general
+        };
+        Some(match special.expansion() {
+            Some(_) => special,
+            None => general,
+        })
     }
 
-    /// The functions that its expansion calls.
-    fn calls(self) -> &'static [Function] {
-        match self {
-            Function::Exp | Function::Log => &[],
-            Function::Tanh | Function::Erf => &[Function::Exp],
+    fn expansion(self) -> Option<Expansion> {
+        // LLVM has reductions of scalars by these.
+        (self.lanes.is_some() || !is_extreme(self.op)).then_some(())?;
+        let real = match self.is_wide {
+            true => RealType::F64,
+            false => RealType::F32,
+        };
+        match self.exponent {
+            None => self.op.expansion(real),
+            Some(exponent) => ScalarOp::power_expansion(f64::from_bits(exponent), real),
         }
     }
-}
 
-/// The lanes of a type; `None` if it is neither f32 nor a vector of f32.
-fn lanes_of(r#type: &str) -> Option<Lanes> {
-    if r#type == "f32" {
-        return Some(None);
-    }
-    let lanes = r#type.strip_prefix("vector<")?.strip_suffix("xf32>")?;
-    lanes.parse().ok().map(Some)
-}
-
-/// The number of elements of a vector; `None` for a scalar.
-type Lanes = Option<u32>;
-
-fn symbol(function: Function, lanes: Lanes) -> String {
-    let name = format!("{function:?}").to_lowercase();
-    match lanes {
-        None => format!("skript.{name}.f32"),
-        Some(lanes) => format!("skript.{name}.{lanes}xf32"),
+    fn symbol(self) -> String {
+        let name = format!("{:?}", self.op).to_lowercase();
+        let name = match self.exponent {
+            None => name,
+            Some(exponent) => format!("{name}_{exponent:x}"),
+        };
+        let element = if self.is_wide { "f64" } else { "f32" };
+        match self.lanes {
+            None => format!("skript.{name}.{element}"),
+            Some(lanes) => format!("skript.{name}.{lanes}x{element}"),
+        }
     }
 }
 
 /// Replaces the operations below `root`.
 fn expand<'c: 'a, 'a>(
     root: OperationRef<'c, 'a>,
-    scales: bool,
+    instructions: Instructions,
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
-    let mut needed = BTreeSet::new();
+    let mut needed = BTreeMap::new();
     let mut calls = Vec::new();
     for op in ir::nested(root) {
         let Some(function) = Function::of(op) else {
             continue;
         };
-        let operand: Value = ir::operand(op)?;
-        let Some(lanes) = lanes_of(&operand.r#type().to_string()) else {
-            continue;
+        let expansion = match needed.get(&function) {
+            None => function.expansion(),
+            Some(_) => None,
         };
-        needed.insert((function, lanes));
-        needed.extend(function.calls().iter().map(|other| (*other, lanes)));
-        calls.push((op, symbol(function, lanes)));
+        if let Some(expansion) = expansion {
+            needed.insert(function, expansion);
+        }
+        if needed.contains_key(&function) {
+            calls.push((op, function));
+        }
     }
-    for (op, symbol) in calls {
-        // It may be the result of a function that was replaced before.
-        let operand: Value = ir::operand(op)?;
-        let callee = FlatSymbolRefAttribute::new(context, &symbol).into();
+    for (op, function) in calls {
+        // They may be results of functions that were replaced before.
+        let mut operands: Vec<Value> = op.operands().collect();
+        if function.exponent.is_some() {
+            operands.truncate(1);
+        }
+        let callee = FlatSymbolRefAttribute::new(context, &function.symbol()).into();
         let at = ir::Builder::before(context, op)?.with_location(op.location());
-        let result = at.value(
-            ops::func::CALL,
-            &[operand],
-            &[("callee", callee)],
-            operand.r#type(),
-        )?;
-        ir::replace_uses(op.result(0)?.into(), result);
+        let result: Value = op.result(0)?.into();
+        let attributes = [("callee", callee)];
+        let called = at.value(ops::func::CALL, &operands, &attributes, result.r#type())?;
+        ir::replace_uses(result, called);
         ir::erase(op);
     }
     let present = ir::symbols(root);
-    let new = needed.into_iter();
-    let new = new.filter(|(function, lanes)| !present.contains(&symbol(*function, *lanes)));
+    let new = needed.iter();
+    let new = new.filter(|(function, _)| !present.contains(&function.symbol()));
     let text: Vec<String> = new
-        .map(|(function, lanes)| Text::of(function, lanes, scales))
+        .map(|(function, expansion)| Text::of(*function, expansion, instructions))
         .collect();
     ir::append_functions(root, &text.concat())?;
     Ok(())
 }
 
-/// Coefficients from the constant on; `scripts/fit-math.py` prints them.
-const EXP: [f32; 6] = [
-    5.0e-1,
-    1.6666666e-1,
-    4.1666295e-2,
-    8.333498e-3,
-    1.3944758e-3,
-    1.9790244e-4,
-];
-const TANH: [f32; 5] = [
-    -3.333328e-1,
-    1.3331442e-1,
-    -5.3739715e-2,
-    2.0639088e-2,
-    -5.7049873e-3,
-];
-const ERF: [f32; 6] = [
-    1.2837915e-1,
-    -3.7612468e-1,
-    1.1281553e-1,
-    -2.6757037e-2,
-    4.9791336e-3,
-    -5.919432e-4,
-];
-const ERFC: [f32; 8] = [
-    1.128561e+0,
-    6.355825e-1,
-    1.0534499e-1,
-    -2.2760184e-2,
-    2.9829275e-3,
-    -6.8557245e-5,
-    -4.1880798e-5,
-    4.6361533e-6,
-];
-const LOG: [f32; 9] = [
-    3.3333313e-1,
-    -2.500001e-1,
-    2.0002119e-1,
-    -1.6667996e-1,
-    1.4219552e-1,
-    -1.2405589e-1,
-    1.1888162e-1,
-    -1.1675652e-1,
-    6.746641e-2,
-];
+fn is_extreme(op: ScalarOp) -> bool {
+    matches!(op, ScalarOp::Min | ScalarOp::Max)
+}
 
-/// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
-const LN2_HIGH: f32 = 0.693_359_4;
-const LN2_LOW: f32 = -2.121_944_4e-4;
-
-/// 1.5 · 2²³: a number added to it is rounded to an integer, which is then in the low bits.
-const ROUNDER: f32 = 12_582_912.0;
+/// The real that a value always is, in all elements.
+fn constant(value: Value) -> Option<f64> {
+    let (op, _) = ir::definition(value)?;
+    let is_constant = ir::name(op) == ops::arith::CONSTANT;
+    let attribute = op.attribute("value").ok().filter(|_| is_constant)?;
+    let element = ir::splat::element(attribute).unwrap_or(attribute);
+    Some(FloatAttribute::try_from(element).ok()?.value())
+}
 
 /// The text of a function.
 struct Text {
-    lanes: Lanes,
-    /// Whether the processor multiplies by powers of two.
-    scales: bool,
+    lanes: Option<u32>,
+    instructions: Instructions,
     lines: String,
     counter: usize,
+    /// The names of results, by step.
+    results: Vec<String>,
 }
 
 impl Text {
-    fn of(function: Function, lanes: Lanes, scales: bool) -> String {
+    fn of(function: Function, expansion: &Expansion, instructions: Instructions) -> String {
         let mut text = Text {
-            lanes,
-            scales,
+            lanes: function.lanes,
+            instructions,
             lines: String::new(),
             counter: 0,
+            results: Vec::new(),
         };
-        let result = match function {
-            Function::Exp => text.exp("%x"),
-            Function::Tanh => text.tanh("%x"),
-            Function::Erf => text.erf("%x"),
-            Function::Log => text.log("%x"),
+        let result = match text.range(function) {
+            Some(result) => result,
+            None => {
+                for step in &expansion.steps {
+                    let result = text.step(step);
+                    text.results.push(result);
+                }
+                text.operand(expansion.result, expansion.class)
+            }
         };
-        let r#type = text.real();
+        let r#type = text.r#type(expansion.class);
+        let arguments: Vec<String> = (0..expansion.arity)
+            .map(|n| format!("%x{n}: {type}"))
+            .collect();
         format!(
-            "func.func private @{}(%x: {type}) -> {type} attributes {{llvm.linkage = #llvm.linkage<internal>, \
+            "func.func private @{}({}) -> {type} attributes {{llvm.linkage = #llvm.linkage<internal>, \
              passthrough = [\"alwaysinline\"]}} {{\n{}  return {result} : {type}\n}}\n",
-            symbol(function, lanes),
+            function.symbol(),
+            arguments.join(", "),
             text.lines,
         )
     }
 
-    fn typed(&self, element: &str) -> String {
+    fn r#type(&self, class: Class) -> String {
+        let element = match class {
+            Class::I1 => "i1",
+            Class::I32 => "i32",
+            Class::I64 => "i64",
+            Class::F32 => "f32",
+            Class::F64 => "f64",
+        };
         match self.lanes {
             None => element.to_owned(),
             Some(lanes) => format!("vector<{lanes}x{element}>"),
         }
-    }
-
-    fn real(&self) -> String {
-        self.typed("f32")
     }
 
     fn line(&mut self, text: &str) -> String {
@@ -232,227 +275,181 @@ impl Text {
         name
     }
 
-    fn constant(&mut self, value: &str, element: &str) -> String {
-        let r#type = self.typed(element);
+    fn constant(&mut self, value: &str, class: Class) -> String {
+        let r#type = self.r#type(class);
+        let name = ops::arith::CONSTANT;
         match self.lanes {
-            None => self.line(&format!("arith.constant {value} : {type}")),
-            Some(_) => self.line(&format!("arith.constant dense<{value}> : {type}")),
+            None => self.line(&format!("{name} {value} : {type}")),
+            Some(_) => self.line(&format!("{name} dense<{value}> : {type}")),
         }
     }
 
-    fn number(&mut self, value: f32) -> String {
-        self.constant(&format!("0x{:08X}", value.to_bits()), "f32")
-    }
-
-    fn integer(&mut self, value: i32) -> String {
-        self.constant(&value.to_string(), "i32")
-    }
-
-    fn reals(&mut self, name: &str, operands: &[&str]) -> String {
-        let r#type = self.real();
-        self.line(&format!("{name} {} : {type}", operands.join(", ")))
-    }
-
-    fn integers(&mut self, name: &str, operands: &[&str]) -> String {
-        let r#type = self.typed("i32");
-        self.line(&format!("{name} {} : {type}", operands.join(", ")))
-    }
-
-    /// `a · b + c`, fused where the processor can.
-    fn multiply_add(&mut self, a: &str, b: &str, c: &str) -> String {
-        let r#type = self.real();
-        let name = ops::llvm::INTR_FMULADD;
-        self.line(&format!(
-            "\"{name}\"({a}, {b}, {c}) : ({type}, {type}, {type}) -> {type}"
-        ))
-    }
-
-    fn bits(&mut self, value: &str, from: &str, to: &str) -> String {
-        let (from, to) = (self.typed(from), self.typed(to));
-        self.line(&format!("{} {value} : {from} to {to}", ops::arith::BITCAST))
-    }
-
-    fn compare(&mut self, predicate: &str, left: &str, right: &str) -> String {
-        let r#type = self.real();
-        self.line(&format!(
-            "{} {predicate}, {left}, {right} : {type}",
-            ops::arith::CMPF
-        ))
-    }
-
-    fn select(&mut self, condition: &str, then: &str, otherwise: &str) -> String {
-        let (mask, r#type) = (self.typed("i1"), self.real());
-        self.line(&format!(
-            "\"{}\"({condition}, {then}, {otherwise}) : ({mask}, {type}, {type}) -> {type}",
-            ops::arith::SELECT
-        ))
-    }
-
-    fn call(&mut self, function: Function, operand: &str) -> String {
-        let r#type = self.real();
-        let symbol = symbol(function, self.lanes);
-        self.line(&format!(
-            "{} @{symbol}({operand}) : ({type}) -> {type}",
-            ops::func::CALL
-        ))
-    }
-
-    /// The polynomial at `x`.
-    fn polynomial(&mut self, coefficients: &[f32], x: &str) -> String {
-        let mut result: Option<String> = None;
-        for coefficient in coefficients.iter().rev() {
-            let constant = self.number(*coefficient);
-            result = Some(match &result {
-                None => constant,
-                Some(above) => self.multiply_add(above, x, &constant),
-            });
+    fn operand(&mut self, operand: Operand, class: Class) -> String {
+        match operand {
+            Operand::Argument(number) => format!("%x{number}"),
+            Operand::Step(number) => self.results.get(number).cloned().unwrap_or_default(),
+            Operand::Real(x) if class == Class::F32 => {
+                self.constant(&format!("0x{:08X}", (x as f32).to_bits()), class)
+            }
+            Operand::Real(x) => self.constant(&format!("0x{:016X}", x.to_bits()), class),
+            Operand::Integer(i) => self.constant(&i.to_string(), class),
+            // The type of a truth value is not written.
+            Operand::Truth(b) if self.lanes.is_none() => {
+                self.line(&format!("{} {b}", ops::arith::CONSTANT))
+            }
+            Operand::Truth(b) => self.constant(&b.to_string(), class),
         }
-        result.unwrap_or_default()
     }
 
-    /// The lesser of a value and a bound; NaN stays.
-    fn at_most(&mut self, value: &str, bound: f32) -> String {
-        let bound = self.number(bound);
-        let above = self.compare("ogt", value, &bound);
-        self.select(&above, &bound, value)
+    /// An operation in the generic form.
+    fn apply(
+        &mut self,
+        name: &str,
+        attributes: &str,
+        operands: &[(String, Class)],
+        result: Class,
+    ) -> String {
+        let values: Vec<&str> = operands.iter().map(|(value, _)| value.as_str()).collect();
+        let types: Vec<String> = operands
+            .iter()
+            .map(|(_, class)| self.r#type(*class))
+            .collect();
+        let result = self.r#type(result);
+        self.line(&format!(
+            "\"{name}\"({}) {attributes} : ({}) -> {result}",
+            values.join(", "),
+            types.join(", ")
+        ))
     }
 
-    /// `exp(x) = 2ⁿ · exp(r)` with `x = n · ln 2 + r`.
-    fn exp(&mut self, x: &str) -> String {
-        // Beyond these, the result is 0 or infinite.
-        let x = self.at_most(x, 89.0);
-        let least = self.number(-104.0);
-        let below = self.compare("olt", &x, &least);
-        let x = self.select(&below, &least, &x);
-        let (log2e, rounder) = (self.number(std::f32::consts::LOG2_E), self.number(ROUNDER));
-        let scaled = self.reals(ops::arith::MULF, &[&x, &log2e]);
-        let shifted = self.reals(ops::arith::ADDF, &[&scaled, &rounder]);
-        let n = self.reals(ops::arith::SUBF, &[&shifted, &rounder]);
-        let high = self.number(-LN2_HIGH);
-        let r = self.multiply_add(&n, &high, &x);
-        let low = self.number(-LN2_LOW);
-        let r = self.multiply_add(&n, &low, &r);
-        let square = self.reals(ops::arith::MULF, &[&r, &r]);
-        let p = self.polynomial(&EXP, &r);
-        let p = self.multiply_add(&p, &square, &r);
-        let one = self.number(1.0);
-        let p = self.reals(ops::arith::ADDF, &[&p, &one]);
-        let bits = self.bits(&shifted, "f32", "i32");
-        let zero = self.integer(ROUNDER.to_bits().cast_signed());
-        let n = self.integers(ops::arith::SUBI, &[&bits, &zero]);
-        self.scaled(&p, &n)
+    fn step(&mut self, step: &Step) -> String {
+        let operands: Vec<(String, Class)> = step
+            .operands
+            .iter()
+            .map(|(operand, class)| (self.operand(*operand, *class), *class))
+            .collect();
+        let from = step
+            .operands
+            .first()
+            .map_or(step.class, |(_, class)| *class);
+        if step.operation == Operation::Scale {
+            return self.scaled(&operands, step.class);
+        }
+        let (name, attributes) = spelling(step.operation, from, step.class);
+        self.apply(name, attributes, &operands, step.class)
     }
 
-    /// `x · 2ⁿ`.
-    fn scaled(&mut self, x: &str, n: &str) -> String {
-        if self.scales {
+    /// The lesser or the greater of the arguments, by the instruction of AVX-512 for whole vectors. It yields the number where the
+    /// other operand is NaN.
+    fn range(&mut self, function: Function) -> Option<String> {
+        let (element, class, mask) = match (function.is_wide, self.lanes) {
+            (false, Some(16)) => ("ps", Class::F32, "i16"),
+            (true, Some(8)) => ("pd", Class::F64, "i8"),
+            _ => return None,
+        };
+        // The sign is that of the result.
+        let selection = match function.op {
+            ScalarOp::Min => 0b0100,
+            ScalarOp::Max => 0b0101,
+            _ => return None,
+        };
+        self.instructions.ranges.then_some(())?;
+        let number =
+            |value: &str, r#type: &str| format!("{} {value} : {type}", ops::arith::CONSTANT);
+        let selection = self.line(&number(&selection.to_string(), "i32"));
+        let lanes = self.line(&number("-1", mask));
+        // As the mode of the processor has it.
+        let rounding = self.line(&number("4", "i32"));
+        let r#type = self.r#type(class);
+        let chosen = self.line(&format!(
+            "{} \"llvm.x86.avx512.mask.range.{element}.512\"(%x0, %x1, {selection}, %x0, {lanes}, {rounding}) : \
+             ({type}, {type}, i32, {type}, {mask}, i32) -> {type}",
+            ops::llvm::CALL_INTRINSIC
+        ));
+        let operands = ["%x0", "%x1"].map(|name| (name.to_owned(), class));
+        let (name, attributes) = spelling(Operation::Unordered, class, Class::I1);
+        let is_nan = self.apply(name, attributes, &operands, Class::I1);
+        let nan = self.operand(Operand::Real(f64::NAN), class);
+        let operands = [(is_nan, Class::I1), (nan, class), (chosen, class)];
+        Some(self.apply(ops::arith::SELECT, "", &operands, class))
+    }
+
+    /// `x · 2ⁿ`
+    fn scaled(&mut self, operands: &[(String, Class)], class: Class) -> String {
+        let [(x, _), (n, _)] = operands else {
+            return String::new();
+        };
+        if self.instructions.scales {
             // `llvm.intr.ldexp` takes no vectors.
-            let (real, integer) = (self.real(), self.typed("i32"));
+            let (real, integer) = (self.r#type(class), self.r#type(Class::I32));
             let name = ops::llvm::CALL_INTRINSIC;
             return self.line(&format!(
                 "{name} \"llvm.ldexp\"({x}, {n}) : ({real}, {integer}) -> {real}"
             ));
         }
         // 2ⁿ as a product of two powers, each of which is a normal number.
-        let one = self.integer(1);
-        let half = self.integers(ops::arith::SHRSI, &[n, &one]);
-        let rest = self.integers(ops::arith::SUBI, &[n, &half]);
-        let mut result = x.to_owned();
+        let integer = |value: &str| (value.to_owned(), Class::I32);
+        let one = self.constant("1", Class::I32);
+        let half = [integer(n), integer(&one)];
+        let half = self.apply(ops::arith::SHRSI, "", &half, Class::I32);
+        let rest = [integer(n), integer(&half)];
+        let rest = self.apply(ops::arith::SUBI, "", &rest, Class::I32);
+        let mut result = x.clone();
         for exponent in [half, rest] {
-            let (bias, position) = (self.integer(127), self.integer(23));
-            let biased = self.integers(ops::arith::ADDI, &[&exponent, &bias]);
-            let bits = self.integers(ops::arith::SHLI, &[&biased, &position]);
-            let power = self.bits(&bits, "i32", "f32");
-            result = self.reals(ops::arith::MULF, &[&result, &power]);
+            let (bias, position) = (
+                self.constant("127", Class::I32),
+                self.constant("23", Class::I32),
+            );
+            let biased = [integer(&exponent), integer(&bias)];
+            let biased = self.apply(ops::arith::ADDI, "", &biased, Class::I32);
+            let bits = [integer(&biased), integer(&position)];
+            let bits = self.apply(ops::arith::SHLI, "", &bits, Class::I32);
+            let power = self.apply(ops::arith::BITCAST, "", &[integer(&bits)], class);
+            let factors = [(result, class), (power, class)];
+            result = self.apply(ops::arith::MULF, "", &factors, class);
         }
         result
     }
+}
 
-    /// A polynomial near 0, `1 - 2 / (exp(2|x|) + 1)` elsewhere.
-    fn tanh(&mut self, x: &str) -> String {
-        let a = self.reals(ops::math::ABSF, &[x]);
-        let square = self.reals(ops::arith::MULF, &[&a, &a]);
-        let p = self.polynomial(&TANH, &square);
-        let p = self.reals(ops::arith::MULF, &[&p, &square]);
-        let small = self.multiply_add(&p, &a, &a);
-        let twice = self.reals(ops::arith::ADDF, &[&a, &a]);
-        let e = self.call(Function::Exp, &twice);
-        let (one, two) = (self.number(1.0), self.number(2.0));
-        let e = self.reals(ops::arith::ADDF, &[&e, &one]);
-        let quotient = self.reals(ops::arith::DIVF, &[&two, &e]);
-        let large = self.reals(ops::arith::SUBF, &[&one, &quotient]);
-        self.joined(&a, 0.625, &small, &large, x)
-    }
-
-    /// A polynomial near 0, `1 - exp(-a·R(a))` elsewhere, with `a = |x|`.
-    fn erf(&mut self, x: &str) -> String {
-        let a = self.reals(ops::math::ABSF, &[x]);
-        let square = self.reals(ops::arith::MULF, &[&a, &a]);
-        let p = self.polynomial(&ERF, &square);
-        let small = self.multiply_add(&p, &a, &a);
-        let near = self.at_most(&a, 4.0);
-        let p = self.polynomial(&ERFC, &near);
-        let p = self.reals(ops::arith::MULF, &[&p, &near]);
-        let p = self.reals(ops::arith::NEGF, &[&p]);
-        let e = self.call(Function::Exp, &p);
-        let one = self.number(1.0);
-        let large = self.reals(ops::arith::SUBF, &[&one, &e]);
-        self.joined(&a, 0.9375, &small, &large, x)
-    }
-
-    /// `small` below a limit, `large` from there on, with the sign of `x`.
-    fn joined(&mut self, a: &str, limit: f32, small: &str, large: &str, x: &str) -> String {
-        let limit = self.number(limit);
-        let is_small = self.compare("olt", a, &limit);
-        let result = self.select(&is_small, small, large);
-        self.reals(ops::math::COPYSIGN, &[&result, x])
-    }
-
-    /// `log(x) = e · ln 2 + log(1 + f)` with `x = 2ᵉ · (1 + f)` and 1 + f between √½ and √2.
-    fn log(&mut self, x: &str) -> String {
-        let (normal, scale) = (self.number(f32::MIN_POSITIVE), self.number(8_388_608.0));
-        let is_subnormal = self.compare("olt", x, &normal);
-        let scaled = self.reals(ops::arith::MULF, &[x, &scale]);
-        let own = self.select(&is_subnormal, &scaled, x);
-        let (shift, none) = (self.number(-23.0), self.number(0.0));
-        let shift = self.select(&is_subnormal, &shift, &none);
-        let bits = self.bits(&own, "f32", "i32");
-        // From the bits of √½ on, those of a mantissa between √½ and √2.
-        let root = std::f32::consts::FRAC_1_SQRT_2.to_bits().cast_signed();
-        let start = self.integer(root);
-        let above = self.integers(ops::arith::SUBI, &[&bits, &start]);
-        let position = self.integer(23);
-        let e = self.integers(ops::arith::SHRSI, &[&above, &position]);
-        let power = self.integers(ops::arith::SHLI, &[&e, &position]);
-        let mantissa = self.integers(ops::arith::SUBI, &[&bits, &power]);
-        let mantissa = self.bits(&mantissa, "i32", "f32");
-        let one = self.number(1.0);
-        let f = self.reals(ops::arith::SUBF, &[&mantissa, &one]);
-        let (from, to) = (self.typed("i32"), self.real());
-        let e = self.line(&format!("{} {e} : {from} to {to}", ops::arith::SITOFP));
-        let e = self.reals(ops::arith::ADDF, &[&e, &shift]);
-        let square = self.reals(ops::arith::MULF, &[&f, &f]);
-        let p = self.polynomial(&LOG, &f);
-        let p = self.reals(ops::arith::MULF, &[&p, &f]);
-        let p = self.reals(ops::arith::MULF, &[&p, &square]);
-        let low = self.number(LN2_LOW);
-        let y = self.multiply_add(&e, &low, &p);
-        let half = self.number(-0.5);
-        let y = self.multiply_add(&square, &half, &y);
-        let y = self.reals(ops::arith::ADDF, &[&f, &y]);
-        let high = self.number(LN2_HIGH);
-        let mut result = self.multiply_add(&e, &high, &y);
-        let infinity = self.number(f32::INFINITY);
-        // NaN compares with nothing: it stays itself.
-        for (predicate, bound, value) in [
-            ("oeq", &infinity, infinity.clone()),
-            ("oeq", &none, self.number(f32::NEG_INFINITY)),
-            ("olt", &none, self.number(f32::NAN)),
-        ] {
-            let holds = self.compare(predicate, x, bound);
-            result = self.select(&holds, &value, &result);
-        }
-        let is_nan = self.compare("uno", x, x);
-        self.select(&is_nan, x, &result)
-    }
+/// The operation for operands and results of these classes, and its attributes.
+fn spelling(operation: Operation, from: Class, to: Class) -> (&'static str, &'static str) {
+    let is_real = matches!(from, Class::F32 | Class::F64);
+    let by_kind = |real, integer| if is_real { real } else { integer };
+    let name = match operation {
+        Operation::Add => by_kind(ops::arith::ADDF, ops::arith::ADDI),
+        Operation::Sub => by_kind(ops::arith::SUBF, ops::arith::SUBI),
+        Operation::Mul => ops::arith::MULF,
+        Operation::Div => ops::arith::DIVF,
+        Operation::MultiplyAdd => ops::llvm::INTR_FMULADD,
+        Operation::Neg => ops::arith::NEGF,
+        Operation::Abs => ops::math::ABSF,
+        Operation::CopySign => ops::math::COPYSIGN,
+        Operation::Sqrt => ops::math::SQRT,
+        Operation::Floor => ops::math::FLOOR,
+        Operation::ShiftLeft => ops::arith::SHLI,
+        Operation::ShiftRight => ops::arith::SHRUI,
+        Operation::ShiftRightSigned => ops::arith::SHRSI,
+        Operation::And => ops::arith::ANDI,
+        Operation::Or => ops::arith::ORI,
+        Operation::Xor => ops::arith::XORI,
+        Operation::Equal => by_kind(ops::arith::CMPF, ops::arith::CMPI),
+        Operation::Less | Operation::Greater | Operation::Unordered => ops::arith::CMPF,
+        Operation::Select => ops::arith::SELECT,
+        Operation::Bits => ops::arith::BITCAST,
+        Operation::Convert if !is_real => ops::arith::SITOFP,
+        Operation::Convert if to == Class::F64 => ops::arith::EXTF,
+        Operation::Convert => ops::arith::TRUNCF,
+        Operation::Scale => ops::llvm::CALL_INTRINSIC,
+    };
+    // `oeq`, `eq`, `olt`, `ogt` and `uno`.
+    let attributes = match operation {
+        Operation::Equal if is_real => "{predicate = 1 : i64}",
+        Operation::Equal => "{predicate = 0 : i64}",
+        Operation::Less => "{predicate = 4 : i64}",
+        Operation::Greater => "{predicate = 2 : i64}",
+        Operation::Unordered => "{predicate = 14 : i64}",
+        _ => "",
+    };
+    (name, attributes)
 }

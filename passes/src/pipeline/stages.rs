@@ -282,9 +282,9 @@ pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
 
 fn to_llvm_dialect(target: &TargetDescription) -> String {
     let passes = of(LLVM, Modules::Models).into_iter();
-    let scales = target.processor.scales;
+    let (scales, ranges) = (target.processor.scales, target.processor.ranges);
     let passes = passes.map(|pass| match pass == EXPAND_MATH {
-        true => format!("{pass}{{scales={scales}}}"),
+        true => format!("{pass}{{scales={scales} ranges={ranges}}}"),
         false => pass.to_owned(),
     });
     let triple = format!("skript-set-target{{triple={}}}", target.code.triple);

@@ -22,6 +22,7 @@ pub(crate) const NATIVE: &str = "native";
 /// Features of an x86-64 processor that decide more than single instructions.
 const AVX512: &str = "+avx512f";
 const AVX512_VL: &str = "+avx512vl";
+const AVX512_DQ: &str = "+avx512dq";
 const AVX2: &str = "+avx2";
 
 /// A processor for LLVM and for the loader, and its properties that decide how code is scheduled.
@@ -48,6 +49,8 @@ pub struct Processor {
     pub vector_registers: u32,
     /// Whether one instruction multiplies the elements of a vector by powers of two.
     pub(crate) scales: bool,
+    /// Whether one instruction selects the lesser or the greater of numbers, and of zeros with signs.
+    pub(crate) ranges: bool,
     /// The instructions for sums of products of bytes.
     pub(crate) byte_products: Instruction,
     /// What operations on such vectors cost.
@@ -157,6 +160,7 @@ impl Processor {
             vector_bits,
             vector_registers,
             scales: [AVX512, AVX512_VL].iter().all(|f| has(target, f)),
+            ranges: vector_bits == 512 && has(target, AVX512_DQ),
             byte_products: byte_products(target, vector_bits),
             costs: cpu.map_or(Costs::TYPICAL, |cpu| cpu.costs),
             l1,

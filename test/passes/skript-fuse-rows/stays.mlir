@@ -9,16 +9,16 @@
 // CHECK:         %[[COUNT:.+]] = arith.divui %[[N]]
 // CHECK:         scf.parallel (%{{.+}}) = (%{{.+}}) to (%[[COUNT]])
 // CHECK:         scf.parallel
-// CHECK:           memref.subview %{{.+}}[%{{.+}}, 0] [1, 512] [1, 1]
-func.func @dynamic(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %sum: memref<?xf32>) {
+// CHECK:           memref.subview %{{.+}}[%{{.+}}, 0] [1, 128] [1, 1]
+func.func @dynamic(%x: memref<?x128xf32>, %y: memref<?x128xf32>, %sum: memref<?xf32>) {
   linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%x : memref<?x512xf32>) outs(%sum : memref<?xf32>) {
+      ins(%x : memref<?x128xf32>) outs(%sum : memref<?xf32>) {
   ^bb0(%a: f32, %o: f32):
     %v = arith.addf %o, %a : f32
     linalg.yield %v : f32
   }
   linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]}
-      ins(%x, %sum : memref<?x512xf32>, memref<?xf32>) outs(%y : memref<?x512xf32>) {
+      ins(%x, %sum : memref<?x128xf32>, memref<?xf32>) outs(%y : memref<?x128xf32>) {
   ^bb0(%a: f32, %m: f32, %o: f32):
     %v = arith.divf %a, %m : f32
     linalg.yield %v : f32

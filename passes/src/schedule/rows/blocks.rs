@@ -7,6 +7,10 @@ use super::storage::Storage;
 use crate::ir::ValueKey;
 use std::collections::HashSet;
 
+/// Bytes of a row of one array from which on a block is one row: it stays in the nearest cache, and reading row after row is what
+/// processors expect. Reductions of shorter rows are computed several at once.
+const LONG_ROW: i64 = 1 << 10;
+
 /// Rows that a block has at most: more share nothing else.
 const MOST_ROWS: i64 = 64;
 
@@ -33,6 +37,15 @@ impl Blocks {
         let storage = Storage::of(group);
         let mut blocks = Blocks(vec![1; group.rows.len()]);
         (blocks.bytes(group, &storage)? <= cache).then_some(())?;
+        let mut accesses = group.numbered();
+        let is_long = accesses.any(|(number, access)| {
+            let has_rows = group.rows_of(number, access).iter().any(Option::is_some);
+            let bytes = blocks.bytes_of(group, number, access);
+            has_rows && bytes.is_some_and(|bytes| bytes >= LONG_ROW)
+        });
+        if is_long && !has_product {
+            return group.has_several_rows().then_some(blocks);
+        }
         for position in (0..group.rows.len()).rev() {
             let extent = group.rows.get(position)?.extent;
             let most = extent.map_or(MOST_ROWS, |extent| extent.min(MOST_ROWS));

@@ -30,18 +30,19 @@ pub(super) fn emit<'c: 'a, 'a>(
     let location = location::fused(context, &locations, None);
     let before = Builder::before(context, last)?.with_location(location);
     let storage = Storage::of(group);
-    let places = on_stack(group, blocks, &storage);
-    let is_on_stack = |array: Value<'c, 'a>| storage.place(array).filter(|n| places.contains(n));
+    let places = shared(group, blocks, &storage);
+    let place_of = |array: Value<'c, 'a>| storage.place(array).filter(|n| places.contains(n));
     for spans in all_spans(group, blocks, &before)? {
         let part = Part {
             group,
             spans,
-            place: &is_on_stack,
+            place: &place_of,
+            storage: &storage,
         };
         part.emit(&before)?;
     }
     let accesses = group.numbered().map(|(_, access)| access.array);
-    let unused = accesses.filter(|array| is_on_stack(*array).is_some());
+    let unused = accesses.filter(|array| place_of(*array).is_some());
     let unused: HashMap<ValueKey, OperationRef> = unused
         .filter_map(|array| Some((ValueKey::of(array), storage.allocation(array)?)))
         .collect();
@@ -52,8 +53,8 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(keys)
 }
 
-/// The places on the stack of arrays that members alone access, as many as fit it, by place.
-fn on_stack<'c: 'a, 'a>(
+/// The places of arrays that members alone access: those in the memory of another array, and as many as fit the stack.
+fn shared<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     blocks: &Blocks,
     storage: &Storage<'c, 'a>,
@@ -63,7 +64,9 @@ fn on_stack<'c: 'a, 'a>(
     for (number, access) in group.numbered() {
         let place = storage.place(access.array);
         let bytes = blocks.bytes_of(group, number, access);
-        if let Some((place, bytes)) = place.zip(bytes)
+        if let Some(place) = place.filter(|place| storage.home(*place).is_some()) {
+            found.insert(place);
+        } else if let Some((place, bytes)) = place.zip(bytes)
             && bytes <= free
             && found.insert(place)
         {
@@ -179,8 +182,9 @@ struct Part<'g, 'c, 'a> {
     group: &'g Group<'c, 'a>,
     /// By row.
     spans: Vec<Span<'c, 'a>>,
-    /// The place on the stack of an array.
+    /// The place of an array that others are in as well, or that is on the stack.
     place: &'g dyn Fn(Value<'c, 'a>) -> Option<usize>,
+    storage: &'g Storage<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
@@ -215,7 +219,10 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                             Some(place) => match stack.get(&place) {
                                 Some(known) => *known,
                                 None => {
-                                    let own = local(access.array, &sizes, is_loop, &before)?;
+                                    let own = match self.home(place) {
+                                        Some(home) => view(home, &sizes, &key.1, &firsts, &before)?,
+                                        None => local(access.array, &sizes, is_loop, &before)?,
+                                    };
                                     stack.insert(place, own);
                                     own
                                 }
@@ -233,6 +240,13 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             scf::close_parallel(at, &counts, self.work(), region)?;
         }
         Ok(())
+    }
+
+    /// An access of the array that a place is in the memory of.
+    fn home(&self, place: usize) -> Option<&Access<'c, 'a>> {
+        let home = self.storage.home(place)?;
+        let mut accesses = self.group.numbered().map(|(_, access)| access);
+        accesses.find(|access| access.array == home)
     }
 
     /// The extents of the part of an array that a block accesses.

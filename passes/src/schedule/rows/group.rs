@@ -160,6 +160,11 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         })
     }
 
+    /// Whether there is more than one row.
+    pub(super) fn has_several_rows(&self) -> bool {
+        self.rows.iter().any(|row| row.extent != Some(1))
+    }
+
     /// The number of rows; a bound if one of them is dynamic.
     fn row_count(&self) -> i64 {
         let extents = self.rows.iter().map(|row| row.extent);

@@ -5,6 +5,7 @@ use super::group::Group;
 use super::member::{Access, Kind, Member, extents};
 use crate::ir::memref::users_of_buffer;
 use crate::ir::{self, ValueKey, ops};
+use crate::schedule::buffer_uses::has_own_buffer;
 use crate::structure::Affine;
 use melior::ir::operation::OperationRef;
 use melior::ir::{Value, ValueLike};
@@ -17,19 +18,22 @@ struct Range {
     last: usize,
 }
 
-/// An array that the group's block allocates.
+/// An array that members write, and what follows reads if it is not local.
 struct Own<'c, 'a> {
     array: Value<'c, 'a>,
-    allocation: OperationRef<'c, 'a>,
+    /// Of an array that members alone access.
+    allocation: Option<OperationRef<'c, 'a>>,
     /// By dimension.
     rows: Vec<Option<usize>>,
     ranges: Vec<Range>,
-    is_local: bool,
 }
 
-/// The place of each array that members alone access, and of those that others access as well: these are in a place of their own.
+/// The place of each array that members alone access. An array that others access as well is in a place if it is the only one of them
+/// there; all others of the place are in its memory.
 pub(super) struct Storage<'c, 'a> {
     places: HashMap<ValueKey, usize>,
+    /// By place: the array that others access as well.
+    homes: HashMap<usize, Value<'c, 'a>>,
     /// The allocations of arrays that members alone access.
     locals: HashMap<ValueKey, OperationRef<'c, 'a>>,
 }
@@ -47,11 +51,17 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         let mut places: Vec<Vec<&Own>> = Vec::new();
         let mut storage = Storage {
             places: HashMap::new(),
+            homes: HashMap::new(),
             locals: HashMap::new(),
         };
-        for own in owns.iter().filter(|own| own.is_local) {
-            let fits = |place: &Vec<&Own>| place.iter().all(|other| own.shares(other, group));
-            let found = places.iter().position(fits);
+        let fits = |own: &Own<'c, 'a>, place: &Vec<&Own<'c, 'a>>| {
+            place.iter().all(|other| own.shares(other, group))
+        };
+        for own in &owns {
+            let Some(allocation) = own.allocation else {
+                continue;
+            };
+            let found = places.iter().position(|place| fits(own, place));
             let number = found.unwrap_or(places.len());
             match places.get_mut(number) {
                 Some(place) => place.push(own),
@@ -59,9 +69,23 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             }
             let key = ValueKey::of(own.array);
             storage.places.insert(key, number);
-            storage.locals.insert(key, own.allocation);
+            storage.locals.insert(key, allocation);
+        }
+        for own in owns.iter().filter(|own| own.allocation.is_none()) {
+            let mut free = places.iter().enumerate();
+            let free = free
+                .find(|(number, place)| !storage.homes.contains_key(number) && fits(own, place));
+            if let Some((number, _)) = free {
+                storage.places.insert(ValueKey::of(own.array), number);
+                storage.homes.insert(number, own.array);
+            }
         }
         storage
+    }
+
+    /// The array of a place that others access as well.
+    pub(super) fn home(&self, place: usize) -> Option<Value<'c, 'a>> {
+        self.homes.get(&place).copied()
     }
 
     /// The place of an array; `None` if it is the only one there.
@@ -81,19 +105,22 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
         array: Value<'c, 'a>,
         rows: impl Fn() -> Vec<Option<usize>>,
     ) -> Option<Self> {
-        let (allocation, _) = ir::definition(array)?;
-        (ir::name(allocation) == ops::memref::ALLOC).then_some(())?;
+        let is_written = |(_, access): (usize, &Access)| access.writes && access.array == array;
+        let is_own = has_own_buffer(array) && group.numbered().any(is_written);
+        is_own.then_some(())?;
         // Views of the array would have other types.
         let users = ir::users(array);
         let all = users_of_buffer(array)?;
         all.iter().all(|op| users.contains(op)).then_some(())?;
         let is_member = |op: &OperationRef| group.members.iter().any(|member| member.op == *op);
+        let is_local = users.iter().all(is_member);
+        let allocation = ir::definition(array).map(|(op, _)| op);
+        let allocation = allocation.filter(|op| is_local && ir::name(*op) == ops::memref::ALLOC);
         Some(Own {
             array,
             allocation,
             rows: rows(),
-            ranges: ranges(group, array),
-            is_local: users.iter().all(is_member),
+            ranges: ranges(group, array, allocation.is_some()),
         })
     }
 
@@ -116,7 +143,8 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
     }
 }
 
-fn ranges(group: &Group, array: Value) -> Vec<Range> {
+/// What others write before the group, or read after it, is there as long.
+fn ranges(group: &Group, array: Value, is_local: bool) -> Vec<Range> {
     let mut ranges: Vec<Range> = Vec::new();
     for (number, member) in group.members.iter().enumerate() {
         let mut own = member
@@ -129,11 +157,18 @@ fn ranges(group: &Group, array: Value) -> Vec<Range> {
         let starts = own.all(|access| access.writes && !access.reads && member.covers(access));
         match ranges.last_mut() {
             Some(range) if !starts => range.last = number,
+            None if !starts && !is_local => ranges.push(Range {
+                first: 0,
+                last: number,
+            }),
             _ => ranges.push(Range {
                 first: number,
                 last: number,
             }),
         }
+    }
+    if let Some(range) = ranges.last_mut().filter(|_| !is_local) {
+        range.last = usize::MAX;
     }
     ranges
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The exponential function and those that follow from it.
+
+use super::Class;
+use super::builder::Value;
+use super::coefficients::{ERF, ERFC, EXP, EXP2_WIDE, SINH_WIDE, TANH};
+
+/// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
+pub(super) const LN2_HIGH: f64 = 0.693_359_375;
+pub(super) const LN2_LOW: f64 = -0.00021219444170128554;
+
+/// 1.5 · 2²³: an f32 number added to it is rounded to an integer, which is then in the low bits.
+const ROUNDER: f64 = 12_582_912.0;
+const ROUNDER_BITS: i64 = 0x4b40_0000;
+
+/// 1.5 · 2⁵²: the same for f64.
+pub(super) const WIDE_ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+const LOG2_E: f32 = std::f32::consts::LOG2_E;
+
+/// `exp(x) = 2ⁿ · exp(r)` with `x = n · ln 2 + r`.
+pub(super) fn exp(x: Value) -> Value {
+    // Beyond these, the result is 0 or infinite.
+    let x = x.at_most(89.0).at_least(-104.0);
+    let shifted = x * f64::from(LOG2_E) + ROUNDER;
+    let n = shifted - ROUNDER;
+    exp_of_parts(shifted, n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x)))
+}
+
+/// `exp(x · y)` of numbers whose product is in the range of [`exp`]: the product is not rounded.
+fn exp_of_product<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
+    let shifted = x * y * f64::from(LOG2_E) + ROUNDER;
+    let n = shifted - ROUNDER;
+    exp_of_parts(shifted, n.mul_add(-LN2_LOW, x.mul_add(y, n * -LN2_HIGH)))
+}
+
+/// `2ⁿ · exp(r)` with n in the low bits of a real.
+fn exp_of_parts<'b>(n: Value<'b>, r: Value<'b>) -> Value<'b> {
+    let p = r.polynomial(&EXP).mul_add(r * r, r) + 1.0;
+    p.scale(n.bits(Class::I32) - ROUNDER_BITS)
+}
+
+/// A polynomial near 0, `1 - 2 / (exp(2|x|) + 1)` elsewhere.
+pub(super) fn tanh(x: Value) -> Value {
+    let a = x.abs();
+    let square = a * a;
+    let small = (square.polynomial(&TANH) * square).mul_add(a, a);
+    let large = 1.0 - 2.0 / (exp(a + a) + 1.0);
+    a.less(1.0).select(small, large).copysign(x)
+}
+
+/// A polynomial near 0, `1 - exp(-a·R(a))` elsewhere, with `a = |x|`.
+pub(super) fn erf(x: Value) -> Value {
+    let a = x.abs();
+    let small = (a * a).polynomial(&ERF).mul_add(a, a);
+    let near = a.at_most(4.0);
+    let large = 1.0 - exp_of_product(-near.polynomial(&ERFC), near);
+    a.less(1.0).select(small, large).copysign(x)
+}
+
+/// `2ᵗ` in f64, for t between -1000 and 1000.
+pub(super) fn exp2_wide(t: Value) -> Value {
+    let shifted = t + WIDE_ROUNDER;
+    let r = t - (shifted - WIDE_ROUNDER);
+    // The exponent's bits: what is above n in `shifted` is shifted out.
+    let power = shifted.bits(Class::I64).shift_left(52) + (1023 << 52);
+    r.polynomial(&EXP2_WIDE) * power.bits(Class::F64)
+}
+
+/// `exp(|x|)` in f64, for a value of f32; finite.
+fn exp_wide(a: Value) -> Value {
+    exp2_wide(a.at_most(100.0) * std::f64::consts::LOG2_E)
+}
+
+/// A polynomial near 0, half the difference of two exponentials elsewhere.
+pub(super) fn sinh(x: Value) -> Value {
+    let wide = x.to(Class::F64);
+    let a = wide.abs();
+    let square = a * a;
+    let small = (square.polynomial(&SINH_WIDE) * square).mul_add(a, a);
+    let e = exp_wide(a);
+    let large = (e - 1.0 / e) * 0.5;
+    let result = a.less(1.0).select(small, large);
+    result.copysign(wide).to(Class::F32)
+}
+
+/// Half the sum of two exponentials.
+pub(super) fn cosh(x: Value) -> Value {
+    let e = exp_wide(x.to(Class::F64).abs());
+    ((e + 1.0 / e) * 0.5).to(Class::F32)
+}

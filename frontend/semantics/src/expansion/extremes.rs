@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The lesser and the greater of two numbers, in the operations of processors: these yield the second operand where one is NaN, or both
+//! are zeros.
+
+use super::Class;
+use super::builder::Value;
+
+/// -0 if either is.
+pub(super) fn minimum<'b>(a: Value<'b>, b: Value<'b>) -> Value<'b> {
+    let (first, second) = (a.less(b).select(a, b), b.less(a).select(b, a));
+    let bits = first.bits(integer_of(a)).or(second.bits(integer_of(a)));
+    a.unordered(b).select(f64::NAN, bits.bits(a.class()))
+}
+
+/// +0 if either is.
+pub(super) fn maximum<'b>(a: Value<'b>, b: Value<'b>) -> Value<'b> {
+    let (first, second) = (a.greater(b).select(a, b), b.greater(a).select(b, a));
+    let bits = first.bits(integer_of(a)).and(second.bits(integer_of(a)));
+    a.unordered(b).select(f64::NAN, bits.bits(a.class()))
+}
+
+/// The class of the bits of a real.
+fn integer_of(real: Value) -> Class {
+    match real.class() {
+        Class::F64 => Class::I64,
+        _ => Class::I32,
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Powers.
+
+use super::Class;
+use super::builder::Value;
+use super::coefficients::LOG_WIDE;
+use super::exponential::exp2_wide;
+use super::logarithmic::split_wide;
+
+/// `2^(y · log₂ |x|)` in f64, with the sign that a whole exponent gives it.
+pub(super) fn pow<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
+    let base = x.to(Class::F64).abs();
+    let exponent = y.to(Class::F64);
+    let (e, f) = split_wide(base);
+    let log = (f.polynomial(&LOG_WIDE) * f).mul_add(std::f64::consts::LOG2_E, e);
+    let log = base.less(f64::INFINITY).select(log, base);
+    let log = base.equal(0.0).select(f64::NEG_INFINITY, log);
+    let product = exponent * log;
+    let is_one = base.equal(1.0);
+    let is_unit = is_one.and(exponent.abs().equal(f64::INFINITY));
+    let product = is_unit.select(0.0, product);
+    // Beyond these, the result is 0 or infinite.
+    let product = product.at_most(200.0).at_least(-200.0);
+    let result = exp2_wide(product).to(Class::F32);
+
+    let half = y * 0.5;
+    let is_whole = y.floor().equal(y);
+    let is_odd = is_whole.and(half.floor().equal(half).xor(true));
+    let result = is_odd.select(result.copysign(x), result);
+    let is_negative = x.less(0.0).and(x.greater(f64::NEG_INFINITY));
+    let is_undefined = is_negative.and(is_whole.xor(true));
+    let result = is_undefined.select(f64::NAN, result);
+    let is_trivial = x.equal(1.0).or(y.equal(0.0));
+    is_trivial.select(1.0, result)
+}
+
+/// The greatest whole exponent, up or down, whose power is computed by products.
+const MOST: u32 = 32;
+
+/// A power as one operation, or for f32 as products in f64.
+pub(super) fn constant(x: Value<'_>, exponent: f64) -> Option<Value<'_>> {
+    if exponent == 0.5 {
+        // A zero without a sign.
+        let root = (x + 0.0).sqrt();
+        let is_least = x.equal(f64::NEG_INFINITY);
+        return Some(is_least.select(f64::INFINITY, root));
+    }
+    let count = exponent.abs();
+    if count.fract() != 0.0 || count > f64::from(MOST) {
+        return None;
+    }
+    let count = count as u32;
+    let power = match (count, x.class()) {
+        (0, _) => return Some(x.constant(1.0)),
+        (1, _) => x,
+        (2, _) if exponent > 0.0 => x * x,
+        (_, Class::F32) => product(x.to(Class::F64), count),
+        _ => return None,
+    };
+    let power = match exponent < 0.0 {
+        true => 1.0 / power,
+        false => power,
+    };
+    Some(match power.class() == x.class() {
+        true => power,
+        false => power.to(x.class()),
+    })
+}
+
+/// The product of `count` times the value, at least one.
+fn product(x: Value, count: u32) -> Value {
+    let (mut square, mut rest) = (x, count);
+    let mut result: Option<Value> = None;
+    loop {
+        if rest & 1 == 1 {
+            result = Some(match result {
+                None => square,
+                Some(other) => other * square,
+            });
+        }
+        rest >>= 1;
+        match result {
+            Some(result) if rest == 0 => return result,
+            _ => square = square * square,
+        }
+    }
+}
