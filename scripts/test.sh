@@ -84,6 +84,16 @@ if [ -d "$suite" ]; then
   for engine in reference compiled; do
     step "conformance, $engine" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine $engine
   done
+  # Kernels of GPUs without a GPU: a driver of Vulkan that computes on the processor, and the assembler of PTX.
+  gpu=$([ "$all" = --all ] || echo --sample 12)
+  export VK_ICD_FILENAMES=${VK_ICD_FILENAMES:-$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json)}
+  if [ -e "$VK_ICD_FILENAMES" ]; then
+    step "conformance on Vulkan" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --device vulkan $gpu
+  else
+    echo "== conformance on Vulkan: skipped, mesa-vulkan-drivers is not installed"
+  fi
+  step "assembler of PTX" test/gpu/setup.sh
+  step "kernels as PTX" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript $gpu
   # The same models through the C interface; `--case` takes those with packs, extents and state that it must hand on.
   shared() { .venv/bin/python "$suite/run_conformance.py" "$suite" --command ".venv/bin/python test/c/run_shared.py $PWD/target/release/skript" "$@"; }
   if [ "$all" = --all ]; then

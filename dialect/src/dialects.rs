@@ -64,6 +64,8 @@ dialects! {
     Skript = ffi::mlirGetDialectHandle__skript__,
     /// This project's definition of the StableHLO subset; [`register_stablehlo`] registers it, [`register`] does not.
     Stablehlo = ffi::mlirGetDialectHandle__skript_stablehlo__,
+    /// `spirv`.
+    Spirv = mlir_sys::mlirGetDialectHandle__spirv__,
     /// `tensor`.
     Tensor = mlir_sys::mlirGetDialectHandle__tensor__,
     /// `transform`.

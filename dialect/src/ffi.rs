@@ -101,6 +101,12 @@ unsafe extern "C" {
         inputs: c_uint,
     ) -> bool;
     pub(crate) fn skriptMergeDuplicates(root: MlirOperation);
+    pub(crate) fn skriptApproximateMath(root: MlirOperation) -> bool;
+    pub(crate) fn skriptSerializeSpirv(
+        module: MlirOperation,
+        callback: unsafe extern "C" fn(MlirStringRef, *mut c_void),
+        into: *mut c_void,
+    ) -> bool;
     pub(crate) fn skriptComputePart(
         formula: MlirOperation,
         destinations: *const MlirValue,

@@ -14,6 +14,7 @@ mod registered;
 mod stack;
 
 mod error;
+pub mod gpu;
 pub mod op;
 pub mod pass;
 mod pattern;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The driver: compiles a composed model to an artifact, or to the text of an intermediate stage.
 
+use crate::codegen::gpu::{self, DeviceCode};
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
 use crate::observer;
 use crate::pipeline::stages::{self, Stage};
-use crate::pipeline::{LOWERINGS, Pipeline};
+use crate::pipeline::{LOWERINGS, Pipeline, gpu_stages};
 use crate::prepare;
 use crate::profile;
-use crate::target::TargetDescription;
+use crate::target::{Gpu, Language, TargetDescription};
 use melior::Context;
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
@@ -152,6 +153,7 @@ pub fn compile_tensors(
     interface: Interface,
     target: &TargetDescription,
 ) -> Result<Artifact, CodegenError> {
+    refuse_gpu(target)?;
     tensors_to_llvm(module, target)?;
     artifact(module, interface, target)
 }
@@ -165,8 +167,12 @@ pub fn compile_tensors_for_profile(
     interface: Interface,
     target: &TargetDescription,
 ) -> Result<(Artifact, Vec<Step>), CodegenError> {
+    refuse_gpu(target)?;
     crate::all::register();
-    run(module, &stages::with_profile(after_lowering(target)))?;
+    run(
+        module,
+        &stages::with_profile(stages::after_lowering(target)),
+    )?;
     let steps = profile::table(module.as_operation());
     Ok((artifact(module, interface, target)?, steps))
 }
@@ -204,8 +210,20 @@ fn artifact(
 /// # Errors
 /// As for [`compile_tensors`].
 pub fn tensors_to_llvm(module: &Module, target: &TargetDescription) -> Result<(), CodegenError> {
+    refuse_gpu(target)?;
     crate::all::register();
-    run(module, &after_lowering(target))
+    run(module, &stages::after_lowering(target))
+}
+
+/// Modules that become one object have no kernels.
+fn refuse_gpu(target: &TargetDescription) -> Result<(), CodegenError> {
+    match target.gpu {
+        None => Ok(()),
+        Some(gpu) => Err(CodegenError::Module(format!(
+            "this is not compiled for the GPU `{}` yet",
+            gpu.name
+        ))),
+    }
 }
 
 /// The passes `before`, then those of [`tensors_to_llvm`], as `skript-opt --pass-pipeline` accepts them.
@@ -214,18 +232,8 @@ pub fn tensors_pipeline_text(before: &str, target: &TargetDescription) -> String
         name: "lower",
         passes: before.to_owned(),
     }];
-    stages.extend(after_lowering(target));
+    stages.extend(stages::after_lowering(target));
     stages::text(&stages)
-}
-
-fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
-    let mut stages = vec![
-        stages::bufferize(target),
-        stages::schedule(target),
-        stages::prepare(),
-    ];
-    stages.extend(stages::to_llvm(target));
-    stages
 }
 
 /// The passes that run on a module in the `skript` dialect up to a stage, as `skript-opt --pass-pipeline` accepts them.
@@ -269,13 +277,91 @@ pub fn model_after(
         _ => lowered(model, sources, options, &context)?,
     };
     let stages = all_stages(options)?;
-    run(&module, stages.get(1..stop.stages()).unwrap_or_default())?;
+    let stages = stages.get(1..stop.stages()).unwrap_or_default();
+    let Some(gpu) = options.target.gpu else {
+        run(&module, stages)?;
+        return finish(&module, options, stop, locations);
+    };
+    let shared = stages.iter().take_while(|stage| stage.name != "functions");
+    let shared = shared.count();
+    run(&module, stages.get(..shared).unwrap_or_default())?;
+    let rest = stages.get(shared..).unwrap_or_default();
+    if rest.is_empty() {
+        return finish(&module, options, stop, locations);
+    }
+    let module = device(&module, gpu, rest)?;
+    finish(&module, options, stop, locations)
+}
+
+/// The kernels of a module, after these stages.
+fn device<'c>(
+    module: &Module<'c>,
+    gpu: &Gpu,
+    stages: &[Stage],
+) -> Result<Module<'c>, CodegenError> {
+    let module = gpu::emit::kernels_alone(module)?;
+    if gpu.language == Language::SpirV {
+        let operation = module.as_operation();
+        let environment = crate::ir::parse_attribute(operation.context(), gpu_stages::ENVIRONMENT)?;
+        crate::ir::set_attribute(operation, "spirv.target_env", environment);
+    }
+    for stage in stages {
+        run(&module, std::slice::from_ref(stage))?;
+        if stage.name == "functions" {
+            gpu::emit::check(&module)?;
+        }
+    }
+    Ok(module)
+}
+
+/// Compiles the entry of a model for a GPU: the host's part, whose calls of the runtime launch kernels, and the kernels.
+///
+/// # Errors
+/// Those of [`compile_model`].
+pub fn compile_model_for_gpu(
+    model: &Model,
+    sources: &SourceMap,
+    options: &Options,
+    gpu: &'static Gpu,
+) -> Result<(Artifact, DeviceCode), CompileError> {
+    let context = context();
+    let mut options = options.clone();
+    options.target.gpu = Some(gpu);
+    let (module, interface) = tensors(model, sources, &options, &context)?;
+    run(&module, &gpu_stages::to_kernels(&options.target, gpu))?;
+    let kernels = gpu::emit::names(&module);
+    let code = match kernels.is_empty() {
+        true => Vec::new(),
+        false => {
+            let device = device(&module, gpu, &gpu_stages::kernels(gpu))?;
+            gpu::emit::emit(&device, gpu, Form::Object)?
+        }
+    };
+    let code = DeviceCode {
+        language: gpu.language,
+        code,
+        kernels,
+    };
+    run(&module, &gpu_stages::host(&options.target))?;
+    Ok((artifact(&module, interface, &options.target)?, code))
+}
+
+/// The module after the last stage.
+fn finish(
+    module: &Module,
+    options: &Options,
+    stop: Stop,
+    locations: bool,
+) -> Result<Vec<u8>, CompileError> {
     match stop {
         Stop::Code(form) => {
             observer::begins("code");
-            Ok(codegen::emit(&module, &options.target.code, form)?)
+            Ok(match options.target.gpu {
+                Some(gpu) => gpu::emit::emit(module, gpu, form)?,
+                None => codegen::emit(module, &options.target.code, form)?,
+            })
         }
-        _ => text(&module, locations),
+        _ => text(module, locations),
     }
 }
 

@@ -100,6 +100,9 @@ pub enum RunError {
     /// The system cannot provide memory for a tensor, or for prepared variables.
     #[error("no memory for a tensor: {0}")]
     Memory(String),
+    /// A device failed, or has not enough memory.
+    #[error("the device failed: {0}")]
+    Device(String),
     /// Other variables than those that the compiled model carries.
     #[error(
         "the compiled model embeds its weights, so it cannot run with others: compile it without them"

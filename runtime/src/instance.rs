@@ -2,7 +2,7 @@
 //! A program with its own memory: executes one call at a time, without allocations.
 
 use crate::arena::Arena;
-use crate::artifact::{Port, PortExtent};
+use crate::artifact::{Artifact, Port, PortExtent};
 use crate::error::{LoadError, RunError};
 use crate::prepared::Prepared;
 use crate::program::Program;
@@ -153,7 +153,7 @@ impl Instance {
             let intact = tensor.intact();
             intact.map_err(|e| RunError::Changed(e.to_string()))?;
         }
-        self.outcome(status)
+        outcome(self.program.artifact(), status, &self.context)
     }
 
     /// Discards the prepared variables: the next call prepares them again.
@@ -163,42 +163,50 @@ impl Instance {
 
     /// The actual extents of output `position` after a call; `None` beyond the outputs.
     pub fn output_shape(&self, position: usize) -> Option<Vec<u64>> {
-        let artifact = self.program.artifact();
-        let port = artifact.outputs.get(position)?;
-        if !port.is_dynamic() {
-            return Some(port.shape.iter().map(|e| e.bound()).collect());
-        }
-        let before = artifact.inputs.len() + artifact.variables.len() + position;
-        let start: usize = artifact
-            .ports()
-            .take(before)
-            .filter(|p| p.is_dynamic())
-            .map(|p| p.shape.len())
-            .sum();
-        let actual = self.extents.get(start..start + port.shape.len())?;
-        let clamped = actual
-            .iter()
-            .zip(&port.shape)
-            .map(|(n, bound)| u64::try_from(*n).unwrap_or_default().min(bound.bound()));
-        Some(clamped.collect())
+        output_shape(self.program.artifact(), &self.extents, position)
     }
+}
 
-    fn outcome(&self, status: i32) -> Result<(), RunError> {
-        if status == 0 {
-            return Ok(());
-        }
-        let checks = &self.program.artifact().checks;
-        let check = usize::try_from(status)
-            .ok()
-            .and_then(|n| n.checked_sub(1))
-            .and_then(|n| checks.get(n))
-            .ok_or(RunError::Status(status))?;
-        Err(RunError::Check {
-            code: check.code.clone(),
-            message: check.message(&self.context),
-            trace: check.trace.clone(),
-        })
+/// The actual extents of an output after a call that left these extents; `None` beyond the outputs.
+pub(crate) fn output_shape(
+    artifact: &Artifact,
+    extents: &[i64],
+    position: usize,
+) -> Option<Vec<u64>> {
+    let port = artifact.outputs.get(position)?;
+    if !port.is_dynamic() {
+        return Some(port.shape.iter().map(|e| e.bound()).collect());
     }
+    let before = artifact.inputs.len() + artifact.variables.len() + position;
+    let start: usize = artifact
+        .ports()
+        .take(before)
+        .filter(|p| p.is_dynamic())
+        .map(|p| p.shape.len())
+        .sum();
+    let actual = extents.get(start..start + port.shape.len())?;
+    let clamped = actual
+        .iter()
+        .zip(&port.shape)
+        .map(|(n, bound)| u64::try_from(*n).unwrap_or_default().min(bound.bound()));
+    Some(clamped.collect())
+}
+
+/// The result of a call by the status of its code.
+pub(crate) fn outcome(artifact: &Artifact, status: i32, context: &Context) -> Result<(), RunError> {
+    if status == 0 {
+        return Ok(());
+    }
+    let check = usize::try_from(status)
+        .ok()
+        .and_then(|n| n.checked_sub(1))
+        .and_then(|n| artifact.checks.get(n))
+        .ok_or(RunError::Status(status))?;
+    Err(RunError::Check {
+        code: check.code.clone(),
+        message: check.message(context),
+        trace: check.trace.clone(),
+    })
 }
 
 pub(crate) fn count(role: &'static str, expected: usize, found: usize) -> Result<(), RunError> {
@@ -224,7 +232,7 @@ pub(crate) fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result
 }
 
 /// The element type and shape of a slot: dynamic extents have their upper bounds.
-fn accept_output(port: &Port, tensor: &Tensor) -> Result<(), RunError> {
+pub(crate) fn accept_output(port: &Port, tensor: &Tensor) -> Result<(), RunError> {
     let bounds = port.shape.iter().map(|e| e.bound());
     let fits = tensor.shape().iter().copied().eq(bounds);
     compare("output", port, tensor, fits)

@@ -11,6 +11,7 @@
 mod arena;
 pub mod artifact;
 pub mod cache;
+pub mod device;
 mod embed;
 mod error;
 mod instance;
@@ -26,6 +27,7 @@ pub mod threads;
 
 pub use artifact::{Artifact, ArtifactError};
 pub use cache::Cache;
+pub use device::DeviceInstance;
 pub use embed::embed;
 pub use error::{LoadError, RunError};
 pub use instance::Instance;

@@ -2,6 +2,7 @@
 //! One call: loads a program, creates an instance, computes.
 
 use crate::artifact::Artifact;
+use crate::device::DeviceInstance;
 use crate::error::RunError;
 use crate::instance::Instance;
 use crate::program::Program;
@@ -42,14 +43,33 @@ pub fn compute(
         let unchanged = embedded.unchanged();
         unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
     }
-    let actual =
-        outputs
-            .into_iter()
-            .enumerate()
-            .map(|(n, tensor)| match instance.output_shape(n) {
-                Some(shape) if shape != tensor.shape() => shrunk(&tensor, &shape),
-                _ => Ok(tensor),
-            });
+    actual(outputs, |n| instance.output_shape(n))
+}
+
+/// As [`compute`], on a device.
+///
+/// # Errors
+/// Those of [`DeviceInstance::call`].
+pub fn compute_on_device(
+    instance: &mut DeviceInstance,
+    inputs: &[&Tensor],
+    variables: &[&Tensor],
+) -> Result<Vec<Tensor>, RunError> {
+    let mut outputs = slots(instance.program().artifact())?;
+    instance.call(inputs, variables, &mut outputs)?;
+    actual(outputs, |n| instance.output_shape(n))
+}
+
+/// Outputs in their actual extents.
+fn actual(
+    outputs: Vec<Tensor>,
+    shape: impl Fn(usize) -> Option<Vec<u64>>,
+) -> Result<Vec<Tensor>, RunError> {
+    let outputs = outputs.into_iter().enumerate();
+    let actual = outputs.map(|(n, tensor)| match shape(n) {
+        Some(shape) if shape != tensor.shape() => shrunk(&tensor, &shape),
+        _ => Ok(tensor),
+    });
     actual.collect()
 }
 

@@ -6,6 +6,7 @@
 //! also to functions that move bytes, and to arithmetic that a processor lacks. None accesses memory outside of its
 //! arguments.
 
+use crate::device;
 use crate::profile::{self, skript_profile};
 use crate::threads::{self, Task, skript_parallel};
 use skript_intrinsics::compiled::{self, skript_intrinsic};
@@ -76,6 +77,7 @@ fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
     let profile: extern "C" fn(usize, usize, usize) = skript_profile;
     let profile = (profile::SYMBOL, profile as *const c_void);
     let own = [own, parallel, profile];
+    let own = own.into_iter().chain(device::table());
     functions().into_iter().chain(halves::table()).chain(own)
 }
 

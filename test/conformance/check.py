@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a conformance suite through one engine and holds the result against the list of cases known to pass.
 
-    check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|linalg-named|affine|scf] [--jobs N] [--update]
+    check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|linalg-named|affine|scf] [--device vulkan]
+             [--sample N] [--jobs N] [--update]
 
-The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for other pipelines than linalg) only
+With `--device`, kernels run on this device; the list is `passing-<engine>-<device>.txt`. `--sample N` takes about one of N cases,
+always the same. The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for other pipelines than linalg) only
 grows: a listed case that fails is an error, a new one that passes is printed, and `--update` adds it.
 """
 import argparse
@@ -13,14 +15,26 @@ import os
 import subprocess
 import sys
 import tempfile
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def run_suite(suite, command, jobs):
+def sampled(suite, count):
+    """Options that select about one of `count` cases: those whose names have the smallest checksums."""
+    found = []
+    for family in sorted(os.listdir(suite)):
+        folder = os.path.join(suite, family)
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if zlib.crc32(name.encode()) % count == 0:
+                found += ["--case", "%s/%s" % (family, name)]
+    return found
+
+
+def run_suite(suite, command, jobs, count):
     with tempfile.NamedTemporaryFile(suffix=".json") as results:
         subprocess.run([sys.executable, os.path.join(suite, "run_conformance.py"), suite, "--batch", "--jobs", str(jobs),
-                        "--command", command, "--json", results.name], stdout=subprocess.DEVNULL)
+                        "--command", command, "--json", results.name, *(sampled(suite, count) if count > 1 else [])], stdout=subprocess.DEVNULL)
         with open(results.name) as file:
             return json.load(file)
 
@@ -31,11 +45,15 @@ def main():
     parser.add_argument("--skript", required=True)
     parser.add_argument("--engine", choices=["reference", "compiled"], required=True)
     parser.add_argument("--pipeline", choices=["linalg", "linalg-named", "affine", "scf"], default="linalg")
+    parser.add_argument("--device", choices=["vulkan"])
+    parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--update", action="store_true")
     args = parser.parse_args()
 
     name = args.engine if args.pipeline == "linalg" else "%s-%s" % (args.engine, args.pipeline)
+    if args.device:
+        name += "-" + args.device
     path = os.path.join(HERE, "passing-%s.txt" % name)
     listed = set()
     if os.path.exists(path):
@@ -44,7 +62,9 @@ def main():
     command = "%s run --message-format=short --engine=%s" % (args.skript, args.engine)
     if args.engine == "compiled":
         command += " --pipeline=%s" % args.pipeline
-    results = run_suite(args.suite, command, args.jobs)
+    if args.device:
+        command += " --device=%s" % args.device
+    results = run_suite(args.suite, command, args.jobs, args.sample)
     passing = {case for case, result in results.items() if result["passed"]}
     lost = sorted(listed & set(results) - passing)
     gained = sorted(passing - listed)

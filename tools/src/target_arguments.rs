@@ -4,7 +4,7 @@
 use crate::command_line::{ModelArguments, QuantizeArgument};
 use clap::{Args, ValueEnum};
 use skript_passes::fast_math::FastMath;
-use skript_passes::target::{TargetDescription, TargetError};
+use skript_passes::target::{Gpu, Language, TargetDescription, TargetError};
 
 #[derive(Clone, Debug, Args)]
 pub struct TargetArguments {
@@ -21,9 +21,46 @@ pub struct TargetArguments {
         allow_hyphen_values = true
     )]
     features: String,
+    /// What to generate code for: the processor, nvptx64 (kernels as PTX) or vulkan (kernels as SPIR-V)
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = Kind::Cpu)]
+    pub target: Kind,
+    /// Architecture of the GPU, with --target=nvptx64
+    #[arg(long, value_name = "NAME", default_value = "sm_80")]
+    gpu_arch: String,
+    /// Device that kernels run on: cpu, vulkan, or vulkan:N for one of several
+    #[arg(long, value_name = "NAME", default_value = "cpu", value_parser = device)]
+    device: Device,
     /// How far results may differ from the formulas by rounding: docs/numerics.md has the errors
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Default)]
     fast_math: Level,
+}
+
+/// What code is generated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// The processor that --cpu names
+    Cpu,
+    /// NVIDIA GPUs
+    Nvptx64,
+    /// GPUs with Vulkan 1.2
+    Vulkan,
+}
+
+/// Where kernels run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Device {
+    Cpu,
+    Vulkan(usize),
+}
+
+fn device(text: &str) -> Result<Device, String> {
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
+    match text.split_once(':') {
+        None if text == "cpu" => Ok(Device::Cpu),
+        None if text == "vulkan" => Ok(Device::Vulkan(0)),
+        Some(("vulkan", text)) => Ok(Device::Vulkan(number(text)?)),
+        _ => Err("there are cpu, vulkan and vulkan:N".to_owned()),
+    }
 }
 
 /// The levels of `--fast-math`.
@@ -52,8 +89,28 @@ impl TargetArguments {
         };
         Ok(TargetDescription {
             fast_math,
+            gpu: self.gpu()?,
+            device: match self.device {
+                Device::Vulkan(number) => number,
+                Device::Cpu => 0,
+            },
             ..target
         })
+    }
+
+    /// The GPU, if code is for one.
+    fn gpu(&self) -> Result<Option<&'static Gpu>, TargetError> {
+        let (name, language) = match self.target {
+            Kind::Cpu if matches!(self.device, Device::Vulkan(_)) => ("vulkan", Language::SpirV),
+            Kind::Cpu => return Ok(None),
+            Kind::Nvptx64 => (self.gpu_arch.as_str(), Language::Ptx),
+            Kind::Vulkan => ("vulkan", Language::SpirV),
+        };
+        let gpu = Gpu::named(name).filter(|gpu| gpu.language == language);
+        let unknown = || TargetError::Gpu {
+            name: name.to_owned(),
+        };
+        gpu.map(Some).ok_or_else(unknown)
     }
 
     /// The processor for flags that the command line has checked.

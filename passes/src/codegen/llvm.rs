@@ -96,6 +96,10 @@ unsafe extern "C" {
     fn LLVMInitializeX86Target();
     fn LLVMInitializeX86TargetMC();
     fn LLVMInitializeX86AsmPrinter();
+    fn LLVMInitializeNVPTXTargetInfo();
+    fn LLVMInitializeNVPTXTarget();
+    fn LLVMInitializeNVPTXTargetMC();
+    fn LLVMInitializeNVPTXAsmPrinter();
     fn LLVMInitializeAArch64TargetInfo();
     fn LLVMInitializeAArch64Target();
     fn LLVMInitializeAArch64TargetMC();
@@ -141,6 +145,10 @@ fn initialize() {
         LLVMInitializeX86Target();
         LLVMInitializeX86TargetMC();
         LLVMInitializeX86AsmPrinter();
+        LLVMInitializeNVPTXTargetInfo();
+        LLVMInitializeNVPTXTarget();
+        LLVMInitializeNVPTXTargetMC();
+        LLVMInitializeNVPTXAsmPrinter();
         LLVMInitializeAArch64TargetInfo();
         LLVMInitializeAArch64Target();
         LLVMInitializeAArch64TargetMC();
@@ -262,6 +270,8 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
     let context = ir::context::of(operation);
     let parts = match form {
         Form::Unoptimized => Vec::new(),
+        // Kernels are small.
+        _ if target.triple.starts_with("nvptx") => Vec::new(),
         _ => partition::parts(operation, context)?,
     };
     if parts.is_empty() {

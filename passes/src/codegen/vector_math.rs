@@ -42,12 +42,16 @@ pub(crate) const PASS: Pass = Pass {
             scales: options.get("scales")?,
             ranges: options.get("ranges")?,
         };
+        // Kernels call functions of their own module.
+        for kernels in ir::walk::named(root, ops::gpu::MODULE) {
+            expand(kernels, Instructions::default(), rewriter.context())?;
+        }
         expand(root, instructions, rewriter.context())
     },
 };
 
 /// What the processor has instructions for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Instructions {
     scales: bool,
     ranges: bool,

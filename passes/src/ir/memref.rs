@@ -8,7 +8,7 @@ use super::{Builder, ValueKey, attributes, ops};
 use melior::Error;
 use melior::ir::Type;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::MemRefType;
+use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
 
 typed! {
@@ -236,4 +236,16 @@ fn range<'c: 'a, 'a>(value: Value<'c, 'a>) -> (Value<'c, 'a>, Vec<(i64, i64)>) {
         array = source;
     }
     (array, range)
+}
+
+/// The extents of a memref type; dynamic ones are [`DYNAMIC`]. None for other types.
+pub(crate) fn extents(r#type: Type<'_>) -> Vec<i64> {
+    let Ok(memref) = MemRefType::try_from(r#type) else {
+        return Vec::new();
+    };
+    let extent = |d: usize| match memref.dim_size(d) {
+        Ok(DimSize::Static(size)) => i64::try_from(size).unwrap_or(DYNAMIC),
+        _ => DYNAMIC,
+    };
+    (0..memref.rank()).map(extent).collect()
 }

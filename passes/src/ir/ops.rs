@@ -109,6 +109,15 @@ operations! {
         FUNC = "func.func",
         RETURN = "func.return",
     }
+    gpu {
+        BLOCK_ID = "gpu.block_id",
+        FUNC = "gpu.func",
+        GRID_DIM = "gpu.grid_dim",
+        LAUNCH_FUNC = "gpu.launch_func",
+        MODULE = "gpu.module",
+        RETURN = "gpu.return",
+        THREAD_ID = "gpu.thread_id",
+    }
     linalg {
         BATCH_MATMUL = "linalg.batch_matmul",
         BATCH_MATVEC = "linalg.batch_matvec",
@@ -194,6 +203,7 @@ operations! {
         ERF = "math.erf",
         ERFC = "math.erfc",
         EXP = "math.exp",
+        EXP2 = "math.exp2",
         EXPM1 = "math.expm1",
         FLOOR = "math.floor",
         FMA = "math.fma",
@@ -277,6 +287,16 @@ operations! {
         SUB = "skript.sub",
         TAN = "skript.tan",
         YIELD = "skript.yield",
+    }
+    spirv {
+        ACCESS_CHAIN = "spirv.AccessChain",
+        ADDRESS_OF = "spirv.mlir.addressof",
+        CONSTANT = "spirv.Constant",
+        CONVERT_U_TO_PTR = "spirv.ConvertUToPtr",
+        LOAD = "spirv.Load",
+        MODULE = "spirv.module",
+        STORE = "spirv.Store",
+        VARIABLE = "spirv.Variable",
     }
     stablehlo {
         AND = "stablehlo.and",

@@ -3,6 +3,7 @@
 //!
 //! A pipeline is a list of passes in MLIR's textual form; `skript-opt --skript-to-linalg` and the compiler run the same.
 
+pub(crate) mod gpu_stages;
 pub(crate) mod stages;
 
 use skript_dialect::pass::register_pipeline;

@@ -130,6 +130,11 @@ pub(crate) fn lower(lowering: &Pipeline, keep: &[String], target: &TargetDescrip
         true => lowering.text().replace(FUSION, WIDE_FUSION),
         false => lowering.text(),
     };
+    let passes = match target.gpu {
+        // A thread has no vectors.
+        Some(_) => passes.replace(" lanes=true", ""),
+        None => passes,
+    };
     Stage {
         name: "lower",
         passes: match self::keep(keep) {
@@ -175,6 +180,11 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
     let integers = match target.computes_integers {
         true => INTEGERS,
         false => &[],
+    };
+    // Kernels of GPUs read tensors in the order of their formulas.
+    let layouts = match target.gpu {
+        Some(_) => &[][..],
+        None => &layouts[..],
     };
     let passes = integers.iter().copied();
     let passes = passes.chain([recurrence::hoist_projections::PASS.flag]);
@@ -294,12 +304,19 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
 
 /// Every stage from the `skript` dialect to LLVM's.
 pub(crate) fn all(lowering: &Pipeline, keep: &[String], target: &TargetDescription) -> Vec<Stage> {
-    let mut stages = vec![
-        lower(lowering, keep, target),
-        bufferize(target),
-        schedule(target),
-        prepare(),
-    ];
+    let mut stages = vec![lower(lowering, keep, target)];
+    stages.extend(after_lowering(target));
+    stages
+}
+
+/// Every stage after the lowering. For GPUs those of kernels follow; [`super::gpu_stages::host`] has those of the host.
+pub(crate) fn after_lowering(target: &TargetDescription) -> Vec<Stage> {
+    if let Some(gpu) = target.gpu {
+        let mut stages = super::gpu_stages::to_kernels(target, gpu);
+        stages.extend(super::gpu_stages::kernels(gpu));
+        return stages;
+    }
+    let mut stages = vec![bufferize(target), schedule(target), prepare()];
     stages.extend(to_llvm(target));
     stages
 }

@@ -13,6 +13,7 @@ pub mod choices;
 pub mod costs;
 pub mod dot;
 mod elementwise;
+pub mod gpu;
 pub mod interchange;
 pub mod kernel;
 pub(crate) mod merge;

@@ -10,6 +10,7 @@ mod host;
 use crate::fast_math::FastMath;
 use crate::schedule::costs::Costs;
 use crate::schedule::dot::Instruction;
+pub use crate::schedule::gpu::description::{GPUS, Gpu, Language};
 use cpus::{AARCH64, X86_64};
 pub(crate) use cpus::{CPUS, Cpu};
 use skript_frontend::diagnostics::closest;
@@ -36,6 +37,10 @@ pub struct TargetDescription {
     pub fast_math: FastMath,
     /// Whether sums of products of quantized values are computed in bytes, as `skript-compute-integers` does.
     pub computes_integers: bool,
+    /// The GPU that kernels are for; `code` is then the host's processor.
+    pub gpu: Option<&'static Gpu>,
+    /// The number of the device among those of its kind.
+    pub device: usize,
     /// Plans of kernels in place of those that costs select: the option `plans` of `skript-vectorize-reductions`.
     pub plans: String,
 }
@@ -84,10 +89,17 @@ pub enum TargetError {
         "`{0}` is not a change of features: write `+NAME` for each one to use and `-NAME` for each one not to use, separated by commas"
     )]
     Change(String),
+    #[error("the GPU architecture `{name}` is not known; there are {}", gpus())]
+    Gpu { name: String },
 }
 
 fn suggestion(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+fn gpus() -> String {
+    let names: Vec<_> = GPUS.iter().map(|gpu| gpu.name).collect();
+    names.join(", ")
 }
 
 fn names() -> Vec<&'static str> {
@@ -137,6 +149,8 @@ impl TargetDescription {
             processor: Processor::of(&code, is_host),
             fast_math: FastMath::default(),
             computes_integers: false,
+            gpu: None,
+            device: 0,
             plans: String::new(),
             code,
         }

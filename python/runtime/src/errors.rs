@@ -156,7 +156,9 @@ pub fn run(py: Python<'_>, failed: &RunError) -> PyErr {
                 }],
             )
         }
-        RunError::Status(_) | RunError::Changed(_) | RunError::Load(_) => plain(py, message),
+        RunError::Status(_) | RunError::Changed(_) | RunError::Device(_) | RunError::Load(_) => {
+            plain(py, message)
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::ValueEnum as _;
 
 use super::{CompileArguments, EmitName};
+use crate::target_arguments::Kind;
 
 impl CompileArguments {
     /// The model to compile; empty if the command does not need one.
@@ -23,7 +24,12 @@ impl CompileArguments {
     /// The output format.
     pub fn emit(&self) -> EmitName {
         let named = || self.extension().and_then(emitted_as);
-        self.emit.or_else(named).unwrap_or(EmitName::Artifact)
+        let usual = match self.target.target {
+            Kind::Cpu => EmitName::Artifact,
+            Kind::Nvptx64 => EmitName::Asm,
+            Kind::Vulkan => EmitName::Obj,
+        };
+        self.emit.or_else(named).unwrap_or(usual)
     }
 
     /// Why the extension of the output file does not determine the format, or contradicts `--emit`.
@@ -68,8 +74,8 @@ fn emitted_as(extension: &str) -> Option<EmitName> {
     match extension {
         "skm" => Some(EmitName::Artifact),
         "so" => Some(EmitName::So),
-        "o" => Some(EmitName::Obj),
-        "s" => Some(EmitName::Asm),
+        "o" | "spv" => Some(EmitName::Obj),
+        "s" | "ptx" => Some(EmitName::Asm),
         "ll" => Some(EmitName::Llvm),
         _ => None,
     }

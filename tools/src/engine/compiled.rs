@@ -39,6 +39,13 @@ pub struct Compiled {
 
 impl Engine for Compiled {
     fn run(&self, job: &Job) -> Result<Computed, Stopped> {
+        if let Some(gpu) = self.target.gpu {
+            if self.profile {
+                let text = "there is no profile of devices yet";
+                return Err(Diagnostic::without_location(&RUN_FAILED, text).into());
+            }
+            return super::device::run(&self.options(job), gpu, job);
+        }
         let begun = Instant::now();
         let (artifact, steps, cached) = match self.profile {
             true => {
@@ -87,21 +94,12 @@ impl Engine for Compiled {
                 (computed, Some(recorded))
             }
         };
-        let mut outputs = computed.map_err(run_failed)?;
+        let outputs = computed.map_err(run_failed)?;
         let run = begun.elapsed();
-        // New values of variables follow the graph's outputs.
-        let first = outputs.len().saturating_sub(artifact.updates.len());
-        let values = outputs.split_off(first).into_iter().map(Arc::new);
-        let entry = job.model.function(job.model.entry);
-        let captured = entry.map_or(&[][..], |e| &e.capture_variables);
-        let updates = artifact.updates.iter().zip(values);
-        let updates = updates.filter_map(|((variable, _), value)| {
-            let id = captured.get(*variable as usize)?;
-            Some((id.0 as usize, value))
-        });
+        let (outputs, updates) = separated(outputs, artifact, job.model);
         Ok(Computed {
-            updates: updates.collect(),
-            outputs: outputs.into_iter().map(Arc::new).collect(),
+            updates,
+            outputs,
             spent: Spent {
                 compile,
                 cached,
@@ -111,6 +109,26 @@ impl Engine for Compiled {
             profile,
         })
     }
+}
+
+/// The graph's outputs, and the new values of variables, which follow them, with their positions in the model.
+#[allow(clippy::type_complexity)]
+pub fn separated(
+    mut outputs: Vec<Tensor>,
+    artifact: &Artifact,
+    model: &Model,
+) -> (Vec<Arc<Tensor>>, Vec<(usize, Arc<Tensor>)>) {
+    let first = outputs.len().saturating_sub(artifact.updates.len());
+    let values = outputs.split_off(first).into_iter().map(Arc::new);
+    let entry = model.function(model.entry);
+    let captured = entry.map_or(&[][..], |e| &e.capture_variables);
+    let updates = artifact.updates.iter().zip(values);
+    let updates = updates.filter_map(|((variable, _), value)| {
+        let id = captured.get(*variable as usize)?;
+        Some((id.0 as usize, value))
+    });
+    let updates = updates.collect();
+    (outputs.into_iter().map(Arc::new).collect(), updates)
 }
 
 /// Prepares the variables of a program; returns the time, or `None` if there is nothing to prepare.
@@ -158,6 +176,10 @@ impl Compiled {
     /// Loads from the cache, or compiles and stores; returns whether it was in the cache. Errors of writing the cache
     /// are ignored.
     pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Stopped> {
+        if self.target.gpu.is_some() {
+            let text = "this command does not run on devices yet";
+            return Err(Diagnostic::without_location(&RUN_FAILED, text).into());
+        }
         let options = self.options(job);
         let compile = || {
             compile_model(job.model, job.sources, &options)

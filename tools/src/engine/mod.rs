@@ -4,6 +4,7 @@
 mod calls;
 mod compile_error;
 pub mod compiled;
+mod device;
 mod reference;
 
 pub use compile_error::{not_exported, refused};

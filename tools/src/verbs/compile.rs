@@ -26,6 +26,7 @@ use crate::engine::refused;
 use crate::program_weights::WeightsLocation;
 use crate::session::{Session, Stopped, Weights, say};
 use crate::stablehlo_program;
+use crate::target_arguments::Kind;
 use crate::timings::Timings;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
@@ -63,6 +64,17 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
         session.report_usage(Diagnostic::without_location(&OUTPUT, text).with_help(
             "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, or --emit, such as --emit=linalg",
         ));
+    }
+    if arguments.target.target != Kind::Cpu
+        && matches!(arguments.emit(), EmitName::Artifact | EmitName::So)
+    {
+        session.report_usage(
+            Diagnostic::without_location(
+                &OUTPUT,
+                "there are no artifacts with kernels of GPUs yet",
+            )
+            .with_help("use -o model.ptx with --target=nvptx64, -o model.spv with --target=vulkan"),
+        );
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
         session.report_usage(

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Functions in kernels: GPUs have no C library.
+//!
+//! `skript-expand-kernel-math` expands powers and remainders, which neither PTX nor SPIR-V has with the results of IEEE 754.
+//! `skript-approximate-math` runs after `skript-expand-math`, this project's recipes, and replaces functions that those leave by
+//! upstream's polynomials. `skript-call-math-intrinsics` replaces what PTX has by calls of LLVM's intrinsics, for which upstream's
+//! lowering would call functions of CUDA's library.
+//!
+//! Requires: kernels. Guarantees: no function of `math` on f32 in kernels that neither NVPTX nor SPIR-V has.
+
+use crate::ir::splice::splice;
+use crate::ir::{self, Builder, ops};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Value, ValueLike};
+use skript_dialect::{Dialect, Pass, PassError};
+
+/// The pass `skript-expand-kernel-math`.
+pub(crate) const EXPAND: Pass = Pass {
+    flag: "skript-expand-kernel-math",
+    summary: "expand powers and remainders of kernels into other functions",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf],
+    run: |root, _, _| {
+        for op in kernels(root) {
+            let kind = kind(op)?;
+            let text = match (ir::name(op).as_str(), kind.as_str()) {
+                (ops::math::POWF, "f32") => POWER.to_owned(),
+                (ops::arith::REMF, "f32") => REMAINDER.to_owned(),
+                (ops::math::TRUNC, _) => TRUNCATION.replace("TYPE", &kind),
+                (ops::math::IPOWI, _) => INTEGER_POWER.replace("TYPE", &kind),
+                _ => continue,
+            };
+            let operands: Vec<Value> = op.operands().collect();
+            let made = splice(op, &operands, &text, &[("%r".to_owned(), kind)])?;
+            let value = made
+                .values
+                .first()
+                .copied()
+                .ok_or("an expansion without a value")?;
+            ir::replace_uses(op.result(0)?.into(), value);
+            ir::erase(op);
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// Towards 0.
+const TRUNCATION: &str = "
+  %zero = arith.constant 0.0 : TYPE
+  %lower = math.floor %0 : TYPE
+  %upper = math.ceil %0 : TYPE
+  %is_negative = arith.cmpf olt, %0, %zero : TYPE
+  %r = arith.select %is_negative, %upper, %lower : TYPE
+";
+
+/// By the bits of the exponent, which is not negative.
+const INTEGER_POWER: &str = "
+  %zero = arith.constant 0 : TYPE
+  %one = arith.constant 1 : TYPE
+  %begin = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %end = arith.constant 63 : index
+  %power:3 = scf.for %n = %begin to %end step %step iter_args(%held = %one, %square = %0, %rest = %1)
+      -> (TYPE, TYPE, TYPE) {
+    %bit = arith.andi %rest, %one : TYPE
+    %is_set = arith.cmpi ne, %bit, %zero : TYPE
+    %product = arith.muli %held, %square : TYPE
+    %next = arith.select %is_set, %product, %held : TYPE
+    %squared = arith.muli %square, %square : TYPE
+    %shifted = arith.shrui %rest, %one : TYPE
+    scf.yield %next, %squared, %shifted : TYPE, TYPE, TYPE
+  }
+  %r = arith.ori %power#0, %zero : TYPE
+";
+
+/// |x|^y by exponential and logarithm; the sign, and cases that have no logarithm, after it.
+const POWER: &str = "
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %infinity = arith.constant 0x7F800000 : f32
+  %nan = arith.constant 0x7FC00000 : f32
+  %absolute = math.absf %0 : f32
+  %log = math.log %absolute : f32
+  %product = arith.mulf %1, %log : f32
+  %e = math.exp %product : f32
+  %ordered = arith.cmpf ord, %1, %1 : f32
+  %unit = arith.cmpf oeq, %absolute, %one : f32
+  %plain = arith.andi %unit, %ordered : i1
+  %magnitude = arith.select %plain, %one, %e : f32
+  %whole_lower = math.floor %1 : f32
+  %whole_upper = math.ceil %1 : f32
+  %exponent_negative = arith.cmpf olt, %1, %zero : f32
+  %whole = arith.select %exponent_negative, %whole_upper, %whole_lower : f32
+  %is_whole = arith.cmpf oeq, %whole, %1 : f32
+  %halved = arith.mulf %1, %half : f32
+  %halved_whole = math.floor %halved : f32
+  %is_uneven = arith.cmpf one, %halved, %halved_whole : f32
+  %is_odd = arith.andi %is_whole, %is_uneven : i1
+  %sign = math.copysign %one, %0 : f32
+  %is_negative = arith.cmpf olt, %sign, %zero : f32
+  %flips = arith.andi %is_odd, %is_negative : i1
+  %negated = arith.negf %magnitude : f32
+  %signed = arith.select %flips, %negated, %magnitude : f32
+  %below = arith.cmpf olt, %0, %zero : f32
+  %finite = arith.cmpf olt, %absolute, %infinity : f32
+  %broken = arith.cmpf one, %whole, %1 : f32
+  %without_value = arith.andi %below, %finite : i1
+  %without_value_here = arith.andi %without_value, %broken : i1
+  %defined = arith.select %without_value_here, %nan, %signed : f32
+  %base_one = arith.cmpf oeq, %0, %one : f32
+  %exponent_zero = arith.cmpf oeq, %1, %zero : f32
+  %is_one = arith.ori %base_one, %exponent_zero : i1
+  %r = arith.select %is_one, %one, %defined : f32
+";
+
+/// Long division of the significands: exact for all numbers.
+const REMAINDER: &str = "
+  %magnitude_mask = arith.constant 2147483647 : i32
+  %x_bits = arith.bitcast %0 : f32 to i32
+  %y_bits = arith.bitcast %1 : f32 to i32
+  %x_low = arith.andi %x_bits, %magnitude_mask : i32
+  %y_low = arith.andi %y_bits, %magnitude_mask : i32
+  %x_word = arith.extui %x_low : i32 to i64
+  %y_word = arith.extui %y_low : i32 to i64
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %width = arith.constant 23 : i64
+  %fraction = arith.constant 8388607 : i64
+  %implicit = arith.constant 8388608 : i64
+  %x_field = arith.shrui %x_word, %width : i64
+  %y_field = arith.shrui %y_word, %width : i64
+  %x_exponent = arith.maxsi %x_field, %one : i64
+  %y_exponent = arith.maxsi %y_field, %one : i64
+  %x_part = arith.andi %x_word, %fraction : i64
+  %y_part = arith.andi %y_word, %fraction : i64
+  %x_normal = arith.cmpi ne, %x_field, %zero : i64
+  %y_normal = arith.cmpi ne, %y_field, %zero : i64
+  %x_full = arith.ori %x_part, %implicit : i64
+  %y_full = arith.ori %y_part, %implicit : i64
+  %x_significand = arith.select %x_normal, %x_full, %x_part : i64
+  %y_held = arith.select %y_normal, %y_full, %y_part : i64
+  %y_significand = arith.maxsi %y_held, %one : i64
+  %shift = arith.subi %x_exponent, %y_exponent : i64
+  %first = arith.remui %x_significand, %y_significand : i64
+  %begin = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %steps = arith.index_cast %shift : i64 to index
+  %rest = scf.for %n = %begin to %steps step %step iter_args(%held = %first) -> (i64) {
+    %doubled = arith.shli %held, %one : i64
+    %next = arith.remui %doubled, %y_significand : i64
+    scf.yield %next : i64
+  }
+  %bias = arith.constant 150 : i64
+  %power = arith.subi %y_exponent, %bias : i64
+  %lower = arith.shrsi %power, %one : i64
+  %upper = arith.subi %power, %lower : i64
+  %own_bias = arith.constant 127 : i64
+  %lower_biased = arith.addi %lower, %own_bias : i64
+  %upper_biased = arith.addi %upper, %own_bias : i64
+  %lower_field = arith.shli %lower_biased, %width : i64
+  %upper_field = arith.shli %upper_biased, %width : i64
+  %lower_bits = arith.trunci %lower_field : i64 to i32
+  %upper_bits = arith.trunci %upper_field : i64 to i32
+  %lower_scale = arith.bitcast %lower_bits : i32 to f32
+  %upper_scale = arith.bitcast %upper_bits : i32 to f32
+  %number = arith.uitofp %rest : i64 to f32
+  %half_scaled = arith.mulf %number, %lower_scale : f32
+  %scaled = arith.mulf %half_scaled, %upper_scale : f32
+  %is_less = arith.cmpi ult, %x_low, %y_low : i32
+  %signed = math.copysign %scaled, %0 : f32
+  %found = arith.select %is_less, %0, %signed : f32
+  %infinity = arith.constant 2139095040 : i32
+  %x_wrong = arith.cmpi uge, %x_low, %infinity : i32
+  %y_wrong = arith.cmpi ugt, %y_low, %infinity : i32
+  %no_divisor = arith.cmpi eq, %y_word, %zero : i64
+  %wrong_operand = arith.ori %x_wrong, %y_wrong : i1
+  %wrong = arith.ori %wrong_operand, %no_divisor : i1
+  %nan = arith.constant 0x7FC00000 : f32
+  %r = arith.select %wrong, %nan, %found : f32
+";
+
+/// The pass `skript-approximate-math`.
+pub(crate) const PASS: Pass = Pass {
+    flag: "skript-approximate-math",
+    summary: "functions of f32 in kernels become polynomials",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf, Dialect::Vector],
+    run: |root, _, _| {
+        for kernels in ir::walk::named(root, ops::gpu::MODULE) {
+            // Drivers of GPUs know no multiplication that may or may not be fused.
+            for op in ir::walk::named(kernels, ops::llvm::INTR_FMULADD) {
+                let at = Builder::before(ir::context::of(op), op)?;
+                let operands: Vec<Value> = op.operands().collect();
+                let result: Value = op.result(0)?.into();
+                let fused = at.value(ops::math::FMA, &operands, &[], result.r#type())?;
+                ir::replace_uses(result, fused);
+                ir::erase(op);
+            }
+            if !skript_dialect::gpu::approximate_math(kernels) {
+                return Err(PassError::at(kernels, "does not converge"));
+            }
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// The pass `skript-call-math-intrinsics`.
+pub(crate) const INTRINSICS: Pass = Pass {
+    flag: "skript-call-math-intrinsics",
+    summary: "functions in kernels that PTX has become calls of LLVM's intrinsics",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[Dialect::Arith, Dialect::Llvm],
+    run: |root, _, _| {
+        for op in kernels(root) {
+            let name = ir::name(op);
+            let known = CALLED.iter().find(|(known, _)| *known == name);
+            let Some((_, intrinsic)) = known else {
+                continue;
+            };
+            let kind = kind(op)?;
+            let operands: Vec<Value> = op.operands().collect();
+            let names: Vec<String> = (0..operands.len()).map(|n| format!("%{n}")).collect();
+            let types = vec![kind.as_str(); operands.len()].join(", ");
+            let call = format!(
+                "llvm.call_intrinsic \"llvm.{intrinsic}.{kind}\"({}) : ({types}) -> {kind}",
+                names.join(", ")
+            );
+            let text = match name == ops::math::RSQRT {
+                true => format!(
+                    "%root = {call}\n%one = arith.constant 1.0 : {kind}\n%r = arith.divf %one, %root : {kind}"
+                ),
+                false => format!("%r = {call}"),
+            };
+            let made = splice(op, &operands, &text, &[("%r".to_owned(), kind)])?;
+            let value = made
+                .values
+                .first()
+                .copied()
+                .ok_or("a call without a value")?;
+            ir::replace_uses(op.result(0)?.into(), value);
+            ir::erase(op);
+        }
+        Ok(())
+    },
+    ..Pass::NONE
+};
+
+/// Functions that LLVM has instructions of PTX for.
+const CALLED: &[(&str, &str)] = &[
+    (ops::math::ABSF, "fabs"),
+    (ops::math::CEIL, "ceil"),
+    (ops::math::COPYSIGN, "copysign"),
+    (ops::math::FLOOR, "floor"),
+    (ops::math::FMA, "fma"),
+    (ops::math::ROUND, "round"),
+    (ops::math::ROUNDEVEN, "roundeven"),
+    (ops::math::RSQRT, "sqrt"),
+    (ops::math::SQRT, "sqrt"),
+    (ops::math::TRUNC, "trunc"),
+];
+
+/// The operations of kernels.
+fn kernels<'c, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let modules = ir::walk::named(root, ops::gpu::MODULE).into_iter();
+    modules.flat_map(ir::nested).collect()
+}
+
+/// The type of an operation's result; empty without one.
+fn kind(op: OperationRef) -> Result<String, PassError> {
+    Ok(match op.result_count() {
+        0 => String::new(),
+        _ => op.result(0)?.r#type().to_string(),
+    })
+}
+
+/// Functions that remain in kernels, and that GPUs have.
+const AVAILABLE: &[&str] = &[
+    ops::math::ABSF,
+    ops::math::ABSI,
+    ops::math::CEIL,
+    ops::math::COPYSIGN,
+    ops::math::CTLZ,
+    ops::math::CTPOP,
+    ops::math::FLOOR,
+    ops::math::FMA,
+    ops::math::ROUND,
+    ops::math::ROUNDEVEN,
+    ops::math::RSQRT,
+    ops::math::SQRT,
+    ops::math::TRUNC,
+];
+
+/// Functions without code for GPUs, with the type of their results: LLVM would end the process at them.
+pub(super) fn unavailable(root: OperationRef) -> Vec<String> {
+    let all = ir::nested(root).into_iter();
+    let math = all.filter(|op| {
+        let name = ir::name(*op);
+        let is_function = name.starts_with("math.") || name == ops::arith::REMF;
+        is_function && !AVAILABLE.contains(&name.as_str())
+    });
+    let names = math.map(|op| {
+        let result = op.result(0).map(|result| result.r#type().to_string());
+        format!("{} on {}", ir::name(op), result.unwrap_or_default())
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    names
+}

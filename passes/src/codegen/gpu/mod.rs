@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Code of kernels in the languages of GPUs, and of the host code that launches them.
+
+pub(crate) mod emit;
+mod kernel_calls;
+pub(crate) mod kernel_math;
+pub(crate) mod kernel_memory;
+pub(crate) mod launches;
+mod layout;
+
+pub use emit::DeviceCode;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! GPUs as data: how kernels are written for them, and their properties that decide how loops are mapped.
+
+/// The language that kernels are compiled to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// PTX, by LLVM's target NVPTX.
+    Ptx,
+    /// SPIR-V for Vulkan 1.2 with physical addresses.
+    SpirV,
+}
+
+impl Language {
+    /// The name in artifacts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Ptx => "ptx",
+            Language::SpirV => "spirv",
+        }
+    }
+}
+
+/// A GPU architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gpu {
+    /// The name on command lines: `sm_90`, `vulkan`.
+    pub name: &'static str,
+    /// The language of its kernels.
+    pub language: Language,
+    /// LLVM's feature of the version of PTX; empty for SPIR-V.
+    pub features: &'static str,
+    /// Threads that execute one instruction together.
+    pub warp: u32,
+    /// Threads of a block where nothing else decides.
+    pub block: u32,
+    /// Registers of 32 bits that a thread has at most.
+    pub registers: u32,
+    /// Bytes of memory that a block shares.
+    pub shared_memory: u32,
+    /// Rows, columns and depth of a product of matrices of 16-bit floats that a warp computes at once; zeros if it has none.
+    pub matrix: [u32; 3],
+}
+
+/// Every architecture that the compiler knows.
+pub const GPUS: &[Gpu] = &[
+    Gpu {
+        name: "sm_80",
+        language: Language::Ptx,
+        features: "+ptx80",
+        warp: 32,
+        block: 256,
+        registers: 255,
+        shared_memory: 48 << 10,
+        matrix: [16, 8, 16],
+    },
+    Gpu {
+        name: "sm_90",
+        language: Language::Ptx,
+        features: "+ptx80",
+        warp: 32,
+        block: 256,
+        registers: 255,
+        shared_memory: 48 << 10,
+        matrix: [16, 8, 16],
+    },
+    // What Vulkan guarantees, or lavapipe has.
+    Gpu {
+        name: "vulkan",
+        language: Language::SpirV,
+        features: "",
+        warp: 8,
+        block: 64,
+        registers: 255,
+        shared_memory: 16 << 10,
+        matrix: [0, 0, 0],
+    },
+];
+
+impl Gpu {
+    /// The architecture of a name.
+    pub fn named(name: &str) -> Option<&'static Gpu> {
+        GPUS.iter().find(|gpu| gpu.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_whole_warps() {
+        for gpu in GPUS {
+            assert_eq!(gpu.block % gpu.warp, 0, "{}", gpu.name);
+            assert_eq!(Gpu::named(gpu.name), Some(gpu));
+        }
+    }
+}

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript-outline-kernels`: turns code that accesses arrays into kernels of a GPU and launches of them.
+//!
+//! A parallel loop becomes a kernel whose threads share its iterations. Sequential code that writes arrays becomes a kernel of one
+//! thread. Loops and branches that contain parallel loops, run-time checks and calls stay in the entry; what they read of arrays
+//! stays a load there.
+//!
+//! Requires: planned memory, and loops instead of linalg operations. Guarantees: the entry writes arrays of the host only (see
+//! [`super::memory_space`]); kernels are `gpu.func` in one `gpu.module`, equal ones are one, and their arguments are scalars and
+//! buffers.
+
+use super::memory_space::{HostMemory, is_array};
+use super::sequences::{Block, Role, Roles, Sequence};
+use super::threads::{Bounds, distribute};
+use crate::ir::outline::Outlined;
+use crate::ir::{self, Builder, attributes, ops, regions};
+use melior::Context;
+use melior::ir::attribute::StringAttribute;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
+use melior::ir::{Attribute, BlockRef, ShapedTypeLike, Value, ValueLike};
+use skript_dialect::{Dialect, Pass, PassError, PassOption};
+use std::collections::{HashMap, HashSet};
+
+/// The pass `skript-outline-kernels`.
+pub(crate) const PASS: Pass = Pass {
+    flag: "skript-outline-kernels",
+    summary: "turn code that accesses arrays into kernels of a GPU",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[
+        Dialect::Arith,
+        Dialect::Func,
+        Dialect::Gpu,
+        Dialect::MemRef,
+        Dialect::Scf,
+    ],
+    options: &[PassOption {
+        name: "block",
+        summary: "threads of a block",
+        default: "256",
+    }],
+    run: |root, options, rewriter| {
+        let block: u32 = options.get("block")?;
+        if !(1..=1024).contains(&block) {
+            return Err(PassError::from("a block has 1 to 1024 threads"));
+        }
+        let entry = ir::entry(root)?;
+        let memory = HostMemory::of(entry);
+        lower_copies(entry, &memory)?;
+        hoist_loads(entry, &memory);
+        let mut outliner = Outliner {
+            context: rewriter.context(),
+            root,
+            entry,
+            roles: Roles { memory: &memory },
+            block,
+            kernels: None,
+            names: HashSet::new(),
+            known: HashMap::new(),
+        };
+        outliner.walk(ir::body(entry)?)
+    },
+};
+
+/// The symbol of the module of kernels.
+pub(crate) const KERNELS: &str = "kernels";
+
+/// Blocks of a kernel; the threads of more iterations than these have compute several.
+const MOST_BLOCKS: i64 = 1 << 15;
+
+/// Copies of contiguous arrays become parallel loops.
+fn lower_copies(entry: OperationRef, memory: &HostMemory) -> Result<(), PassError> {
+    for op in ir::nested(entry) {
+        let Some(copy) = ir::memref::Copy::cast(op) else {
+            continue;
+        };
+        if memory.holds(copy.target()?) {
+            continue;
+        }
+        let (from, to) = (copy.source()?, copy.target()?);
+        let context = ir::context::of(op);
+        let at = Builder::before(context, op)?;
+        let extents = ir::memref::extents(to.r#type());
+        let mut counts = Vec::new();
+        for (position, extent) in (0_i64..).zip(&extents) {
+            counts.push(match *extent {
+                ir::types::DYNAMIC => {
+                    let operands = [to, at.index(position)?];
+                    let index = melior::ir::Type::index(context);
+                    at.value(ops::memref::DIM, &operands, &[], index)?
+                }
+                extent => at.index(extent)?,
+            });
+        }
+        let types = vec![melior::ir::Type::index(context); extents.len()];
+        let element = melior::ir::r#type::MemRefType::try_from(from.r#type())?.element();
+        if counts.is_empty() {
+            let value = at.value(ops::memref::LOAD, &[from], &[], element)?;
+            at.create(ops::memref::STORE, &[value, to], &[], &[], Vec::new())?;
+        } else {
+            let (region, inside, position) = at.region(&types);
+            let read = [&[from][..], &position].concat();
+            let value = inside.value(ops::memref::LOAD, &read, &[], element)?;
+            let written = [&[value, to][..], &position].concat();
+            inside.create(ops::memref::STORE, &written, &[], &[], Vec::new())?;
+            inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
+            ir::scf::close_parallel(&at, &counts, 1, region)?;
+        }
+        ir::erase(op);
+    }
+    Ok(())
+}
+
+/// Extents that the caller passes are read at the beginning: kernels get them as arguments.
+fn hoist_loads(entry: OperationRef, memory: &HostMemory) {
+    let Some(first) = ir::first_block(entry).and_then(|b| ir::operations(b).first().copied())
+    else {
+        return;
+    };
+    for op in ir::walk::named(entry, ops::memref::LOAD) {
+        let is_argument = |value: Value| ir::argument(ir::memref::root(value)).is_some();
+        let is_read = ir::operand(op).is_ok_and(|array| memory.holds(array) && is_argument(array));
+        let inner = op.parent_operation() != Some(entry);
+        let position = op.operands().skip(1).collect::<Vec<_>>();
+        let constants: Option<Vec<_>> = position
+            .iter()
+            .map(|value| Some(ir::definition(*value)?.0))
+            .collect();
+        let Some(constants) = constants.filter(|_| is_read && inner) else {
+            continue;
+        };
+        if constants
+            .iter()
+            .all(|op| ir::name(*op) == ops::arith::CONSTANT)
+        {
+            for constant in constants {
+                ir::move_before(constant, first);
+            }
+            ir::move_before(op, first);
+        }
+    }
+}
+
+struct Outliner<'c, 'a, 'm> {
+    context: &'c Context,
+    root: OperationRef<'c, 'a>,
+    entry: OperationRef<'c, 'a>,
+    roles: Roles<'m>,
+    block: u32,
+    /// The body of the module of kernels.
+    kernels: Option<BlockRef<'c, 'a>>,
+    names: HashSet<String>,
+    /// Names of kernels by their text without a name.
+    known: HashMap<String, String>,
+}
+
+/// The size of a launch.
+enum Size<'c, 'a> {
+    /// One thread.
+    One,
+    /// Enough threads for so many iterations.
+    Iterations(Value<'c, 'a>),
+}
+
+impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
+    /// Outlines what a block of the entry has.
+    fn walk(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
+        let operations = ir::operations(block);
+        let memory = self.roles.memory;
+        let roles = Roles { memory };
+        let mut sequences = Block::new(&roles, &operations);
+        for op in operations {
+            match roles.of(op) {
+                Role::Writes => {
+                    sequences.add(op);
+                    continue;
+                }
+                Role::Reads if op.next_in_block().is_some() => {
+                    if sequences.is_needed_outside(op) {
+                        self.sequences(sequences.take(op))?;
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            self.sequences(sequences.take(op))?;
+            match roles.of(op) {
+                Role::Parallel => {
+                    let next = op.next_in_block().ok_or("a loop that ends its block")?;
+                    let reads = sequences.reads_of_inputs(op, self.entry);
+                    self.parallel(op, reads, next)?;
+                }
+                Role::Decides => {
+                    for inner in ir::blocks(op) {
+                        self.walk(inner)?;
+                    }
+                }
+                _ if ir::name(op).starts_with("linalg.") => {
+                    return Err(PassError::at(op, "is no loop"));
+                }
+                _ => {}
+            }
+            sequences.pass(op);
+        }
+        Ok(())
+    }
+
+    /// Kernels of one thread.
+    fn sequences(
+        &mut self,
+        found: Vec<(Sequence<'c, 'a>, OperationRef<'c, 'a>)>,
+    ) -> Result<(), PassError> {
+        for (sequence, next) in found {
+            self.sequence(sequence, next)?;
+        }
+        Ok(())
+    }
+
+    /// A kernel of one thread, before an operation.
+    fn sequence(
+        &mut self,
+        sequence: Sequence<'c, 'a>,
+        next: OperationRef<'c, 'a>,
+    ) -> Result<(), PassError> {
+        let order = |op: &OperationRef<'c, 'a>, other: &OperationRef<'c, 'a>| match ir::is_before(
+            *op, *other,
+        ) {
+            true => std::cmp::Ordering::Less,
+            false => std::cmp::Ordering::Greater,
+        };
+        let mut part = copies(&sequence.reads, &sequence.writes)?;
+        part.extend(&sequence.writes);
+        part.sort_by(order);
+        self.outline(&part, next, Size::One, |_| Ok(()))
+    }
+
+    /// The kernel of a parallel loop.
+    fn parallel(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        reads: Vec<OperationRef<'c, 'a>>,
+        next: OperationRef<'c, 'a>,
+    ) -> Result<(), PassError> {
+        let at = Builder::before(self.context, op)?;
+        let (_, all) = Bounds::of(op).counts(&at)?;
+        let mut part = copies(&reads, &[op])?;
+        part.push(op);
+        let block = self.block;
+        self.outline(&part, next, Size::Iterations(all), |op| {
+            Ok(distribute(op, block)?)
+        })
+    }
+
+    /// Moves operations into a kernel, which is launched before `next`. `map` gets the last of them.
+    fn outline(
+        &mut self,
+        part: &[OperationRef<'c, 'a>],
+        next: OperationRef<'c, 'a>,
+        size: Size<'c, 'a>,
+        map: impl FnOnce(OperationRef<'c, 'a>) -> Result<(), PassError>,
+    ) -> Result<(), PassError> {
+        let kernels = self.kernels()?;
+        let names = (0..).map(|number| format!("kernel_{number}"));
+        let name = names.into_iter().find(|name| !self.names.contains(name));
+        let name = name.unwrap_or_default();
+        let mut outlined = Outlined::new(self.context, kernels, &name, part)?;
+        for constant in constants(part) {
+            outlined.pass_disjoint(constant);
+        }
+        for op in part {
+            outlined.take(*op)?;
+        }
+        for value in outlined.captured() {
+            if is_array(*value)
+                && self.roles.memory.holds(*value)
+                && !super::memory_space::is_constant(*value)
+            {
+                let op = part.first().copied().unwrap_or(next);
+                return Err(PassError::at(op, "accesses an array of the host"));
+            }
+        }
+        outlined.finish(&[], self.entry)?;
+        if let Some(last) = part.last() {
+            map(*last)?;
+        }
+        let threads = match size {
+            Size::One => 1,
+            Size::Iterations(_) => self.block,
+        };
+        let captured = outlined.captured().to_vec();
+        let kernel = kernel_of(outlined.function(), threads)?;
+        let name = self.merged(kernel, name);
+        let at = Builder::before(self.context, next)?;
+        let blocks = match size {
+            Size::One => at.index(1)?,
+            Size::Iterations(all) => blocks(&at, all, self.block)?,
+        };
+        let one = at.index(1)?;
+        let width = at.index(i64::from(threads))?;
+        let operands = [&[blocks, one, one, width, one, one][..], &captured].concat();
+        let number = i32::try_from(captured.len()).map_err(|_| "too many arguments")?;
+        let segments = [0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, number, 0];
+        let symbol = format!("@{KERNELS}::@{name}");
+        let symbol = Attribute::parse(self.context, &symbol).ok_or("a kernel without a name")?;
+        let attributes = [
+            (
+                "operandSegmentSizes",
+                attributes::i32s(self.context, &segments),
+            ),
+            ("kernel", symbol),
+        ];
+        at.create(
+            ops::gpu::LAUNCH_FUNC,
+            &operands,
+            &attributes,
+            &[],
+            Vec::new(),
+        )?;
+        Ok(())
+    }
+
+    /// The body of the module of kernels.
+    fn kernels(&mut self) -> Result<BlockRef<'c, 'a>, PassError> {
+        if let Some(block) = self.kernels {
+            return Ok(block);
+        }
+        let block = ir::blocks(self.root).first().copied();
+        let block = block.ok_or("a module without a body")?;
+        let known = ir::operations(block);
+        let known = known
+            .into_iter()
+            .find(|op| ir::name(*op) == ops::gpu::MODULE);
+        let module = match known {
+            Some(module) => module,
+            None => {
+                let at = Builder::at_end(self.context, block, self.entry.location());
+                let (region, _, _) = at.region(&[]);
+                let name = StringAttribute::new(self.context, KERNELS).into();
+                let unit = attributes::unit(self.context);
+                ir::set_attribute(self.root, "gpu.container_module", unit);
+                at.create(
+                    ops::gpu::MODULE,
+                    &[],
+                    &[("sym_name", name)],
+                    &[],
+                    vec![region],
+                )?
+            }
+        };
+        let body = ir::first_block(module).ok_or("a module without a body")?;
+        self.names = ir::symbols(module);
+        self.kernels = Some(body);
+        Ok(body)
+    }
+
+    /// The name of a kernel with this text: `kernel`, which has the name `name`, or an equal one instead.
+    fn merged(&mut self, kernel: OperationRef<'c, 'a>, name: String) -> String {
+        let flags = OperationPrintingFlags::new().use_local_scope();
+        let text = kernel.to_string_with_flags(flags);
+        let text = text.map(|text| text.replacen(&format!("@{name}("), "@(", 1));
+        let Ok(text) = text else {
+            self.names.insert(name.clone());
+            return name;
+        };
+        if let Some(known) = self.known.get(&text) {
+            ir::erase(kernel);
+            return known.clone();
+        }
+        self.names.insert(name.clone());
+        self.known.insert(text, name.clone());
+        name
+    }
+}
+
+/// The number of blocks for so many iterations: at least 1.
+fn blocks<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    iterations: Value<'c, 'a>,
+    block: u32,
+) -> Result<Value<'c, 'a>, PassError> {
+    let block = i64::from(block);
+    if let Some(known) = super::threads::constant(iterations) {
+        let blocks = known.saturating_add(block - 1) / block.max(1);
+        return Ok(at.index(blocks.clamp(1, MOST_BLOCKS))?);
+    }
+    let index = melior::ir::Type::index(at.context);
+    let size = at.index(block)?;
+    let blocks = at.value(ops::arith::CEILDIVUI, &[iterations, size], &[], index)?;
+    let most = at.index(MOST_BLOCKS)?;
+    let blocks = at.value(ops::arith::MINUI, &[blocks, most], &[], index)?;
+    let one = at.index(1)?;
+    Ok(at.value(ops::arith::MAXUI, &[blocks, one], &[], index)?)
+}
+
+/// The constant arrays that operations read: kernels get their addresses.
+fn constants<'c: 'a, 'a>(part: &[OperationRef<'c, 'a>]) -> Vec<Value<'c, 'a>> {
+    let mut seen = HashSet::new();
+    let all = part.iter().flat_map(|op| ir::outline::captured(*op));
+    let arrays = all.filter(|value| is_array(*value)).map(ir::memref::root);
+    let constants = arrays.filter(|root| super::memory_space::is_constant(*root));
+    constants
+        .filter(|root| seen.insert(ir::ValueKey::of(*root)))
+        .collect()
+}
+
+/// Copies operations for `users`, which use the copies from now on. Views and constants stay.
+fn copies<'c: 'a, 'a>(
+    reads: &[OperationRef<'c, 'a>],
+    users: &[OperationRef<'c, 'a>],
+) -> Result<Vec<OperationRef<'c, 'a>>, PassError> {
+    let mut found: Vec<OperationRef<'c, 'a>> = Vec::new();
+    let mut map = HashMap::new();
+    for read in reads {
+        let context = ir::context::of(*read);
+        let at = Builder::before(context, *read)?.with_location(read.location());
+        let copy = at.insert(melior::ir::Operation::clone(read));
+        for (old, new) in read.results().zip(copy.results()) {
+            map.insert(ir::ValueKey::of(old), Value::from(new));
+        }
+        found.push(copy);
+    }
+    for op in found.iter().chain(users) {
+        for inner in ir::outline::with_nested(*op) {
+            ir::outline::replace_operands(inner, |operand| {
+                map.get(&ir::ValueKey::of(operand)).copied()
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The `gpu.func` of a `func.func` without results.
+fn kernel_of<'c: 'a, 'a>(
+    function: OperationRef<'c, 'a>,
+    threads: u32,
+) -> Result<OperationRef<'c, 'a>, PassError> {
+    let context = ir::context::of(function);
+    let at = Builder::before(context, function)?;
+    let end = ir::body(function)?;
+    let end = ir::operations(end)
+        .last()
+        .copied()
+        .ok_or("an empty kernel")?;
+    Builder::before(context, end)?.create(ops::gpu::RETURN, &[], &[], &[], Vec::new())?;
+    ir::erase(end);
+    let threads = i32::try_from(threads).map_err(|_| "a block with too many threads")?;
+    let size = format!("array<i32: {threads}, 1, 1>");
+    let size = Attribute::parse(context, &size).ok_or("a size of no block")?;
+    let attributes = [
+        ("sym_name", function.attribute("sym_name")?),
+        ("function_type", function.attribute("function_type")?),
+        ("gpu.kernel", attributes::unit(context)),
+        ("known_block_size", size),
+    ];
+    let region = regions::take(function, 0)?;
+    let kernel = at.create(ops::gpu::FUNC, &[], &attributes, &[], vec![region])?;
+    ir::erase(function);
+    Ok(kernel)
+}

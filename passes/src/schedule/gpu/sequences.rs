@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which consecutive operations of a block of host code become one kernel of one thread.
+//!
+//! Such a sequence stores to arrays of the device. It takes the reads and the computations that only it needs along, as long as
+//! nothing between them and the sequence writes.
+
+use super::memory_space::HostMemory;
+use crate::ir::{self, ValueKey, ops, uses};
+use melior::ir::Value;
+use melior::ir::block::BlockLike;
+use melior::ir::operation::{OperationLike, OperationRef};
+use skript_dialect::op;
+use std::collections::{HashMap, HashSet};
+
+/// What an operation of host code is for the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Reads arrays of the device, or computes: may be part of a kernel.
+    Reads,
+    /// Writes arrays of the device, without a decision of the host: is part of a kernel.
+    Writes,
+    /// Has regions with such operations, and decides which of them run.
+    Decides,
+    /// A parallel loop: a kernel of its own.
+    Parallel,
+    /// Everything else.
+    Host,
+}
+
+/// Iterations of a parallel loop that are enough for a kernel of its own inside of a sequential loop.
+const ENOUGH: i64 = 32;
+
+/// Roles of operations.
+pub(super) struct Roles<'m> {
+    pub(super) memory: &'m HostMemory,
+}
+
+impl Roles<'_> {
+    /// The role of an operation.
+    pub(super) fn of<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Role {
+        match ir::name(op).as_str() {
+            ops::scf::PARALLEL if op.result_count() == 0 => Role::Parallel,
+            ops::memref::STORE => match op.operand(1) {
+                Ok(array) if self.memory.holds(array) => Role::Host,
+                _ => Role::Writes,
+            },
+            ops::memref::LOAD => Role::Reads,
+            ops::scf::FOR | ops::scf::IF | ops::scf::WHILE | ops::scf::PARALLEL => {
+                self.of_region(op)
+            }
+            _ if op.region_count() == 0 && op::is_pure(&op) => Role::Reads,
+            _ => Role::Host,
+        }
+    }
+
+    fn of_region<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Role {
+        let mut found = Role::Reads;
+        for inner in ir::blocks(op).into_iter().flat_map(ir::operations) {
+            let role = match ir::name(inner).as_str() {
+                ops::scf::YIELD | ops::scf::CONDITION | ops::scf::REDUCE => Role::Reads,
+                // An array of the kernel.
+                ops::memref::ALLOCA => Role::Reads,
+                _ => self.of(inner),
+            };
+            found = match (found, role) {
+                (_, Role::Host | Role::Decides) | (Role::Decides, _) => Role::Decides,
+                (_, Role::Parallel) if is_large(inner) => Role::Decides,
+                (_, Role::Parallel | Role::Writes) | (Role::Writes, _) => Role::Writes,
+                (Role::Reads, Role::Reads) => Role::Reads,
+                (other, _) => other,
+            };
+        }
+        // What a kernel computes reaches the host through arrays only.
+        match found {
+            Role::Writes if op.result_count() > 0 => Role::Decides,
+            _ => found,
+        }
+    }
+}
+
+/// Whether a parallel loop has enough iterations for a kernel, or dynamic extents.
+fn is_large(op: OperationRef) -> bool {
+    let bounds: Vec<Value> = op.operands().collect();
+    let rank = bounds.len() / 3;
+    let constant = |n: usize| {
+        bounds
+            .get(n)
+            .and_then(|value| super::threads::constant(*value))
+    };
+    let count = |n: usize| Some(constant(rank + n)?.saturating_sub(constant(n)?).max(0));
+    let all = (0..rank).try_fold(1_i64, |all, n| Some(all.saturating_mul(count(n)?)));
+    all.is_none_or(|all| all >= ENOUGH)
+}
+
+/// The operations of a kernel of one thread.
+pub(super) struct Sequence<'c, 'a> {
+    /// What writes: moves into the kernel.
+    pub(super) writes: Vec<OperationRef<'c, 'a>>,
+    /// What it needs: is copied into the kernel. In the order of the block.
+    pub(super) reads: Vec<OperationRef<'c, 'a>>,
+}
+
+/// A block of host code, while its sequences are collected.
+pub(super) struct Block<'c, 'a, 'm> {
+    roles: &'m Roles<'m>,
+    /// The block's operations before the first kernel was outlined.
+    operations: Vec<OperationRef<'c, 'a>>,
+    /// The positions of the block's operations.
+    order: HashMap<usize, usize>,
+    /// The position after the last operation that may write and is not part of the sequence.
+    since: usize,
+    writes: Vec<OperationRef<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a, 'm> Block<'c, 'a, 'm> {
+    pub(super) fn new(roles: &'m Roles<'m>, operations: &[OperationRef<'c, 'a>]) -> Self {
+        let order = operations.iter().enumerate();
+        Block {
+            roles,
+            order: order.map(|(n, op)| (uses::key(*op), n)).collect(),
+            operations: operations.to_vec(),
+            since: 0,
+            writes: Vec::new(),
+        }
+    }
+
+    /// Adds an operation that writes to the sequence.
+    pub(super) fn add(&mut self, op: OperationRef<'c, 'a>) {
+        self.writes.push(op);
+    }
+
+    /// Whether the host, or another kernel, needs a result of an operation that reads after the sequence began.
+    pub(super) fn is_needed_outside(&self, op: OperationRef<'c, 'a>) -> bool {
+        if self.writes.is_empty() {
+            return false;
+        }
+        let mut pending: Vec<OperationRef> = vec![op];
+        let mut seen = HashSet::new();
+        while let Some(op) = pending.pop() {
+            for result in op.results() {
+                for user in ir::users(result.into()) {
+                    let Some(user) = op.block().and_then(|block| ir::ancestor_in(block, user))
+                    else {
+                        return true;
+                    };
+                    if !seen.insert(uses::key(user)) {
+                        continue;
+                    }
+                    match self.roles.of(user) {
+                        Role::Writes => {}
+                        Role::Reads if user.next_in_block().is_some() => pending.push(user),
+                        _ => return true,
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// The sequences so far, which end before `after`, each with the operation that its kernel is launched before.
+    ///
+    /// What the host, or a later kernel, needs of arrays is read by the host, at its position in the block. A sequence ends
+    /// there, because the host reads after the kernels that were launched before.
+    pub(super) fn take(
+        &mut self,
+        after: OperationRef<'c, 'a>,
+    ) -> Vec<(Sequence<'c, 'a>, OperationRef<'c, 'a>)> {
+        let Some(end) = self.order.get(&uses::key(after)).copied() else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let mut rest = std::mem::take(&mut self.writes);
+        while let Some(first) = rest.first().and_then(|op| self.order.get(&uses::key(*op))) {
+            let Some((position, read)) = self.read_for_later(*first, end) else {
+                break;
+            };
+            let is_before = |op: &OperationRef<'c, 'a>| {
+                self.order
+                    .get(&uses::key(*op))
+                    .is_some_and(|n| *n < position)
+            };
+            let (before, behind) = rest.iter().partition(|op| is_before(op));
+            rest = behind;
+            self.writes = before;
+            found.extend(self.take(read));
+        }
+        if !rest.is_empty() {
+            let sequence = Sequence {
+                reads: self.reads(&rest),
+                writes: rest,
+            };
+            found.push((sequence, after));
+            self.since = end;
+        }
+        found
+    }
+
+    /// The first operation after position `from` that reads arrays for operations from position `end` on.
+    fn read_for_later(&self, from: usize, end: usize) -> Option<(usize, OperationRef<'c, 'a>)> {
+        let mut between = self.operations.get(from..end)?.iter().enumerate();
+        between
+            .find(|(_, op)| {
+                self.roles.of(**op) == Role::Reads
+                    && !self.arrays_read(**op).is_empty()
+                    && self.is_used_from(**op, end)
+            })
+            .map(|(n, op)| (from + n, *op))
+    }
+
+    /// Whether operations from a position on need a result.
+    fn is_used_from(&self, op: OperationRef<'c, 'a>, end: usize) -> bool {
+        let mut pending = vec![op];
+        let mut seen = HashSet::new();
+        while let Some(op) = pending.pop() {
+            let results: Vec<Value> = op.results().map(Value::from).collect();
+            for user in results.into_iter().flat_map(ir::users) {
+                let user = op.block().and_then(|block| ir::ancestor_in(block, user));
+                let position = user.and_then(|user| self.order.get(&uses::key(user)));
+                let (Some(user), Some(position)) = (user, position) else {
+                    continue;
+                };
+                if *position >= end {
+                    return true;
+                }
+                if seen.insert(uses::key(user)) && self.roles.of(user) == Role::Reads {
+                    pending.push(user);
+                }
+            }
+        }
+        false
+    }
+
+    /// Notes an operation that may write.
+    pub(super) fn pass(&mut self, op: OperationRef<'c, 'a>) {
+        self.since = self.order.get(&uses::key(op)).map_or(0, |n| n + 1);
+    }
+
+    /// What the operations need of the block, and may compute themselves.
+    pub(super) fn reads(&self, of: &[OperationRef<'c, 'a>]) -> Vec<OperationRef<'c, 'a>> {
+        let own: HashSet<usize> = of.iter().map(|op| uses::key(*op)).collect();
+        let mut found: HashMap<usize, OperationRef> = HashMap::new();
+        let mut seen: HashSet<ValueKey> = HashSet::new();
+        let mut pending: Vec<Value> = of
+            .iter()
+            .flat_map(|op| ir::outline::captured(*op))
+            .collect();
+        while let Some(value) = pending.pop() {
+            if !seen.insert(ValueKey::of(value)) {
+                continue;
+            }
+            let Some((op, _)) = ir::definition(value) else {
+                continue;
+            };
+            // Values of other blocks are arguments; views and constants are rebuilt.
+            let Some(position) = self.order.get(&uses::key(op)).copied() else {
+                continue;
+            };
+            // Views at positions that are computed move with the computation.
+            let is_fixed = op.operands().all(|value| self.is_fixed(value));
+            if own.contains(&uses::key(op)) || ir::outline::is_rebuilt(op) && is_fixed {
+                continue;
+            }
+            if self.is_movable(op, position) {
+                found.insert(position, op);
+                pending.extend(ir::outline::captured(op));
+            }
+        }
+        let mut found: Vec<(usize, OperationRef)> = found.into_iter().collect();
+        found.sort_by_key(|(position, _)| *position);
+        found.into_iter().map(|(_, op)| op).collect()
+    }
+
+    /// Whether a value is a constant, or not of the block.
+    fn is_fixed(&self, value: Value<'c, 'a>) -> bool {
+        let op = ir::definition(value).map(|(op, _)| op);
+        op.is_none_or(|op| {
+            let is_own = self.order.contains_key(&uses::key(op));
+            !is_own || op.operand_count() == 0 && ir::outline::is_rebuilt(op)
+        })
+    }
+
+    fn is_movable(&self, op: OperationRef<'c, 'a>, position: usize) -> bool {
+        let reads = self.arrays_read(op);
+        if reads.iter().any(|array| self.roles.memory.holds(*array)) {
+            return false;
+        }
+        self.roles.of(op) == Role::Reads && (position >= self.since || reads.is_empty())
+    }
+
+    /// The arrays that an operation reads.
+    fn arrays_read(&self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
+        let all = ir::outline::with_nested(op).into_iter();
+        let loads = all.filter(|op| ir::name(*op) == ops::memref::LOAD);
+        loads.filter_map(|op| ir::operand(op).ok()).collect()
+    }
+}
+
+impl<'c: 'a, 'a> Block<'c, 'a, '_> {
+    /// What a parallel loop needs of the block, as far as its threads may compute it: what does not read, or reads arrays that
+    /// nothing writes.
+    pub(super) fn reads_of_inputs(
+        &self,
+        of: OperationRef<'c, 'a>,
+        entry: OperationRef<'c, 'a>,
+    ) -> Vec<OperationRef<'c, 'a>> {
+        let all = self.reads(&[of]);
+        let is_input = |array: &Value<'c, 'a>| is_read_only(*array, entry);
+        let mut refused: HashSet<usize> = HashSet::new();
+        for op in &all {
+            let fits = self.arrays_read(*op).iter().all(is_input);
+            // A value of the host cannot be computed from values that the host does not have, but the other way round.
+            if !fits {
+                refused.insert(uses::key(*op));
+            }
+        }
+        all.into_iter()
+            .filter(|op| !refused.contains(&uses::key(*op)))
+            .collect()
+    }
+}
+
+/// Whether an array is an argument of the entry that no operation writes.
+fn is_read_only<'c: 'a, 'a>(array: Value<'c, 'a>, entry: OperationRef<'c, 'a>) -> bool {
+    let root = ir::memref::root(array);
+    let body = ir::first_block(entry).map(|block| block.to_raw().ptr);
+    let of_entry = ir::argument(root).map(|argument| argument.owner().to_raw().ptr);
+    let users = ir::memref::users_of_buffer(root);
+    of_entry.is_some()
+        && of_entry == body
+        && users.is_some_and(|users| {
+            users.iter().all(|user| {
+                matches!(
+                    ir::name(*user).as_str(),
+                    ops::memref::LOAD | ops::memref::DIM
+                )
+            })
+        })
+}

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A Vulkan device: buffers with addresses, and launches in the order of the calls.
+//!
+//! A launch is recorded in a command buffer, with a barrier after it; the buffer is submitted when the host reads or writes
+//! memory, or when it is full. The arguments of a launch are in a buffer of their own, whose address is the push constant.
+
+use crate::DeviceError;
+use crate::memory::{Buffer, find};
+use ash::vk;
+use skript_runtime::device::Device;
+use std::ffi::{CStr, CString};
+
+/// Bytes for the arguments of launches that were not submitted yet.
+const ARGUMENTS: u64 = 1 << 20;
+
+/// Launches of one submission at most.
+const LAUNCHES: usize = 1024;
+
+/// A device with the kernels of a model.
+pub struct Vulkan {
+    // Kept for the functions that it holds.
+    _entry: ash::Entry,
+    instance: ash::Instance,
+    device: ash::Device,
+    queue: vk::Queue,
+    commands: vk::CommandBuffer,
+    pool: vk::CommandPool,
+    fence: vk::Fence,
+    memory_type: u32,
+    shader: vk::ShaderModule,
+    layout: vk::PipelineLayout,
+    kernels: Vec<CString>,
+    pipelines: Vec<Option<vk::Pipeline>>,
+    buffers: Vec<Buffer>,
+    /// Bytes of arguments in use.
+    arguments: u64,
+    /// Recorded launches.
+    launches: usize,
+    name: String,
+}
+
+// SAFETY: handles and mapped memory may be used by any thread, one at a time, which exclusive borrows guarantee.
+unsafe impl Send for Vulkan {}
+
+fn failed(what: &'static str) -> impl Fn(vk::Result) -> DeviceError {
+    move |error| DeviceError::Driver {
+        what,
+        error: error.to_string(),
+    }
+}
+
+impl Vulkan {
+    /// Opens device `number` for the kernels of a module of SPIR-V.
+    ///
+    /// # Errors
+    /// [`DeviceError`] without a driver, such a device, or its features.
+    pub fn open(number: usize, code: &[u8], kernels: &[String]) -> Result<Vulkan, DeviceError> {
+        // SAFETY: the loader of the system is a library that can be loaded; handles are used as Vulkan's specification says,
+        // and destroyed by `Drop` in the reverse order.
+        unsafe {
+            let entry = ash::Entry::load().map_err(|e| DeviceError::Missing(e.to_string()))?;
+            let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
+            let information = vk::InstanceCreateInfo::default().application_info(&application);
+            let instance = entry
+                .create_instance(&information, None)
+                .map_err(|e| DeviceError::Missing(e.to_string()))?;
+            match Vulkan::on(entry, &instance, number, code, kernels) {
+                Ok(device) => Ok(device),
+                Err(error) => {
+                    instance.destroy_instance(None);
+                    Err(error)
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The instance is of the entry.
+    unsafe fn on(
+        entry: ash::Entry,
+        instance: &ash::Instance,
+        number: usize,
+        code: &[u8],
+        kernels: &[String],
+    ) -> Result<Vulkan, DeviceError> {
+        // SAFETY: as in `open`.
+        unsafe {
+            let devices = instance
+                .enumerate_physical_devices()
+                .map_err(failed("listing devices"))?;
+            let found = devices.len();
+            let physical = devices.get(number).copied().ok_or(DeviceError::Number {
+                wanted: number,
+                found,
+            })?;
+            let properties = instance.get_physical_device_properties(physical);
+            let name = properties.device_name_as_c_str().unwrap_or(c"?");
+            let name = name.to_string_lossy().into_owned();
+            let lacks = |lacks| DeviceError::Features {
+                device: name.clone(),
+                lacks,
+            };
+            if properties.api_version < vk::API_VERSION_1_2 {
+                return Err(lacks("Vulkan 1.2"));
+            }
+            let families = instance.get_physical_device_queue_family_properties(physical);
+            let computes = |family: &vk::QueueFamilyProperties| {
+                family.queue_flags.contains(vk::QueueFlags::COMPUTE)
+            };
+            let family = families.iter().position(computes);
+            let family = family.and_then(|family| u32::try_from(family).ok());
+            let family = family.ok_or_else(|| lacks("a queue for computations"))?;
+            let (mut eleven, mut twelve) = (
+                vk::PhysicalDeviceVulkan11Features::default(),
+                vk::PhysicalDeviceVulkan12Features::default(),
+            );
+            let mut features = vk::PhysicalDeviceFeatures2::default()
+                .push_next(&mut eleven)
+                .push_next(&mut twelve);
+            instance.get_physical_device_features2(physical, &mut features);
+            let features = features.features;
+            for (present, what) in [
+                (twelve.buffer_device_address, "addresses of buffers"),
+                (twelve.shader_int8, "integers of 8 bits"),
+                (features.shader_int64, "integers of 64 bits"),
+            ] {
+                if present == vk::FALSE {
+                    return Err(lacks(what));
+                }
+            }
+            eleven.p_next = std::ptr::null_mut();
+            twelve.p_next = std::ptr::null_mut();
+            let priorities = [1.0];
+            let queues = [vk::DeviceQueueCreateInfo::default()
+                .queue_family_index(family)
+                .queue_priorities(&priorities)];
+            let information = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_features(&features)
+                .push_next(&mut eleven)
+                .push_next(&mut twelve);
+            let device = instance
+                .create_device(physical, &information, None)
+                .map_err(failed("opening the device"))?;
+            let memory = instance.get_physical_device_memory_properties(physical);
+            let wanted =
+                vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+            let types = memory.memory_types_as_slice();
+            let with = |flags: vk::MemoryPropertyFlags| {
+                let position = types.iter().position(|t| t.property_flags.contains(flags));
+                position.and_then(|position| u32::try_from(position).ok())
+            };
+            let memory_type = with(wanted | vk::MemoryPropertyFlags::DEVICE_LOCAL)
+                .or_else(|| with(wanted))
+                .ok_or_else(|| lacks("memory that the host can access"));
+            let made = Vulkan {
+                _entry: entry,
+                instance: instance.clone(),
+                queue: device.get_device_queue(family, 0),
+                commands: vk::CommandBuffer::null(),
+                pool: vk::CommandPool::null(),
+                fence: vk::Fence::null(),
+                memory_type: 0,
+                shader: vk::ShaderModule::null(),
+                layout: vk::PipelineLayout::null(),
+                pipelines: vec![None; kernels.len()],
+                kernels: Vec::new(),
+                buffers: Vec::new(),
+                arguments: 0,
+                launches: 0,
+                name,
+                device,
+            };
+            made.prepare(family, memory_type, code, kernels)
+        }
+    }
+
+    /// # Safety
+    /// Called once.
+    unsafe fn prepare(
+        mut self,
+        family: u32,
+        memory_type: Result<u32, DeviceError>,
+        code: &[u8],
+        kernels: &[String],
+    ) -> Result<Vulkan, DeviceError> {
+        // The instance is destroyed by the caller if this fails: `Drop` must not do it again.
+        // SAFETY: as in `open`.
+        let outcome = unsafe { self.fill(family, memory_type, code, kernels) };
+        match outcome {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                self.release();
+                std::mem::forget(self);
+                Err(error)
+            }
+        }
+    }
+
+    /// # Safety
+    /// Called once.
+    unsafe fn fill(
+        &mut self,
+        family: u32,
+        memory_type: Result<u32, DeviceError>,
+        code: &[u8],
+        kernels: &[String],
+    ) -> Result<(), DeviceError> {
+        self.memory_type = memory_type?;
+        let names = kernels.iter().map(|name| CString::new(name.as_str()));
+        self.kernels = names.collect::<Result<_, _>>().unwrap_or_default();
+        let words = code.chunks_exact(4);
+        let words: Vec<u32> = words
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()))
+            .collect();
+        // SAFETY: as in `open`.
+        unsafe {
+            let information = vk::CommandPoolCreateInfo::default()
+                .queue_family_index(family)
+                .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+            let pool = self.device.create_command_pool(&information, None);
+            self.pool = pool.map_err(failed("making commands"))?;
+            let information = vk::CommandBufferAllocateInfo::default()
+                .command_pool(self.pool)
+                .command_buffer_count(1);
+            let commands = self.device.allocate_command_buffers(&information);
+            let commands = commands.map_err(failed("making commands"))?;
+            self.commands = commands.first().copied().unwrap_or_default();
+            let fence = self
+                .device
+                .create_fence(&vk::FenceCreateInfo::default(), None);
+            self.fence = fence.map_err(failed("making a fence"))?;
+            let ranges = [vk::PushConstantRange::default()
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+                .size(8)];
+            let information = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&ranges);
+            let layout = self.device.create_pipeline_layout(&information, None);
+            self.layout = layout.map_err(failed("making a layout"))?;
+            if !words.is_empty() {
+                let information = vk::ShaderModuleCreateInfo::default().code(&words);
+                let shader = self.device.create_shader_module(&information, None);
+                self.shader = shader.map_err(failed("loading kernels"))?;
+            }
+        }
+        // The first buffer holds the arguments.
+        self.buffer(ARGUMENTS)?;
+        self.begin()
+    }
+
+    /// The name of the device.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn begin(&mut self) -> Result<(), DeviceError> {
+        let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
+        let information = vk::CommandBufferBeginInfo::default().flags(once);
+        self.arguments = 0;
+        self.launches = 0;
+        // SAFETY: the command buffer is not in use.
+        let begun = unsafe {
+            self.device
+                .begin_command_buffer(self.commands, &information)
+        };
+        begun.map_err(failed("recording commands"))
+    }
+
+    /// Submits what was recorded, and waits for its end.
+    fn flush(&mut self) -> Result<(), DeviceError> {
+        if self.launches == 0 {
+            return Ok(());
+        }
+        let commands = [self.commands];
+        let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+        // SAFETY: the command buffer is recorded, and the fence is not in use.
+        unsafe {
+            self.device
+                .end_command_buffer(self.commands)
+                .map_err(failed("recording commands"))?;
+            self.device
+                .queue_submit(self.queue, &submits, self.fence)
+                .map_err(failed("submitting commands"))?;
+            self.device
+                .wait_for_fences(&[self.fence], true, u64::MAX)
+                .map_err(failed("waiting for the device"))?;
+            self.device
+                .reset_fences(&[self.fence])
+                .map_err(failed("waiting for the device"))?;
+            self.device
+                .reset_command_buffer(self.commands, vk::CommandBufferResetFlags::empty())
+                .map_err(failed("recording commands"))?;
+        }
+        self.begin()
+    }
+
+    /// A buffer of so many bytes; its address.
+    fn buffer(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        let bytes = bytes.max(64).next_multiple_of(64);
+        let usage =
+            vk::BufferUsageFlags::STORAGE_BUFFER | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
+        let information = vk::BufferCreateInfo::default().size(bytes).usage(usage);
+        // SAFETY: as in `open`; a failure leaves nothing behind.
+        unsafe {
+            let buffer = self.device.create_buffer(&information, None);
+            let buffer = buffer.map_err(failed("making a buffer"))?;
+            let needs = self.device.get_buffer_memory_requirements(buffer);
+            let mut flags = vk::MemoryAllocateFlagsInfo::default()
+                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let information = vk::MemoryAllocateInfo::default()
+                .allocation_size(needs.size)
+                .memory_type_index(self.memory_type)
+                .push_next(&mut flags);
+            let memory = match self.device.allocate_memory(&information, None) {
+                Ok(memory) => memory,
+                Err(error) => {
+                    self.device.destroy_buffer(buffer, None);
+                    return Err(failed("allocating memory of the device")(error));
+                }
+            };
+            let bound = self.device.bind_buffer_memory(buffer, memory, 0);
+            let mapped = bound.and_then(|()| {
+                let all = vk::MemoryMapFlags::empty();
+                self.device.map_memory(memory, 0, vk::WHOLE_SIZE, all)
+            });
+            let mapped = match mapped {
+                Ok(mapped) => mapped.cast::<u8>(),
+                Err(error) => {
+                    self.device.destroy_buffer(buffer, None);
+                    self.device.free_memory(memory, None);
+                    return Err(failed("mapping memory of the device")(error));
+                }
+            };
+            let information = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+            let address = self.device.get_buffer_device_address(&information);
+            self.buffers.push(Buffer {
+                buffer,
+                memory,
+                address,
+                bytes,
+                mapped,
+            });
+            Ok(address)
+        }
+    }
+
+    fn pipeline(&mut self, kernel: usize) -> Result<vk::Pipeline, DeviceError> {
+        if let Some(Some(known)) = self.pipelines.get(kernel) {
+            return Ok(*known);
+        }
+        let name = self.kernels.get(kernel).ok_or(DeviceError::Driver {
+            what: "launching a kernel",
+            error: "there is no such kernel".to_owned(),
+        })?;
+        let name: &CStr = name;
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(self.shader)
+            .name(name);
+        let information = [vk::ComputePipelineCreateInfo::default()
+            .stage(stage)
+            .layout(self.layout)];
+        // SAFETY: as in `open`.
+        let made = unsafe {
+            let none = vk::PipelineCache::null();
+            self.device
+                .create_compute_pipelines(none, &information, None)
+        };
+        let made = made.map_err(|(_, error)| failed("compiling a kernel")(error))?;
+        let pipeline = made.first().copied().unwrap_or_default();
+        if let Some(slot) = self.pipelines.get_mut(kernel) {
+            *slot = Some(pipeline);
+        }
+        Ok(pipeline)
+    }
+
+    fn record(&mut self, kernel: usize, blocks: u32, words: &[u64]) -> Result<(), DeviceError> {
+        let bytes = u64::try_from(words.len() * 8).unwrap_or(u64::MAX);
+        if bytes > ARGUMENTS {
+            return Err(DeviceError::Driver {
+                what: "launching a kernel",
+                error: "it has too many arguments".to_owned(),
+            });
+        }
+        if self.arguments + bytes > ARGUMENTS || self.launches >= LAUNCHES {
+            self.flush()?;
+        }
+        let pipeline = self.pipeline(kernel)?;
+        let missing = || DeviceError::Driver {
+            what: "launching a kernel",
+            error: "there is no memory for arguments".to_owned(),
+        };
+        let first = self.buffers.first().ok_or_else(missing)?;
+        let address = first.address + self.arguments;
+        let place = find(&self.buffers, address, words.len() * 8).ok_or_else(missing)?;
+        self.arguments += bytes.max(8);
+        self.launches += 1;
+        let both = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE;
+        let barrier = [vk::MemoryBarrier::default()
+            .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+            .dst_access_mask(both)];
+        // SAFETY: the place holds as many words, which no submitted launch reads; the command buffer is being recorded.
+        unsafe {
+            std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), place, words.len() * 8);
+            let compute = vk::PipelineBindPoint::COMPUTE;
+            self.device
+                .cmd_bind_pipeline(self.commands, compute, pipeline);
+            self.device.cmd_push_constants(
+                self.commands,
+                self.layout,
+                vk::ShaderStageFlags::COMPUTE,
+                0,
+                &address.to_le_bytes(),
+            );
+            self.device.cmd_dispatch(self.commands, blocks, 1, 1);
+            let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
+            let host = vk::PipelineStageFlags::HOST;
+            let none = vk::DependencyFlags::empty();
+            self.device.cmd_pipeline_barrier(
+                self.commands,
+                stage,
+                stage | host,
+                none,
+                &barrier,
+                &[],
+                &[],
+            );
+        }
+        Ok(())
+    }
+
+    /// Destroys everything but the instance.
+    fn release(&mut self) {
+        // SAFETY: the device waits for its work; every handle is of this device or null, and used no more.
+        unsafe {
+            let _ = self.device.device_wait_idle();
+            for buffer in self.buffers.drain(..) {
+                self.device.destroy_buffer(buffer.buffer, None);
+                self.device.free_memory(buffer.memory, None);
+            }
+            for pipeline in self.pipelines.drain(..).flatten() {
+                self.device.destroy_pipeline(pipeline, None);
+            }
+            self.device.destroy_shader_module(self.shader, None);
+            self.device.destroy_pipeline_layout(self.layout, None);
+            self.device.destroy_fence(self.fence, None);
+            self.device.destroy_command_pool(self.pool, None);
+            self.device.destroy_device(None);
+        }
+    }
+}
+
+impl Drop for Vulkan {
+    fn drop(&mut self) {
+        self.release();
+        // SAFETY: the device is gone, and the instance is used no more.
+        unsafe { self.instance.destroy_instance(None) };
+    }
+}
+
+impl Device for Vulkan {
+    fn allocate(&mut self, bytes: u64) -> Result<u64, String> {
+        self.buffer(bytes).map_err(|e| e.to_string())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), String> {
+        self.flush().map_err(|e| e.to_string())?;
+        let place = find(&self.buffers, address, bytes.len());
+        let place = place.ok_or("the address is in no buffer of the device")?;
+        // SAFETY: the place holds as many bytes, and the device is idle.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
+        Ok(())
+    }
+
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), String> {
+        self.flush().map_err(|e| e.to_string())?;
+        let place = find(&self.buffers, address, bytes.len());
+        let place = place.ok_or("the address is in no buffer of the device")?;
+        // SAFETY: as in `write`.
+        unsafe { std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    fn launch(
+        &mut self,
+        kernel: usize,
+        blocks: u32,
+        _threads: u32,
+        words: &[u64],
+    ) -> Result<(), String> {
+        self.record(kernel, blocks, words)
+            .map_err(|e| e.to_string())
+    }
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the assembler of PTX into build/gpu-venv. Quick when it is there.
+set -eu
+cd "$(dirname "$0")/../.."
+requirements=test/gpu/requirements.txt
+venv=build/gpu-venv
+if ! cmp -s "$requirements" $venv/requirements.txt; then
+  [ -x $venv/bin/python ] || python3 -m venv $venv
+  $venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r "$requirements"
+  cp "$requirements" $venv/requirements.txt
+fi
+chmod +x $venv/lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas
