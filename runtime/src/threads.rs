@@ -141,12 +141,11 @@ impl Loop<'_> {
 
     /// Computes as thread `own` until no range is left. Threads without a share compute nothing.
     fn work(&self, own: usize) {
-        let count = self.shares.len();
-        if own >= count {
+        if own >= self.shares.len() {
             return;
         }
-        for at in 0..count {
-            let share = &self.shares[(own + at) % count];
+        let shares = self.shares.iter().cycle().skip(own);
+        for (at, share) in shares.take(self.shares.len()).enumerate() {
             while let Some(range) = share.claim(at == 0) {
                 let range = u64::from(range);
                 let (from, to) = (self.begin(range), self.begin(range + 1));
@@ -192,7 +191,7 @@ impl Pool {
     /// Executes a loop on up to `threads` threads, of which the calling one holds the pool.
     fn run(&'static self, task: Task, context: *const c_void, steps: u64, threads: usize) {
         self.start(threads - 1);
-        let shares = &self.shares[..threads];
+        let shares = self.shares.get(..threads).unwrap_or(&self.shares);
         let ranges = steps.min(RANGES_PER_SHARE * threads as u64);
         for (at, share) in shares.iter().enumerate() {
             let begin = |at: usize| (ranges * at as u64 / threads as u64) as u32;

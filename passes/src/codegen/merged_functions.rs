@@ -160,7 +160,8 @@ impl Merged {
             numbers.map(|number| number.value).collect()
         };
         let columns = (0..count).map(|n| (n, values(n)));
-        let differ = |(_, values): &(usize, Vec<i64>)| values.windows(2).any(|w| w[0] != w[1]);
+        let differ =
+            |(_, values): &(usize, Vec<i64>)| values.iter().any(|v| Some(v) != values.first());
         let mut columns: Vec<_> = columns.filter(differ).collect();
         if columns.is_empty() {
             return Some(Merged {
