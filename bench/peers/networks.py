@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole networks: AlexNet, ResNet-50, MobileNet-v2, an encoder like BERT, a perceptron."""
+"""Whole networks: AlexNet, ResNet-50, DenseNet-121, MobileNet-v2, an encoder like BERT, a perceptron."""
 from operators import (
-    add, batch_norm, conv, dense, flatten, gelu, global_pool, layer_norm, linear, merge_last, pool, product, product_with_transposed,
+    add, batch_norm, concat, conv, dense, flatten, gelu, global_pool, layer_norm, linear, merge_last, pool, product, product_with_transposed,
     relu, relu6, scale, softmax, split_last, transpose,
 )
 
@@ -32,6 +32,24 @@ def resnet50(net):
             shortcut = x if x.shape == y.shape else normalized(x, 4 * width, 1, stride)
             x = relu(net, add(net, y, shortcut))
     net.output(softmax(net, linear(net, global_pool(net, x), 1000)))
+
+
+def densenet121(net):
+    """Each layer of a block reads the results of all layers before it."""
+    def before(x):
+        return relu(net, batch_norm(net, x))
+
+    x = relu(net, batch_norm(net, conv(net, net.input([1, 3, 224, 224]), 64, 7, 2, bias=False)))
+    x = pool(net, x, "max", 3, 2, 1)
+    for layers in (6, 12, 24, 16):
+        if layers > 6:
+            x = conv(net, before(x), x.shape[1] // 2, 1, bias=False)
+            x = pool(net, x, "avg", 2, 2, 0)
+        for _ in range(layers):
+            y = conv(net, before(x), 128, 1, bias=False)
+            y = conv(net, before(y), 32, 3, bias=False)
+            x = concat(net, [x, y], 1)
+    net.output(softmax(net, linear(net, global_pool(net, before(x)), 1000)))
 
 
 def mobilenet_v2(net):

@@ -120,6 +120,7 @@ GROUPS = {
         ("LSTM 64 steps, 256", lstm),
     ],
     "untuned": [
+        ("DenseNet-121", networks.densenet121),
         ("matmul 127×509×331, constant", product_with_constant([127, 509], [509, 331])),
         ("matmul 1031×17×263, variable", product([1031, 17], [17, 263])),
         ("matmul 3×4099×1021, constant", product_with_constant([3, 4099], [4099, 1021])),
