@@ -6,8 +6,8 @@
 //! each would be copied to the next. Here the longest one gets a buffer, and the others are views of it. For bufferization they
 //! are different tensors: its analysis takes cubic time in the states of one.
 //!
-//! Only tensors of static extents, joined in one block, whose parts do not overlap, and that nobody reads after the insertion:
-//! from then on the buffer is that of the longer tensor alone. A result stays in the buffer of its caller. Run it before
+//! Only tensors of static extents, joined in one block, whose parts do not overlap, whose states nothing else uses, and that
+//! nobody reads after the insertion: from then on the buffer is that of the longer tensor alone. A result stays in the buffer of its caller. Run it before
 //! `eliminate-empty-tensors`.
 
 use super::inits::maker;
@@ -89,7 +89,9 @@ impl<'c: 'a, 'a> Part<'c, 'a> {
             own.is_some_and(|own| own == insertion || ir::is_before(own, insertion))
         });
         let is_whole = types::extents(source.r#type())? == typed::i64s(insertion, "static_sizes");
-        let fits = ends && is_whole && Joined::begins_empty(first) && outer.is_disjoint();
+        let are_alone = inner.is_alone() && outer.is_alone();
+        let fits = ends && is_whole && are_alone && Joined::begins_empty(first);
+        let fits = fits && outer.is_disjoint();
         (fits && !outer.is_result() && first.block() == block).then_some(Part {
             insertion,
             first,
@@ -185,6 +187,17 @@ impl<'c: 'a, 'a> Joined<'c, 'a> {
     fn begins_empty(first: OperationRef) -> bool {
         let empty = first.operand(DESTINATION).ok().and_then(maker);
         empty.is_some_and(|op| ir::name(op) == ops::tensor::EMPTY && op.operand_count() == 0)
+    }
+
+    /// Whether nothing uses a state but the next insertion: another tensor that begins with it may be in its memory as well.
+    fn is_alone(&self) -> bool {
+        self.0.windows(2).all(|pair| match pair {
+            [own, next] => own.result(0).is_ok_and(|result| {
+                let users = ir::users(result.into());
+                users.iter().all(|user| user == next)
+            }),
+            _ => true,
+        })
     }
 
     /// Whether the parts have static offsets and extents, no gaps, and no element in common.

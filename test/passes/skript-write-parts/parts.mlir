@@ -66,6 +66,41 @@ func.func @overlap(%a: tensor<4x2xf32>, %b: tensor<4x2xf32>) -> f32 {
   return %4 : f32
 }
 
+// Two tensors begin with one state, as after cse: both may be in its memory.
+// CHECK-LABEL: func.func @shared_state
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func @shared_state(%a: tensor<4x2xf32>, %b: tensor<4x2xf32>) -> (f32, f32) {
+  %i = arith.constant 0 : index
+  %e1 = tensor.empty() : tensor<4x4xf32>
+  %e2 = tensor.empty() : tensor<4x6xf32>
+  %0 = tensor.insert_slice %a into %e1[0, 0] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x4xf32>
+  %1 = tensor.insert_slice %b into %0[0, 2] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x4xf32>
+  %2 = tensor.insert_slice %1 into %e2[0, 0] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<4x6xf32>
+  %3 = tensor.insert_slice %a into %2[0, 4] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x6xf32>
+  %4 = tensor.insert_slice %a into %0[0, 2] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x4xf32>
+  %5 = tensor.extract %3[%i, %i] : tensor<4x6xf32>
+  %6 = tensor.extract %4[%i, %i] : tensor<4x4xf32>
+  return %5, %6 : f32, f32
+}
+
+// CHECK-LABEL: func.func @shared_outer_state
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func @shared_outer_state(%a: tensor<4x2xf32>, %b: tensor<4x2xf32>, %d: tensor<4x4xf32>) -> (f32, f32) {
+  %i = arith.constant 0 : index
+  %e1 = tensor.empty() : tensor<4x4xf32>
+  %e2 = tensor.empty() : tensor<4x6xf32>
+  %0 = tensor.insert_slice %a into %e1[0, 0] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x4xf32>
+  %1 = tensor.insert_slice %b into %0[0, 2] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x4xf32>
+  %2 = tensor.insert_slice %a into %e2[0, 0] [4, 2] [1, 1] : tensor<4x2xf32> into tensor<4x6xf32>
+  %3 = tensor.insert_slice %d into %2[0, 2] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<4x6xf32>
+  %4 = tensor.insert_slice %1 into %2[0, 2] [4, 4] [1, 1] : tensor<4x4xf32> into tensor<4x6xf32>
+  %5 = tensor.extract %3[%i, %i] : tensor<4x6xf32>
+  %6 = tensor.extract %4[%i, %i] : tensor<4x6xf32>
+  return %5, %6 : f32, f32
+}
+
 // What comes from elsewhere is written already; extents at run time stay.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:     memref.alloc
