@@ -6,7 +6,8 @@
 
 use crate::artifact::Port;
 use crate::error::RunError;
-use crate::instance::{accept, accept_output, count, outcome, output_shape};
+use crate::extents::Extents;
+use crate::instance::{accept, accept_output, count, outcome};
 use crate::program::Program;
 use skript_intrinsics::compiled::{Context, skript_intrinsic};
 use skript_intrinsics::description::Description;
@@ -55,7 +56,7 @@ pub struct DeviceInstance {
     arena: u64,
     /// The memory of each tensor; `None` before the first call.
     tensors: Vec<Option<u64>>,
-    extents: Vec<i64>,
+    extents: Extents,
     pointers: Vec<*mut u8>,
     /// The variables that the device has, by the addresses of their bytes.
     variables: Vec<usize>,
@@ -100,7 +101,7 @@ impl DeviceInstance {
                 failure: None,
             },
             arena,
-            extents: Vec::new(),
+            extents: Extents::default(),
             pointers: Vec::new(),
             variables: Vec::new(),
         })
@@ -128,7 +129,6 @@ impl DeviceInstance {
         count("variables", artifact.variables.len(), variables.len())?;
         count("outputs", artifact.outputs.len(), outputs.len())?;
         self.pointers.clear();
-        self.extents.clear();
         let addresses: Vec<usize> = variables
             .iter()
             .map(|v| v.bytes().as_ptr().addr())
@@ -158,23 +158,8 @@ impl DeviceInstance {
             self.pointers.push(pointer(address));
             position += 1;
         }
-        for (ports, tensors) in [(&artifact.inputs, inputs), (&artifact.variables, variables)] {
-            for (port, tensor) in ports.iter().zip(tensors) {
-                if port.is_dynamic() {
-                    let shape = tensor.shape().iter().map(|n| n.cast_signed());
-                    self.extents.extend(shape);
-                }
-            }
-        }
-        for port in artifact.outputs.iter().filter(|p| p.is_dynamic()) {
-            let bounds = port.shape.iter().map(|e| e.bound().cast_signed());
-            self.extents.extend(bounds);
-        }
-        let mut next = self.extents.as_mut_ptr();
-        for port in artifact.ports().filter(|p| p.is_dynamic()) {
-            self.pointers.push(next.cast());
-            next = next.wrapping_add(port.shape.len());
-        }
+        self.extents
+            .pass(artifact, inputs, variables, &mut self.pointers);
         let mut context = Context::default();
         let status = self.execute(&mut context)?;
         outcome(artifact, status, &context)?;
@@ -240,7 +225,7 @@ impl DeviceInstance {
 
     /// The actual extents of output `position` after a call; `None` beyond the outputs.
     pub fn output_shape(&self, position: usize) -> Option<Vec<u64>> {
-        output_shape(self.program.artifact(), &self.extents, position)
+        self.extents.of_output(self.program.artifact(), position)
     }
 }
 
@@ -382,7 +367,7 @@ pub(crate) unsafe extern "C" fn skript_device_intrinsic(
         let mut copy = vec![0_u64; bytes.div_ceil(8).max(1)];
         with(|state| state.device.read(address, prefix(&mut copy, bytes)));
         if let Some(word) = words.get_mut(at) {
-            *word = copy.as_ptr().expose_provenance() as i64;
+            *word = copy.as_mut_ptr().expose_provenance() as i64;
         }
         copies.push((address, bytes, copy));
         at += 1 + 2 * array.rank;

@@ -4,6 +4,7 @@
 use crate::arena::Arena;
 use crate::artifact::{Artifact, Port, PortExtent};
 use crate::error::{LoadError, RunError};
+use crate::extents::Extents;
 use crate::prepared::Prepared;
 use crate::program::Program;
 use crate::threads;
@@ -20,7 +21,7 @@ pub struct Instance {
     /// Inputs, variables, outputs, then a pointer into `extents` per dynamic tensor, then the prepared variables.
     pointers: Vec<*mut u8>,
     /// The extents of all dynamic tensors, in order.
-    extents: Vec<i64>,
+    extents: Extents,
     /// The number of threads of a call; 0 for the default.
     threads: usize,
 }
@@ -48,7 +49,7 @@ impl Instance {
             context: Context::default(),
             prepared: None,
             pointers: Vec::with_capacity(artifact.pointer_count() + 1),
-            extents: Vec::with_capacity(extents),
+            extents: Extents::with_capacity(extents),
             threads: 0,
         })
     }
@@ -89,7 +90,6 @@ impl Instance {
         count("variables", artifact.variables.len(), variables.len())?;
         count("outputs", artifact.outputs.len(), outputs.len())?;
         self.pointers.clear();
-        self.extents.clear();
         let read = [
             ("input", &artifact.inputs, inputs),
             ("variable", &artifact.variables, variables),
@@ -107,24 +107,8 @@ impl Instance {
                 .map_err(|e| RunError::Memory(e.to_string()))?;
             self.pointers.push(bytes.as_mut_ptr());
         }
-        for (ports, tensors) in [(&artifact.inputs, inputs), (&artifact.variables, variables)] {
-            for (port, tensor) in ports.iter().zip(tensors) {
-                if port.is_dynamic() {
-                    // Shapes were compared with upper bounds below 2⁴⁰.
-                    self.extents
-                        .extend(tensor.shape().iter().map(|n| n.cast_signed()));
-                }
-            }
-        }
-        for port in artifact.outputs.iter().filter(|p| p.is_dynamic()) {
-            let bounds = port.shape.iter().map(|e| e.bound().cast_signed());
-            self.extents.extend(bounds);
-        }
-        let mut next = self.extents.as_mut_ptr();
-        for port in artifact.ports().filter(|p| p.is_dynamic()) {
-            self.pointers.push(next.cast());
-            next = next.wrapping_add(port.shape.len());
-        }
+        self.extents
+            .pass(artifact, inputs, variables, &mut self.pointers);
         if artifact.prepared > 0 {
             let known = self.prepared.take();
             let known = known.filter(|p| p.is_of(&self.program, variables));
@@ -163,33 +147,8 @@ impl Instance {
 
     /// The actual extents of output `position` after a call; `None` beyond the outputs.
     pub fn output_shape(&self, position: usize) -> Option<Vec<u64>> {
-        output_shape(self.program.artifact(), &self.extents, position)
+        self.extents.of_output(self.program.artifact(), position)
     }
-}
-
-/// The actual extents of an output after a call that left these extents; `None` beyond the outputs.
-pub(crate) fn output_shape(
-    artifact: &Artifact,
-    extents: &[i64],
-    position: usize,
-) -> Option<Vec<u64>> {
-    let port = artifact.outputs.get(position)?;
-    if !port.is_dynamic() {
-        return Some(port.shape.iter().map(|e| e.bound()).collect());
-    }
-    let before = artifact.inputs.len() + artifact.variables.len() + position;
-    let start: usize = artifact
-        .ports()
-        .take(before)
-        .filter(|p| p.is_dynamic())
-        .map(|p| p.shape.len())
-        .sum();
-    let actual = extents.get(start..start + port.shape.len())?;
-    let clamped = actual
-        .iter()
-        .zip(&port.shape)
-        .map(|(n, bound)| u64::try_from(*n).unwrap_or_default().min(bound.bound()));
-    Some(clamped.collect())
 }
 
 /// The result of a call by the status of its code.

@@ -14,6 +14,7 @@ pub mod cache;
 pub mod device;
 mod embed;
 mod error;
+mod extents;
 mod instance;
 mod loader;
 mod prepared;

@@ -41,27 +41,24 @@ pub struct Gpu {
     pub matrix: [u32; 3],
 }
 
+/// NVIDIA's GPUs from sm_80 on.
+const AMPERE: Gpu = Gpu {
+    name: "sm_80",
+    language: Language::Ptx,
+    features: "+ptx80",
+    warp: 32,
+    block: 256,
+    registers: 255,
+    shared_memory: 48 << 10,
+    matrix: [16, 8, 16],
+};
+
 /// Every architecture that the compiler knows.
 pub const GPUS: &[Gpu] = &[
-    Gpu {
-        name: "sm_80",
-        language: Language::Ptx,
-        features: "+ptx80",
-        warp: 32,
-        block: 256,
-        registers: 255,
-        shared_memory: 48 << 10,
-        matrix: [16, 8, 16],
-    },
+    AMPERE,
     Gpu {
         name: "sm_90",
-        language: Language::Ptx,
-        features: "+ptx80",
-        warp: 32,
-        block: 256,
-        registers: 255,
-        shared_memory: 48 << 10,
-        matrix: [16, 8, 16],
+        ..AMPERE
     },
     // What Vulkan guarantees, or lavapipe has.
     Gpu {
