@@ -19,8 +19,8 @@ const LAUNCHES: usize = 1024;
 /// A device with the kernels of a model.
 pub struct Vulkan {
     // Kept for the functions that it holds.
-    _entry: ash::Entry,
-    instance: ash::Instance,
+    /// Destroyed after everything that [`Drop`] destroys.
+    _instance: Instance,
     device: ash::Device,
     queue: vk::Queue,
     commands: vk::CommandBuffer,
@@ -37,6 +37,20 @@ pub struct Vulkan {
     /// Recorded launches.
     launches: usize,
     name: String,
+}
+
+/// An instance of Vulkan, with the library of its functions.
+struct Instance {
+    instance: ash::Instance,
+    /// Unloaded after the instance is destroyed.
+    _entry: ash::Entry,
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: its devices are gone, and it is used no more.
+        unsafe { self.instance.destroy_instance(None) };
+    }
 }
 
 // SAFETY: handles and mapped memory may be used by any thread, one at a time, which exclusive borrows guarantee.
@@ -64,25 +78,23 @@ impl Vulkan {
             let instance = entry
                 .create_instance(&information, None)
                 .map_err(|e| DeviceError::Missing(e.to_string()))?;
-            match Vulkan::on(entry, &instance, number, code, kernels) {
-                Ok(device) => Ok(device),
-                Err(error) => {
-                    instance.destroy_instance(None);
-                    Err(error)
-                }
-            }
+            let instance = Instance {
+                instance,
+                _entry: entry,
+            };
+            Vulkan::on(instance, number, code, kernels)
         }
     }
 
     /// # Safety
-    /// The instance is of the entry.
+    /// The instance is alive.
     unsafe fn on(
-        entry: ash::Entry,
-        instance: &ash::Instance,
+        opened: Instance,
         number: usize,
         code: &[u8],
         kernels: &[String],
     ) -> Result<Vulkan, DeviceError> {
+        let instance = &opened.instance;
         // SAFETY: as in `open`.
         unsafe {
             let devices = instance
@@ -153,9 +165,8 @@ impl Vulkan {
             let memory_type = with(wanted | vk::MemoryPropertyFlags::DEVICE_LOCAL)
                 .or_else(|| with(wanted))
                 .ok_or_else(|| lacks("memory that the host can access"));
-            let made = Vulkan {
-                _entry: entry,
-                instance: instance.clone(),
+            let mut made = Vulkan {
+                _instance: opened,
                 queue: device.get_device_queue(family, 0),
                 commands: vk::CommandBuffer::null(),
                 pool: vk::CommandPool::null(),
@@ -171,29 +182,8 @@ impl Vulkan {
                 name,
                 device,
             };
-            made.prepare(family, memory_type, code, kernels)
-        }
-    }
-
-    /// # Safety
-    /// Called once.
-    unsafe fn prepare(
-        mut self,
-        family: u32,
-        memory_type: Result<u32, DeviceError>,
-        code: &[u8],
-        kernels: &[String],
-    ) -> Result<Vulkan, DeviceError> {
-        // The instance is destroyed by the caller if this fails: `Drop` must not do it again.
-        // SAFETY: as in `open`.
-        let outcome = unsafe { self.fill(family, memory_type, code, kernels) };
-        match outcome {
-            Ok(()) => Ok(self),
-            Err(error) => {
-                self.release();
-                std::mem::forget(self);
-                Err(error)
-            }
+            made.fill(family, memory_type, code, kernels)?;
+            Ok(made)
         }
     }
 
@@ -427,9 +417,10 @@ impl Vulkan {
         }
         Ok(())
     }
+}
 
-    /// Destroys everything but the instance.
-    fn release(&mut self) {
+impl Drop for Vulkan {
+    fn drop(&mut self) {
         // SAFETY: the device waits for its work; every handle is of this device or null, and used no more.
         unsafe {
             let _ = self.device.device_wait_idle();
@@ -446,14 +437,6 @@ impl Vulkan {
             self.device.destroy_command_pool(self.pool, None);
             self.device.destroy_device(None);
         }
-    }
-}
-
-impl Drop for Vulkan {
-    fn drop(&mut self) {
-        self.release();
-        // SAFETY: the device is gone, and the instance is used no more.
-        unsafe { self.instance.destroy_instance(None) };
     }
 }
 
@@ -489,5 +472,20 @@ impl Device for Vulkan {
     ) -> Result<(), String> {
         self.record(kernel, blocks, words)
             .map_err(|e| e.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_is_not_there_is_an_error() {
+        for _ in 0..2 {
+            let opened = Vulkan::open(9999, &[], &[]);
+            let error = opened.map(|device| device.name().to_owned()).unwrap_err();
+            let is_refused = matches!(error, DeviceError::Missing(_) | DeviceError::Number { .. });
+            assert!(is_refused, "{error}");
+        }
     }
 }
