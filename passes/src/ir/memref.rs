@@ -4,7 +4,7 @@
 use super::typed::{self, typed};
 use super::types::DYNAMIC;
 use super::uses::{definition, users};
-use super::{Builder, ValueKey, attributes, ops};
+use super::{Builder, ValueKey, attributes, ops, shape};
 use melior::Error;
 use melior::ir::Type;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -116,23 +116,56 @@ pub(crate) fn subview<'c: 'a, 'a>(
     at.value(ops::memref::SUBVIEW, &[array], &attributes, r#type)
 }
 
+/// An extent: known, or a value.
+#[derive(Clone, Copy)]
+pub(crate) enum Extent<'c, 'a> {
+    Known(i64),
+    Value(Value<'c, 'a>),
+}
+
+impl<'c, 'a> Extent<'c, 'a> {
+    /// The value of an extent that is not known.
+    pub(crate) fn value(self) -> Option<Value<'c, 'a>> {
+        match self {
+            Extent::Known(_) => None,
+            Extent::Value(value) => Some(value),
+        }
+    }
+
+    /// The extent as in lists of static extents.
+    fn or_dynamic(self) -> i64 {
+        match self {
+            Extent::Known(extent) => extent,
+            Extent::Value(_) => DYNAMIC,
+        }
+    }
+}
+
 /// A view of consecutive elements of an array: `sizes` of them from `firsts` on, which are 0 where they are `None`.
 ///
 /// # Errors
-/// The operand is no array with static strides.
+/// The operand is no array with strides.
 pub(crate) fn block<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
     array: Value<'c, 'a>,
     firsts: &[Option<Value<'c, 'a>>],
-    sizes: &[i64],
+    sizes: &[Extent<'c, 'a>],
 ) -> Result<Value<'c, 'a>, Error> {
+    let text = |n: i64| match n {
+        0.. => n.to_string(),
+        _ => "?".to_owned(),
+    };
     let memref = MemRefType::try_from(array.r#type())?;
     let (strides, offset) = memref.strides_and_offset();
-    let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
-    let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
+    let shape: Vec<String> = sizes
+        .iter()
+        .map(|size| text(size.or_dynamic()) + "x")
+        .collect();
+    let strides: Vec<String> = strides.into_iter().map(text).collect();
     let dynamic: Vec<Value> = firsts.iter().flatten().copied().collect();
-    let offset = match dynamic.is_empty() && offset >= 0 {
-        true => offset.to_string(),
+    let open: Vec<Value> = sizes.iter().filter_map(|size| size.value()).collect();
+    let offset = match dynamic.is_empty() {
+        true => text(offset),
         false => "?".to_owned(),
     };
     let r#type = format!(
@@ -142,21 +175,75 @@ pub(crate) fn block<'c: 'a, 'a>(
         strides.join(", ")
     );
     let list = |values: &[i64]| attributes::i64s(at.context, values);
-    let count = i32::try_from(dynamic.len()).map_err(|_| Error::OperationBuild)?;
+    let count = |values: &[Value]| i32::try_from(values.len()).map_err(|_| Error::OperationBuild);
     let of_first = |first: &Option<Value>| first.map_or(0, |_| DYNAMIC);
     let offsets: Vec<i64> = firsts.iter().map(of_first).collect();
+    let known: Vec<i64> = sizes.iter().map(|size| size.or_dynamic()).collect();
+    let segments = [1, count(&dynamic)?, count(&open)?, 0];
     let attributes = [
         (
             "operandSegmentSizes",
-            attributes::i32s(at.context, &[1, count, 0, 0]),
+            attributes::i32s(at.context, &segments),
         ),
         ("static_offsets", list(&offsets)),
-        ("static_sizes", list(sizes)),
+        ("static_sizes", list(&known)),
         ("static_strides", list(&vec![1; sizes.len()])),
     ];
     let r#type = Type::parse(at.context, &r#type).ok_or(Error::OperationBuild)?;
-    let operands = [&[array][..], &dynamic].concat();
+    let operands = [&[array][..], &dynamic, &open].concat();
     at.value(ops::memref::SUBVIEW, &operands, &attributes, r#type)
+}
+
+/// The array without gaps whose strides a value has: the value itself, or an array that it is a part of. Strides of the part's
+/// dimensions with several elements then follow from the part's own extents: those dynamic extents of the array that they are
+/// multiples of are whole in the part. `None` for others.
+pub(crate) fn dense<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let is_dense = |value: Value| {
+        let kind = MemRefType::try_from(value.r#type());
+        kind.is_ok_and(|kind| kind.affine_map().is_identity())
+    };
+    if is_dense(value) {
+        return Some(value);
+    }
+    let view = Subview::of(value)?;
+    let source = view.source().ok().filter(|source| is_dense(*source))?;
+    let sizes = typed::i64s(view.op(), "static_sizes");
+    let steps = typed::i64s(view.op(), "static_strides");
+    let all = extents(source.r#type());
+    let is_full = extents(value.r#type()).len() == sizes.len() && sizes.len() == all.len();
+    (is_full && steps.iter().all(|step| *step == 1)).then_some(())?;
+    let first = sizes.iter().position(|size| *size != 1);
+    let inner = first.map_or(sizes.len(), |first| first + 1)..sizes.len();
+    let mut open = inner.filter(|d| all.get(*d) == Some(&DYNAMIC));
+    open.all(|d| is_whole(view.op(), source, d))
+        .then_some(source)
+}
+
+/// Whether a part of an array has all of a dynamic extent.
+fn is_whole<'c: 'a, 'a>(
+    view: OperationRef<'c, 'a>,
+    source: Value<'c, 'a>,
+    dimension: usize,
+) -> bool {
+    let number = |sizes: &[i64]| {
+        let before = sizes.iter().take(dimension);
+        before.filter(|size| **size == DYNAMIC).count()
+    };
+    let sizes = typed::i64s(view, "static_sizes");
+    let size = shape::dynamic_size(view, number(&sizes));
+    let Some(size) = size.filter(|_| sizes.get(dimension) == Some(&DYNAMIC)) else {
+        return false;
+    };
+    let maker = definition(source).map(|(maker, _)| maker);
+    let all = maker
+        .and_then(|maker| shape::dynamic_size(maker, number(&extents(source.r#type()))));
+    let is_dim = || {
+        let dim = definition(size).and_then(|(op, _)| shape::Dim::cast(op));
+        dim.is_some_and(|dim| {
+            dim.dimension() == Some(dimension) && dim.source().is_ok_and(|own| own == source)
+        })
+    };
+    all == Some(size) || is_dim()
 }
 
 /// A view of an array with its own offset from the beginning of the buffer, sizes and strides, in elements.

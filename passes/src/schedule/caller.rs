@@ -106,8 +106,12 @@ pub(super) fn has_offset<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
 
 /// Whether the offsets of parts of an array can be computed.
 fn has_parts<'c: 'a, 'a>(array: Value<'c, 'a>) -> bool {
-    let strides = MemRefType::try_from(array.r#type()).map(|memref| memref.strides_and_offset().0);
-    strides.is_ok_and(|strides| strides.iter().all(|s| *s >= 0)) && has_offset(array)
+    let Ok(memref) = MemRefType::try_from(array.r#type()) else {
+        return false;
+    };
+    let strides = memref.strides_and_offset().0;
+    let is_dense = memref.affine_map().is_identity();
+    (is_dense || strides.iter().all(|s| *s >= 0)) && has_offset(array)
 }
 
 /// The offset of an array in its buffer, in elements, before an operation.
@@ -126,9 +130,7 @@ pub(super) fn offset_before<'c: 'a, 'a>(
     }
     let part = Subview::of(array).ok_or("an array whose offset is not known")?;
     let source = part.source().map_err(text)?;
-    let (strides, _) = MemRefType::try_from(source.r#type())
-        .map_err(text)?
-        .strides_and_offset();
+    let strides = strides_before(anchor, source)?;
     let mut sum = offset_before(anchor, source)?;
     let builder = before(anchor)?;
     let index = Type::index(builder.context);
@@ -141,14 +143,36 @@ pub(super) fn offset_before<'c: 'a, 'a>(
             types::DYNAMIC => dynamic.next().ok_or("a part without its offset")?,
             offset => builder.index(offset).map_err(text)?,
         };
-        let far = binary(
-            ops::arith::MULI,
-            first,
-            builder.index(stride).map_err(text)?,
-        )?;
+        let far = binary(ops::arith::MULI, first, stride)?;
         sum = binary(ops::arith::ADDI, sum, far)?;
     }
     Ok(sum)
+}
+
+/// The strides of an array without gaps, or with static ones, before an operation.
+fn strides_before<'c: 'a, 'a>(
+    anchor: OperationRef<'c, 'a>,
+    array: Value<'c, 'a>,
+) -> Result<Vec<Value<'c, 'a>>, String> {
+    let text = |e: melior::Error| e.to_string();
+    let memref = MemRefType::try_from(array.r#type()).map_err(text)?;
+    let (strides, _) = memref.strides_and_offset();
+    if strides.iter().all(|stride| *stride >= 0) {
+        let strides = strides.into_iter();
+        return strides.map(|stride| index_before(anchor, stride)).collect();
+    }
+    let mut stride = index_before(anchor, 1)?;
+    let mut all = vec![stride];
+    for dimension in (1..strides.len()).rev() {
+        let extent = extent_before(anchor, array, dimension)?;
+        let builder = before(anchor)?;
+        let index = Type::index(builder.context);
+        let product = builder.value(ops::arith::MULI, &[stride, extent], &[], index);
+        stride = product.map_err(text)?;
+        all.push(stride);
+    }
+    all.reverse();
+    Ok(all)
 }
 
 /// An extent of an array, before an operation.

@@ -14,7 +14,7 @@ use crate::ir::linalg::{Fill, Generic, Yield};
 use crate::ir::memref::root_of;
 use crate::ir::{self, ValueKey, maps, ops};
 use crate::structure::Affine;
-use melior::ir::Value;
+use melior::ir::{Value, ValueLike};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use std::collections::{HashMap, HashSet};
@@ -297,7 +297,8 @@ fn finish<'c: 'a, 'a>(
     (is_in_place || has_own_buffer(destination)).then_some(())?;
     if root_of(destination) == root_of(array) {
         // In place: at the same element.
-        (is_in_place && follower.subscripts.get(last) == Some(subscripts)).then_some(())?;
+        let written = follower.subscripts.get(last)?;
+        (is_in_place && is_same(array, written, subscripts)).then_some(())?;
     }
     inputs(reduction)
         .iter()
@@ -316,6 +317,13 @@ fn finish<'c: 'a, 'a>(
     Some(destination)
 }
 
+/// Whether subscripts are those of the same element. That of a dimension with one element does not matter.
+fn is_same(array: Value, one: &[Affine], other: &[Affine]) -> bool {
+    let extents = ir::memref::extents(array.r#type());
+    let mut pairs = one.iter().zip(other).zip(extents);
+    one.len() == other.len() && pairs.all(|((a, b), extent)| extent == 1 || a == b)
+}
+
 /// What the arguments of an elementwise payload are: the reduction's result, or elements of arrays, which are added.
 fn arguments<'c: 'a, 'a>(
     elementwise: &Elementwise<'c, 'a>,
@@ -330,7 +338,7 @@ fn arguments<'c: 'a, 'a>(
             continue;
         };
         let subscripts = elementwise.subscripts.get(position)?;
-        if result == Some((*array, subscripts)) {
+        if result.is_some_and(|(own, at)| own == *array && is_same(own, at, subscripts)) {
             known.insert(ValueKey::of(argument), Operand::Reduced);
             continue;
         }

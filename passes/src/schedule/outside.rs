@@ -3,11 +3,13 @@
 //!
 //! An operand that depends on some indices of the loop alone is packed in a loop over those, each part of it into its own part of one copy.
 
-use super::caller::array_before;
+use super::caller::{array_before, extent_before};
+use super::nest::ESTIMATE;
+use crate::ir::types::DYNAMIC;
 use crate::ir::{self, Builder, Copier, ValueKey, context, ops, scf};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Type, Value};
+use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::melior;
 use std::collections::HashSet;
 
@@ -19,7 +21,7 @@ pub(super) struct Outside<'c, 'a> {
     /// What computes the array in the loop, in order.
     makers: Vec<OperationRef<'c, 'a>>,
     /// The indices that it depends on, with their numbers of iterations.
-    indices: Vec<(Value<'c, 'a>, Value<'c, 'a>, i64)>,
+    indices: Vec<(Value<'c, 'a>, Value<'c, 'a>)>,
 }
 
 /// The array may differ in each iteration, in a way that nothing before the loop knows.
@@ -53,7 +55,7 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
                 continue;
             }
             let bound = *bounds.get(arguments.len() + n).ok_or(Unknown)?;
-            indices.push((*index, bound, count(bound).ok_or(Unknown)?));
+            indices.push((*index, bound));
         }
         // A view in the loop is none before it.
         if indices.is_empty() && !makers.is_empty() {
@@ -72,7 +74,10 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         let bounds: Vec<Value> = self.around.operands().collect();
         let bounds = bounds.iter().skip(bounds.len() / 3).take(bounds.len() / 3);
         let all = bounds.map(|bound| count(*bound).unwrap_or(1));
-        let own = self.indices.iter().map(|(_, _, count)| *count);
+        let own = self
+            .indices
+            .iter()
+            .map(|(_, bound)| count(*bound).unwrap_or(1));
         all.fold(1, i64::saturating_mul) / own.fold(1, i64::saturating_mul).max(1)
     }
 
@@ -86,6 +91,30 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         self.around
     }
 
+    /// An extent of an array in the loop, as a value that is known before the loop.
+    pub(super) fn extent(
+        &self,
+        array: Value<'c, 'a>,
+        dimension: usize,
+    ) -> Result<Option<Value<'c, 'a>>, String> {
+        let is_outside = |value: Value<'c, 'a>| {
+            let mut own = ir::definition(value).map(|(op, _)| op);
+            while let Some(op) = own.filter(|op| *op != self.around) {
+                own = ir::walk::parent(op);
+            }
+            own.is_none()
+        };
+        if is_outside(array) && ir::definition(array).is_some() {
+            return extent_before(self.around, array, dimension).map(Some);
+        }
+        let open = ir::memref::extents(array.r#type()).into_iter();
+        let number = open.take(dimension).filter(|n| *n == DYNAMIC).count();
+        let size = ir::definition(array)
+            .and_then(|(maker, _)| ir::shape::dynamic_size(maker, number))
+            .filter(|size| is_outside(*size) && ir::definition(*size).is_some());
+        Ok(size)
+    }
+
     /// The parts of an array of this type, of `size` elements each: the array, before the loop, and the offset of the part of an
     /// iteration, before `op` in the loop. `fill` writes one part: it gets the operation to insert before, the array and the offset.
     ///
@@ -94,23 +123,33 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
     pub(super) fn parts(
         &self,
         op: OperationRef<'c, 'a>,
-        size: i64,
+        size: Value<'c, 'a>,
         element: &str,
         fill: impl FnOnce(OperationRef<'c, 'a>, Value<'c, 'a>, [Value<'c, 'a>; 2]) -> Result<(), String>,
     ) -> Result<[Value<'c, 'a>; 2], String> {
         let text = |e: Error| e.to_string();
-        let counts = self.indices.iter().map(|(_, _, count)| *count);
-        let all = counts.fold(size, i64::saturating_mul);
-        let whole = array_before(self.around, &format!("memref<{all}x{element}>"), None)?;
         let at = Builder::before(context::of(self.around), self.around).map_err(text)?;
         let index = Type::index(at.context);
+        let counts = self.indices.iter().map(|(_, bound)| count(*bound));
+        let known = counts.fold(count(size), |all, n| all?.checked_mul(n?));
+        let whole = match known {
+            Some(all) => array_before(self.around, &format!("memref<{all}x{element}>"), None)?,
+            None => {
+                let mut all = size;
+                for (_, bound) in &self.indices {
+                    let product = at.value(ops::arith::MULI, &[all, *bound], &[], index);
+                    all = product.map_err(text)?;
+                }
+                array_before(self.around, &format!("memref<?x{element}>"), Some(all))?
+            }
+        };
         let rank = self.indices.len();
         let (region, body, positions) = at.region(&vec![index; rank]);
         let end = body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new());
         let end = end.map_err(text)?;
         let inside = Builder::before(at.context, end).map_err(text)?;
         let mut copier = Copier::new();
-        for ((old, ..), new) in self.indices.iter().zip(&positions) {
+        for ((old, _), new) in self.indices.iter().zip(&positions) {
             copier.set(*old, *new);
         }
         for maker in &self.makers {
@@ -120,9 +159,10 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         }
         let part = self.offset(end, &positions, size)?;
         fill(end, copier.get(self.array), [whole, part])?;
-        let bounds: Vec<Value> = self.indices.iter().map(|(_, bound, _)| *bound).collect();
-        scf::close_parallel(&at, &bounds, size, region).map_err(text)?;
-        let own: Vec<Value> = self.indices.iter().map(|(own, ..)| *own).collect();
+        let bounds: Vec<Value> = self.indices.iter().map(|(_, bound)| *bound).collect();
+        let work = count(size).unwrap_or(ESTIMATE * ESTIMATE);
+        scf::close_parallel(&at, &bounds, work, region).map_err(text)?;
+        let own: Vec<Value> = self.indices.iter().map(|(own, _)| *own).collect();
         Ok([whole, self.offset(op, &own, size)?])
     }
 
@@ -131,18 +171,18 @@ impl<'c: 'a, 'a> Outside<'c, 'a> {
         &self,
         anchor: OperationRef<'c, 'a>,
         positions: &[Value<'c, 'a>],
-        size: i64,
+        size: Value<'c, 'a>,
     ) -> Result<Value<'c, 'a>, String> {
         let text = |e: Error| e.to_string();
         let at = Builder::before(context::of(anchor), anchor).map_err(text)?;
         let index = Type::index(at.context);
         let binary = |name: &str, a, b| at.value(name, &[a, b], &[], index).map_err(text);
         let mut number = at.index(0).map_err(text)?;
-        for (position, (_, bound, _)) in positions.iter().zip(&self.indices) {
+        for (position, (_, bound)) in positions.iter().zip(&self.indices) {
             number = binary(ops::arith::MULI, number, *bound)?;
             number = binary(ops::arith::ADDI, number, *position)?;
         }
-        binary(ops::arith::MULI, number, at.index(size).map_err(text)?)
+        binary(ops::arith::MULI, number, size)
     }
 }
 

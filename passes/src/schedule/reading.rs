@@ -11,6 +11,7 @@ use super::caller::has_offset;
 use super::nest::{Address, ESTIMATE, Loop, LoopKind, Nest, Source};
 use super::scalars::Scalars;
 use super::signature::{AT_RUN_TIME, Signature, pointer_type};
+use crate::ir::types::DYNAMIC;
 use crate::ir::{self, ValueKey, linalg, maps, ops};
 use crate::structure::Affine;
 use melior::ir::ShapedTypeLike;
@@ -215,7 +216,7 @@ const SMALL: i64 = 32;
 /// Elements that no array has.
 pub(super) const LARGEST_SPAN: i64 = 1 << 40;
 
-/// A memref with static strides, or of contiguous elements.
+/// A memref with static strides, or without gaps ([`ir::memref::dense`]).
 pub(super) struct Array {
     /// `None` for dynamic extents.
     pub(super) shape: Vec<Option<i64>>,
@@ -242,14 +243,15 @@ impl Array {
             })
             .collect::<Option<Vec<_>>>()?;
         let mut multiples = vec![Vec::new(); shape.len()];
-        if kind.affine_map().is_identity() {
+        if let Some(dense) = ir::memref::dense(value) {
             let (mut stride, mut dynamic) = (1_i64, Vec::new());
-            for (dimension, extent) in shape.iter().enumerate().rev() {
+            let extents = ir::memref::extents(dense.r#type());
+            for (dimension, extent) in extents.into_iter().enumerate().rev() {
                 strides[dimension] = stride;
                 multiples[dimension].clone_from(&dynamic);
                 match extent {
-                    Some(extent) => stride = stride.checked_mul(*extent)?,
-                    None => dynamic.push(dimension),
+                    DYNAMIC => dynamic.push(dimension),
+                    extent => stride = stride.checked_mul(extent)?,
                 }
             }
         }

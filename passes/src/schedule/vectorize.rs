@@ -250,6 +250,8 @@ struct Kernel<'c, 'a> {
     packing: Option<(Packing, String)>,
     /// That operand in a parallel loop, before which it is copied.
     outside: Option<Outside<'c, 'a>>,
+    /// Dynamic extents that are known before that loop, by loop of the kernel.
+    extents: HashMap<usize, Value<'c, 'a>>,
     /// Offsets that are arguments, by array; others are those of the array itself.
     offsets: HashMap<usize, Value<'c, 'a>>,
     signature: Signature,
@@ -378,8 +380,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             .is_some_and(|p| self.written.contains(&p.operand));
         (outside.is_none() || !is_written).then_some(())?;
         if outside.as_ref().is_some_and(|outside| !outside.is_one()) {
-            // The size of the parts must be known.
-            packing = Some(packing.filter(|p| p.size().is_some())?.into_part());
+            packing = Some(packing?.into_part());
         }
         let packing = packing.map(|packing| {
             let function = packing.function("KERNEL", &reduction.signature);
@@ -396,6 +397,14 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             Some((l, *operands.get(operand)?, dimension))
         });
         let dynamic: Vec<_> = dynamic.collect();
+        // The size of a copy before the loop must be known there.
+        let copied = packing.as_ref().map_or(&[][..], |(p, _)| p.arguments());
+        let mut extents = HashMap::new();
+        for (l, value, dimension) in dynamic.iter().filter(|(l, ..)| copied.contains(l)) {
+            if let Some(outside) = &outside {
+                extents.insert(*l, outside.extent(*value, *dimension).ok()??);
+            }
+        }
         let text = |plan: &Plan, body: &Body| {
             let (nest, signature) = (&reduction.nest, &reduction.signature);
             kernel("KERNEL", nest, plan, body, signature)
@@ -413,6 +422,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             others: self.others.clone(),
             packing,
             outside,
+            extents,
             offsets: HashMap::new(),
             signature: reduction.signature,
         })
@@ -474,29 +484,6 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let name = functions.name("pack", text);
         let operand = self.arguments.get_mut(packing.operand);
         let operand = operand.ok_or("a kernel without its operand")?;
-        if let Some((outside, size)) = self.outside.as_ref().zip(packing.size())
-            && !outside.is_one()
-        {
-            let element = self.signature.elements.get(packing.operand);
-            let element = element.ok_or("a kernel without its operand")?;
-            let fill = |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| {
-                let mut arguments = vec![
-                    static_before(anchor, source, &packing.source_type)?,
-                    static_before(anchor, copies, packing.copy_type(&self.signature))?,
-                ];
-                if packing.places_source() {
-                    arguments.push(offset_before(anchor, source)?);
-                }
-                let steps = index_before(anchor, packing.steps())?;
-                arguments.extend([part, index_before(anchor, 0)?, steps]);
-                let call = call_before(anchor, &name, &arguments, anchor.location());
-                call.map_err(|e| e.to_string())
-            };
-            let [copies, part] = outside.parts(self.last, size, element, fill)?;
-            self.offsets.insert(packing.operand, part);
-            *operand = copies;
-            return Ok(());
-        }
         // What is the same in every call is copied before all loops.
         let anchor = match packing.arguments() {
             [] => constants.anchor(*operand, op),
@@ -504,20 +491,27 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         };
         let before = self.outside.as_ref().map(Outside::around);
         let anchor = anchor.or(before).unwrap_or(self.last);
-        let mut extents = HashMap::new();
+        let mut extents = Vec::new();
         for l in packing.arguments() {
-            let own = self.dynamic.iter().find(|(number, ..)| number == l);
-            let (_, value, dimension) = own.ok_or("a loop without its extent")?;
-            extents.insert(*l, extent_before(anchor, *value, *dimension)?);
+            extents.push(match self.extents.get(l) {
+                Some(extent) => *extent,
+                None => {
+                    let own = self.dynamic.iter().find(|(number, ..)| number == l);
+                    let (_, value, dimension) = own.ok_or("a loop without its extent")?;
+                    extent_before(anchor, *value, *dimension)?
+                }
+            });
         }
-        let extent = |l: usize| extents.get(&l).copied().ok_or("a loop without its extent");
-        let kind = packing.r#type(&self.signature);
-        let copy = match packing.parts() {
-            None => array_before(anchor, &kind, None)?,
-            Some((l, iterations, elements)) => {
-                let size = covered_before(anchor, extent(l)?, iterations, elements)?;
-                array_before(anchor, &kind, Some(size))?
+        let extent = |l: usize| {
+            let own = packing.arguments().iter().position(|own| *own == l);
+            let own = own.and_then(|own| extents.get(own).copied());
+            own.ok_or("a loop without its extent")
+        };
+        let size = match (packing.parts(), packing.size()) {
+            (Some((l, iterations, elements)), _) => {
+                covered_before(anchor, extent(l)?, iterations, elements)?
             }
+            (None, size) => index_before(anchor, size.unwrap_or_default())?,
         };
         let steps = match packing.parts() {
             Some((l, iterations, _)) if packing.has_dynamic_steps() => {
@@ -525,17 +519,34 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
             }
             _ => index_before(anchor, packing.steps())?,
         };
-        let own = static_before(anchor, *operand, &packing.source_type)?;
-        let passed = static_before(anchor, copy, packing.copy_type(&self.signature))?;
-        let mut arguments = vec![own, passed];
-        if packing.places_source() {
-            arguments.push(offset_before(anchor, *operand)?);
+        let fill = |anchor, source, copy, part: Option<Value<'c, 'a>>| {
+            let mut arguments = vec![
+                static_before(anchor, source, &packing.source_type)?,
+                static_before(anchor, copy, packing.copy_type(&self.signature))?,
+            ];
+            if packing.places_source() {
+                arguments.push(offset_before(anchor, source)?);
+            }
+            arguments.extend(part);
+            arguments.extend(&extents);
+            arguments.extend([index_before(anchor, 0)?, steps]);
+            let call = call_before(anchor, &name, &arguments, anchor.location());
+            call.map_err(|e| e.to_string())
+        };
+        if let Some(outside) = self.outside.as_ref().filter(|outside| !outside.is_one()) {
+            let element = self.signature.elements.get(packing.operand);
+            let element = element.ok_or("a kernel without its operand")?;
+            let fill =
+                |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| fill(anchor, source, copies, Some(part));
+            let [copies, part] = outside.parts(self.last, size, element, fill)?;
+            self.offsets.insert(packing.operand, part);
+            *operand = copies;
+            return Ok(());
         }
-        for l in packing.arguments() {
-            arguments.push(extent(*l)?);
-        }
-        arguments.extend([index_before(anchor, 0)?, steps]);
-        call_before(anchor, &name, &arguments, anchor.location()).map_err(|e| e.to_string())?;
+        let kind = packing.r#type(&self.signature);
+        let open = packing.parts().map(|_| size);
+        let copy = array_before(anchor, &kind, open)?;
+        fill(anchor, *operand, copy, None)?;
         *operand = copy;
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! How many rows a group computes together: what they access stays in the cache.
 
 use super::group::{Group, Row};
-use super::member::{Access, Kind, element_bytes, extents};
+use super::member::{Access, ESTIMATE, Kind, element_bytes, extents};
 use super::storage::Storage;
 use crate::ir::ValueKey;
 use std::collections::HashSet;
@@ -25,8 +25,12 @@ const TILE: i64 = 8;
 pub(super) struct Blocks(pub(super) Vec<i64>);
 
 impl Blocks {
-    /// `None` if the group gains nothing from blocks, or has dynamic extents beside its rows.
+    /// `None` if the group gains nothing from blocks, or if one is a part of an array with strides that are not known.
     pub(super) fn of(group: &Group, cache: i64) -> Option<Self> {
+        Self::sized(group, cache).filter(|blocks| blocks.have_strides(group))
+    }
+
+    fn sized(group: &Group, cache: i64) -> Option<Self> {
         let mut members = group.members.iter();
         let has_product = members.any(|member| member.kind == Kind::Product);
         let limit = if has_product {
@@ -90,18 +94,37 @@ impl Blocks {
         Some(all)
     }
 
-    /// Bytes of an array that a block of rows accesses; `None` if it has other dynamic extents.
+    /// Bytes of an array that a block of rows accesses. Other dynamic extents are estimated.
     pub(super) fn bytes_of(&self, group: &Group, number: usize, access: &Access) -> Option<i64> {
         let rows = group.rows_of(number, access);
         let mut bytes = element_bytes(access.array)?;
         for (extent, row) in extents(access.array)?.into_iter().zip(rows) {
             let size = match row {
-                Some(row) => self.0.get(row).copied(),
-                None => extent,
+                Some(row) => *self.0.get(row)?,
+                None => extent.unwrap_or(ESTIMATE),
             };
-            bytes = bytes.checked_mul(size?)?;
+            bytes = bytes.checked_mul(size)?;
         }
         Some(bytes)
+    }
+
+    /// Whether the strides of each array's part follow from the part's extents: a dynamic extent is whole in the part, or there is
+    /// one element along all dimensions before it.
+    fn have_strides(&self, group: &Group) -> bool {
+        group.numbered().all(|(number, access)| {
+            let rows = group.rows_of(number, access);
+            let extents = extents(access.array).unwrap_or_default();
+            let mut dimensions = extents.into_iter().zip(rows);
+            let is_one = |(extent, row): &(Option<i64>, Option<usize>)| {
+                let size = match row {
+                    Some(row) => self.0.get(*row).copied(),
+                    None => *extent,
+                };
+                size == Some(1)
+            };
+            let first = dimensions.find(|dimension| !is_one(dimension));
+            first.is_none() || dimensions.all(|(extent, row)| extent.is_some() || row.is_none())
+        })
     }
 
     /// Whether products have enough rows in a block, and an other operand that a cache holds.

@@ -3,8 +3,9 @@
 
 use super::blocks::Blocks;
 use super::group::{Group, Row};
-use super::member::{Access, extents};
+use super::member::{Access, Kind, extents};
 use super::storage::Storage;
+use crate::ir::memref::Extent;
 use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops, scf};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -85,6 +86,8 @@ struct Span<'c, 'a> {
     rows: i64,
     /// The number of blocks; `None` if there is one.
     blocks: Option<Value<'c, 'a>>,
+    /// The number of all rows, if the last block may have fewer than others.
+    all: Option<Value<'c, 'a>>,
 }
 
 /// The loops of a group: whole blocks, then the rows that are left. Each has a span for each row.
@@ -122,6 +125,7 @@ fn spans<'c: 'a, 'a>(
         first,
         rows,
         blocks,
+        all: None,
     };
     if let Some(extent) = row.extent {
         let (count, left) = (extent / rows, extent % rows);
@@ -142,6 +146,12 @@ fn spans<'c: 'a, 'a>(
     let index = Type::index(at.context);
     let binary = |name, left, right| at.value(name, &[left, right], &[], index);
     let size = at.index(rows)?;
+    // Tiles of a product have many rows: one row takes as long.
+    if group.members.iter().any(|m| m.kind == Kind::Product) {
+        let blocks = binary(ops::arith::CEILDIVUI, extent, size)?;
+        let all = Some(extent);
+        return Ok((Span { all, ..span(None, rows, Some(blocks)) }, None));
+    }
     let count = binary(ops::arith::DIVUI, extent, size)?;
     let first = binary(ops::arith::MULI, count, size)?;
     let left = binary(ops::arith::SUBI, extent, first)?;
@@ -161,6 +171,15 @@ fn dynamic_extent<'c: 'a, 'a>(
         Some((access.array, dimension))
     });
     let (array, dimension) = found.ok_or("a row that subscripts no array")?;
+    extent_of(array, dimension, at)
+}
+
+/// The dynamic extent of an array.
+fn extent_of<'c: 'a, 'a>(
+    array: Value<'c, 'a>,
+    dimension: usize,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
     // The array of an allocation may be replaced.
     let open = extents(array)
         .unwrap_or_default()
@@ -195,10 +214,12 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         let is_loop = !counts.is_empty();
         let body = if is_loop { inside } else { *at };
         let mut positions = positions.into_iter();
-        let mut firsts = Vec::new();
+        let (mut firsts, mut sizes) = (Vec::new(), Vec::new());
         for span in &self.spans {
             let position = span.blocks.and_then(|_| positions.next());
-            firsts.push(first_row(span, position, &body)?);
+            let first = first_row(span, position, &body)?;
+            sizes.push(rows_of_block(span, first, &body)?);
+            firsts.push(first);
         }
         let mut known: HashMap<(ValueKey, Vec<Option<usize>>), Value> = HashMap::new();
         let mut stack: HashMap<usize, Value> = HashMap::new();
@@ -213,7 +234,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                     Some(view) => *view,
                     None => {
                         let before = Builder::before(at.context, copy)?;
-                        let sizes = self.sizes(access, &key.1)?;
+                        let sizes = self.sizes(access, &key.1, &sizes, at)?;
                         let view = match (self.place)(access.array) {
                             None => view(access, &sizes, &key.1, &firsts, &before)?,
                             Some(place) => match stack.get(&place) {
@@ -221,7 +242,9 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                                 None => {
                                     let own = match self.home(place) {
                                         Some(home) => view(home, &sizes, &key.1, &firsts, &before)?,
-                                        None => local(access.array, &sizes, is_loop, &before)?,
+                                        None => {
+                                        self.local(access.array, &key.1, &sizes, &before)?
+                                    }
                                     };
                                     stack.insert(place, own);
                                     own
@@ -249,16 +272,57 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         accesses.find(|access| access.array == home)
     }
 
-    /// The extents of the part of an array that a block accesses.
-    fn sizes(&self, access: &Access, rows: &[Option<usize>]) -> Result<Vec<i64>, PassError> {
+    /// The extents of the part of an array that a block accesses, by those of rows. `before` is before the loop.
+    fn sizes(
+        &self,
+        access: &Access<'c, 'a>,
+        rows: &[Option<usize>],
+        of_rows: &[Extent<'c, 'a>],
+        before: &Builder<'c, 'a>,
+    ) -> Result<Vec<Extent<'c, 'a>>, PassError> {
         let extents = extents(access.array).ok_or("an array without strides")?;
-        let size = |(extent, row): (&Option<i64>, &Option<usize>)| match row {
-            Some(row) => self.spans.get(*row).map(|span| span.rows),
-            None => *extent,
+        let extents = extents.into_iter().zip(rows).enumerate();
+        let size = |(dimension, (extent, row)): (usize, (Option<i64>, &Option<usize>))| match row {
+            Some(row) => Ok(*of_rows.get(*row).ok_or("an unknown row")?),
+            None => Ok(match extent {
+                Some(extent) => Extent::Known(extent),
+                None => Extent::Value(extent_of(access.array, dimension, before)?),
+            }),
         };
-        let sizes: Option<Vec<i64>> = extents.iter().zip(rows).map(size).collect();
-        let sizes = sizes.ok_or("an array with a dynamic extent beside its rows")?;
-        Ok(sizes)
+        extents.map(size).collect()
+    }
+
+    /// An array of one block alone: on the stack of the thread, if there are several blocks.
+    fn local(
+        &self,
+        array: Value<'c, 'a>,
+        rows: &[Option<usize>],
+        sizes: &[Extent<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let element = MemRefType::try_from(array.r#type())?.element();
+        let most = sizes.iter().zip(rows).map(|(size, row)| match (size, row) {
+            (Extent::Known(size), _) => Ok(*size),
+            (Extent::Value(_), Some(row)) => {
+                let span = self.spans.get(*row).ok_or("an unknown row")?;
+                Ok(span.rows)
+            }
+            _ => Err(PassError::from("a block of dynamic size")),
+        });
+        let most: Vec<i64> = most.collect::<Result<_, _>>()?;
+        let name = match self.spans.iter().any(|span| span.blocks.is_some()) {
+            true => ops::memref::ALLOCA,
+            false => ops::memref::ALLOC,
+        };
+        let attributes = [
+            ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
+            ("alignment", attributes::i64(at.context, 64)),
+        ];
+        let whole = at.value(name, &[], &attributes, ir::types::memref(&most, element))?;
+        match sizes.iter().all(|size| size.value().is_none()) {
+            true => Ok(whole),
+            false => Ok(ir::memref::block(at, whole, &vec![None; sizes.len()], sizes)?),
+        }
     }
 
     /// Operations on scalars of one iteration.
@@ -277,7 +341,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
 /// The part of an array that a block accesses.
 fn view<'c: 'a, 'a>(
     access: &Access<'c, 'a>,
-    sizes: &[i64],
+    sizes: &[Extent<'c, 'a>],
     rows: &[Option<usize>],
     firsts: &[Option<Value<'c, 'a>>],
     at: &Builder<'c, 'a>,
@@ -310,22 +374,18 @@ fn first_row<'c: 'a, 'a>(
     }))
 }
 
-/// An array of one block alone: on the stack of the thread, if there are several blocks.
-fn local<'c: 'a, 'a>(
-    array: Value<'c, 'a>,
-    sizes: &[i64],
-    is_loop: bool,
+/// The number of rows of a block.
+fn rows_of_block<'c: 'a, 'a>(
+    span: &Span<'c, 'a>,
+    first: Option<Value<'c, 'a>>,
     at: &Builder<'c, 'a>,
-) -> Result<Value<'c, 'a>, PassError> {
-    let element = MemRefType::try_from(array.r#type())?.element();
-    let kind = ir::types::memref(sizes, element);
-    let name = match is_loop {
-        true => ops::memref::ALLOCA,
-        false => ops::memref::ALLOC,
+) -> Result<Extent<'c, 'a>, PassError> {
+    let Some((all, first)) = span.all.zip(first) else {
+        return Ok(Extent::Known(span.rows));
     };
-    let attributes = [
-        ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
-        ("alignment", attributes::i64(at.context, 64)),
-    ];
-    Ok(at.value(name, &[], &attributes, kind)?)
+    let index = Type::index(at.context);
+    let left = at.value(ops::arith::SUBI, &[all, first], &[], index)?;
+    let rows = at.index(span.rows)?;
+    let rows = at.value(ops::arith::MINSI, &[left, rows], &[], index)?;
+    Ok(Extent::Value(rows))
 }

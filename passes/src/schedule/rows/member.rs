@@ -3,11 +3,12 @@
 
 use crate::extents::size;
 use crate::ir::linalg::{Fill, Generic, index_of};
+use crate::ir::types::DYNAMIC;
 use crate::ir::{self, maps, typed};
 use crate::structure::Affine;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{DimSize, MemRefType};
+use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
@@ -161,7 +162,7 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
     pub(super) fn work(&self, extents: &HashMap<usize, i64>) -> i64 {
         let loops = 0..self.reductions.len();
         let extent = |l: usize| extents.get(&l).copied().or(self.extent(l).flatten());
-        let points = loops.map(|l| extent(l).unwrap_or(1));
+        let points = loops.map(|l| extent(l).unwrap_or(ESTIMATE));
         let points = points.fold(1, i64::saturating_mul);
         points.saturating_mul(self.operations)
     }
@@ -189,18 +190,19 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
     }
 }
 
-/// The extents of an array; `None` for arrays with dynamic strides.
+/// An estimate of an extent that is not known, beside those of rows.
+pub(super) const ESTIMATE: i64 = 256;
+
+/// The extents of an array; `None` for arrays with dynamic strides that have gaps.
 pub(super) fn extents(array: Value) -> Option<Vec<Option<i64>>> {
     let memref = MemRefType::try_from(array.r#type()).ok()?;
-    let (strides, _) = memref.strides_and_offset();
-    strides.iter().all(|stride| *stride >= 0).then_some(())?;
-    let extents = (0..memref.rank()).map(|d| {
-        Some(match memref.dim_size(d).ok()? {
-            DimSize::Static(extent) => Some(i64::try_from(extent).ok()?),
-            DimSize::Dynamic => None,
-        })
-    });
-    extents.collect()
+    let has_static_strides = || {
+        let (strides, _) = memref.strides_and_offset();
+        strides.iter().all(|stride| *stride >= 0)
+    };
+    (memref.affine_map().is_identity() || has_static_strides()).then_some(())?;
+    let extents = ir::memref::extents(array.r#type()).into_iter();
+    Some(extents.map(|n| (n != DYNAMIC).then_some(n)).collect())
 }
 
 /// Bytes of an element of an array.

@@ -25,14 +25,16 @@ struct Own<'c, 'a> {
     allocation: Option<OperationRef<'c, 'a>>,
     /// By dimension.
     rows: Vec<Option<usize>>,
+    /// The dynamic extents beside rows; `None` for those that are not known.
+    open: Vec<Option<ValueKey>>,
     ranges: Vec<Range>,
 }
 
 /// The place of each array that members alone access. An array that others access as well is in a place if it is the only one of them
-/// there; all others of the place are in its memory.
+/// there; all others of the place are in its memory. So they are in that of an array of dynamic size, which no stack can hold.
 pub(super) struct Storage<'c, 'a> {
     places: HashMap<ValueKey, usize>,
-    /// By place: the array that others access as well.
+    /// By place: the array whose memory all are in.
     homes: HashMap<usize, Value<'c, 'a>>,
     /// The allocations of arrays that members alone access.
     locals: HashMap<ValueKey, OperationRef<'c, 'a>>,
@@ -80,10 +82,20 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
                 storage.homes.insert(number, own.array);
             }
         }
+        // An array of dynamic size is as it was, and others are in its memory.
+        for own in owns.iter().filter(|own| !own.open.is_empty()) {
+            let key = ValueKey::of(own.array);
+            if let Some(place) = storage.places.get(&key)
+                && !storage.homes.contains_key(place)
+            {
+                storage.homes.insert(*place, own.array);
+                storage.locals.remove(&key);
+            }
+        }
         storage
     }
 
-    /// The array of a place that others access as well.
+    /// The array of a place whose memory all others are in.
     pub(super) fn home(&self, place: usize) -> Option<Value<'c, 'a>> {
         self.homes.get(&place).copied()
     }
@@ -116,10 +128,12 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
         let is_local = users.iter().all(is_member);
         let allocation = ir::definition(array).map(|(op, _)| op);
         let allocation = allocation.filter(|op| is_local && ir::name(*op) == ops::memref::ALLOC);
+        let rows = rows();
         Some(Own {
             array,
             allocation,
-            rows: rows(),
+            open: open_extents(array, &rows),
+            rows,
             ranges: ranges(group, array, allocation.is_some()),
         })
     }
@@ -137,10 +151,22 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
                 || b.last == a.first && touches(b.last)
         };
         let mut pairs = self.ranges.iter();
-        self.array.r#type() == other.array.r#type()
+        let has_extents = self.open == other.open && self.open.iter().all(Option::is_some);
+        has_extents
+            && self.array.r#type() == other.array.r#type()
             && self.rows == other.rows
             && pairs.all(|a| other.ranges.iter().all(|b| is_apart(a, b)))
     }
+}
+
+/// The values of an array's dynamic extents beside its rows.
+fn open_extents(array: Value, rows: &[Option<usize>]) -> Vec<Option<ValueKey>> {
+    let maker = ir::definition(array).map(|(maker, _)| maker);
+    let extents = extents(array).unwrap_or_default().into_iter().zip(rows);
+    let open = extents.filter(|(extent, _)| extent.is_none()).enumerate();
+    let open = open.filter(|(_, (_, row))| row.is_none());
+    let size = |number| ir::shape::dynamic_size(maker?, number).map(ValueKey::of);
+    open.map(|(number, _)| size(number)).collect()
 }
 
 /// What others write before the group, or read after it, is there as long.
