@@ -33,6 +33,11 @@ pub(crate) fn bytes(memref: Value) -> Option<u64> {
     Some(bytes)
 }
 
+/// The maximum extent of a dimension of `memref`; `None` without an upper bound.
+pub(crate) fn extent(memref: Value, dimension: usize) -> Option<u64> {
+    Search::default().extent(memref, dimension, DEPTH)
+}
+
 /// The size of an element in bytes; `None` for types that have no buffers.
 pub(crate) fn element_bytes(text: &str) -> Option<u64> {
     match text {

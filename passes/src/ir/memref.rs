@@ -235,8 +235,7 @@ fn is_whole<'c: 'a, 'a>(
         return false;
     };
     let maker = definition(source).map(|(maker, _)| maker);
-    let all = maker
-        .and_then(|maker| shape::dynamic_size(maker, number(&extents(source.r#type()))));
+    let all = maker.and_then(|maker| shape::dynamic_size(maker, number(&extents(source.r#type()))));
     let is_dim = || {
         let dim = definition(size).and_then(|(op, _)| shape::Dim::cast(op));
         dim.is_some_and(|dim| {

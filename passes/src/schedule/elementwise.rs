@@ -14,9 +14,9 @@ use crate::ir::linalg::{Fill, Generic, Yield};
 use crate::ir::memref::root_of;
 use crate::ir::{self, ValueKey, maps, ops};
 use crate::structure::Affine;
-use melior::ir::{Value, ValueLike};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 
 /// Operations between a reduction and the elementwise one that is merged with it: as many are looked at.

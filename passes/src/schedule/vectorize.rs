@@ -536,8 +536,9 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         if let Some(outside) = self.outside.as_ref().filter(|outside| !outside.is_one()) {
             let element = self.signature.elements.get(packing.operand);
             let element = element.ok_or("a kernel without its operand")?;
-            let fill =
-                |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| fill(anchor, source, copies, Some(part));
+            let fill = |anchor, source, [copies, part]: [Value<'c, 'a>; 2]| {
+                fill(anchor, source, copies, Some(part))
+            };
             let [copies, part] = outside.parts(self.last, size, element, fill)?;
             self.offsets.insert(packing.operand, part);
             *operand = copies;

@@ -3,8 +3,9 @@
 
 use super::blocks::Blocks;
 use super::group::{Group, Row};
-use super::member::{Access, Kind, extents};
+use super::member::{Access, Kind, element_bytes, extents};
 use super::storage::Storage;
+use crate::extents::size;
 use crate::ir::memref::Extent;
 use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops, scf};
 use melior::Context;
@@ -31,22 +32,26 @@ pub(super) fn emit<'c: 'a, 'a>(
     let location = location::fused(context, &locations, None);
     let before = Builder::before(context, last)?.with_location(location);
     let storage = Storage::of(group);
-    let places = shared(group, blocks, &storage);
-    let place_of = |array: Value<'c, 'a>| storage.place(array).filter(|n| places.contains(n));
+    let homes = homes(group, blocks, &storage);
+    let home_of = |array: Value<'c, 'a>| {
+        let place = storage.place(array)?;
+        homes.get(&place).map(|home| (place, home))
+    };
     for spans in all_spans(group, blocks, &before)? {
         let part = Part {
             group,
             spans,
-            place: &place_of,
-            storage: &storage,
+            home: &home_of,
         };
         part.emit(&before)?;
     }
-    let accesses = group.numbered().map(|(_, access)| access.array);
-    let unused = accesses.filter(|array| place_of(*array).is_some());
-    let unused: HashMap<ValueKey, OperationRef> = unused
-        .filter_map(|array| Some((ValueKey::of(array), storage.allocation(array)?)))
-        .collect();
+    let unused = group.numbered().filter_map(|(_, access)| {
+        let (_, home) = home_of(access.array)?;
+        let allocation = storage.allocation(access.array)?;
+        let is_kept = matches!(home, Home::Array(home) if home.array == access.array);
+        (!is_kept).then_some((ValueKey::of(access.array), allocation))
+    });
+    let unused: HashMap<ValueKey, OperationRef> = unused.collect();
     let members = group.members.iter().rev().map(|member| member.op);
     let all: Vec<OperationRef> = members.chain(unused.into_values()).collect();
     let keys = all.iter().map(|op| ir::key(*op)).collect();
@@ -54,27 +59,68 @@ pub(super) fn emit<'c: 'a, 'a>(
     Ok(keys)
 }
 
-/// The places of arrays that members alone access: those in the memory of another array, and as many as fit the stack.
-fn shared<'c: 'a, 'a>(
+/// Where the arrays of a place are.
+enum Home<'c, 'a> {
+    /// In the memory of one of them.
+    Array(Access<'c, 'a>),
+    /// In an array of one block, which has at most these extents.
+    Block(Vec<i64>),
+}
+
+/// The homes of the places of arrays that members alone access: the memory of the array that others access as well, the stack as
+/// long as it has some left, and for arrays of dynamic size that of one of them.
+fn homes<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     blocks: &Blocks,
     storage: &Storage<'c, 'a>,
-) -> HashSet<usize> {
+) -> HashMap<usize, Home<'c, 'a>> {
     let mut free = STACK;
-    let mut found = HashSet::new();
+    let mut homes = HashMap::new();
     for (number, access) in group.numbered() {
-        let place = storage.place(access.array);
-        let bytes = blocks.bytes_of(group, number, access);
-        if let Some(place) = place.filter(|place| storage.home(*place).is_some()) {
-            found.insert(place);
-        } else if let Some((place, bytes)) = place.zip(bytes)
-            && bytes <= free
-            && found.insert(place)
-        {
-            free -= bytes;
+        let Some(place) = storage.place(access.array) else {
+            continue;
+        };
+        if homes.contains_key(&place) {
+            continue;
+        }
+        if let Some(home) = storage.home(place) {
+            let mut accesses = group.numbered().map(|(_, access)| access);
+            let home = accesses.find(|access| access.array == home);
+            homes.extend(home.map(|home| (place, Home::Array(home.clone()))));
+            continue;
+        }
+        let rows = group.rows_of(number, access);
+        let largest = largest_block(access.array, &rows, blocks);
+        let bytes = largest.as_ref().and_then(|extents| {
+            let mut extents = extents.iter();
+            extents.try_fold(element_bytes(access.array)?, |all, n| all.checked_mul(*n))
+        });
+        let dimensions = extents(access.array).unwrap_or_default().into_iter();
+        let mut open = dimensions
+            .zip(rows)
+            .filter(|(extent, row)| extent.is_none() && row.is_none());
+        match (largest, bytes.filter(|bytes| *bytes <= free)) {
+            (Some(largest), Some(bytes)) => {
+                homes.insert(place, Home::Block(largest));
+                free -= bytes;
+            }
+            _ if open.next().is_some() => {
+                homes.insert(place, Home::Array(access.clone()));
+            }
+            _ => {}
         }
     }
-    found
+    homes
+}
+
+/// The maximum extents of the part of an array that a block accesses.
+fn largest_block(array: Value, rows: &[Option<usize>], blocks: &Blocks) -> Option<Vec<i64>> {
+    let dimensions = rows.iter().enumerate();
+    let extents = dimensions.map(|(dimension, row)| match row {
+        Some(row) => blocks.0.get(*row).copied(),
+        None => i64::try_from(size::extent(array, dimension)?).ok(),
+    });
+    extents.collect()
 }
 
 /// The rows of one dimension that a loop computes.
@@ -150,7 +196,13 @@ fn spans<'c: 'a, 'a>(
     if group.members.iter().any(|m| m.kind == Kind::Product) {
         let blocks = binary(ops::arith::CEILDIVUI, extent, size)?;
         let all = Some(extent);
-        return Ok((Span { all, ..span(None, rows, Some(blocks)) }, None));
+        return Ok((
+            Span {
+                all,
+                ..span(None, rows, Some(blocks))
+            },
+            None,
+        ));
     }
     let count = binary(ops::arith::DIVUI, extent, size)?;
     let first = binary(ops::arith::MULI, count, size)?;
@@ -201,10 +253,11 @@ struct Part<'g, 'c, 'a> {
     group: &'g Group<'c, 'a>,
     /// By row.
     spans: Vec<Span<'c, 'a>>,
-    /// The place of an array that others are in as well, or that is on the stack.
-    place: &'g dyn Fn(Value<'c, 'a>) -> Option<usize>,
-    storage: &'g Storage<'c, 'a>,
+    /// The place and the home of an array that is not where it was.
+    home: &'g HomeOf<'g, 'c, 'a>,
 }
+
+type HomeOf<'g, 'c, 'a> = dyn Fn(Value<'c, 'a>) -> Option<(usize, &'g Home<'c, 'a>)> + 'g;
 
 impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
     fn emit(&self, at: &Builder<'c, 'a>) -> Result<(), PassError> {
@@ -235,16 +288,18 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                     None => {
                         let before = Builder::before(at.context, copy)?;
                         let sizes = self.sizes(access, &key.1, &sizes, at)?;
-                        let view = match (self.place)(access.array) {
+                        let view = match (self.home)(access.array) {
                             None => view(access, &sizes, &key.1, &firsts, &before)?,
-                            Some(place) => match stack.get(&place) {
+                            Some((place, home)) => match stack.get(&place) {
                                 Some(known) => *known,
                                 None => {
-                                    let own = match self.home(place) {
-                                        Some(home) => view(home, &sizes, &key.1, &firsts, &before)?,
-                                        None => {
-                                        self.local(access.array, &key.1, &sizes, &before)?
-                                    }
+                                    let own = match home {
+                                        Home::Array(home) => {
+                                            view(home, &sizes, &key.1, &firsts, &before)?
+                                        }
+                                        Home::Block(largest) => {
+                                            local(access.array, largest, &sizes, is_loop, &before)?
+                                        }
                                     };
                                     stack.insert(place, own);
                                     own
@@ -265,13 +320,6 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// An access of the array that a place is in the memory of.
-    fn home(&self, place: usize) -> Option<&Access<'c, 'a>> {
-        let home = self.storage.home(place)?;
-        let mut accesses = self.group.numbered().map(|(_, access)| access);
-        accesses.find(|access| access.array == home)
-    }
-
     /// The extents of the part of an array that a block accesses, by those of rows. `before` is before the loop.
     fn sizes(
         &self,
@@ -290,39 +338,6 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             }),
         };
         extents.map(size).collect()
-    }
-
-    /// An array of one block alone: on the stack of the thread, if there are several blocks.
-    fn local(
-        &self,
-        array: Value<'c, 'a>,
-        rows: &[Option<usize>],
-        sizes: &[Extent<'c, 'a>],
-        at: &Builder<'c, 'a>,
-    ) -> Result<Value<'c, 'a>, PassError> {
-        let element = MemRefType::try_from(array.r#type())?.element();
-        let most = sizes.iter().zip(rows).map(|(size, row)| match (size, row) {
-            (Extent::Known(size), _) => Ok(*size),
-            (Extent::Value(_), Some(row)) => {
-                let span = self.spans.get(*row).ok_or("an unknown row")?;
-                Ok(span.rows)
-            }
-            _ => Err(PassError::from("a block of dynamic size")),
-        });
-        let most: Vec<i64> = most.collect::<Result<_, _>>()?;
-        let name = match self.spans.iter().any(|span| span.blocks.is_some()) {
-            true => ops::memref::ALLOCA,
-            false => ops::memref::ALLOC,
-        };
-        let attributes = [
-            ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
-            ("alignment", attributes::i64(at.context, 64)),
-        ];
-        let whole = at.value(name, &[], &attributes, ir::types::memref(&most, element))?;
-        match sizes.iter().all(|size| size.value().is_none()) {
-            true => Ok(whole),
-            false => Ok(ir::memref::block(at, whole, &vec![None; sizes.len()], sizes)?),
-        }
     }
 
     /// Operations on scalars of one iteration.
@@ -352,6 +367,41 @@ fn view<'c: 'a, 'a>(
     let first = |row: &Option<usize>| row.and_then(|row| firsts.get(row).copied().flatten());
     let firsts: Vec<Option<Value>> = rows.iter().map(first).collect();
     Ok(ir::memref::block(at, access.array, &firsts, sizes)?)
+}
+
+/// An array of one block alone: on the stack of the thread, if there are several blocks.
+fn local<'c: 'a, 'a>(
+    array: Value<'c, 'a>,
+    largest: &[i64],
+    sizes: &[Extent<'c, 'a>],
+    is_loop: bool,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let element = MemRefType::try_from(array.r#type())?.element();
+    let name = match is_loop {
+        true => ops::memref::ALLOCA,
+        false => ops::memref::ALLOC,
+    };
+    let attributes = [
+        ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
+        ("alignment", attributes::i64(at.context, 64)),
+    ];
+    let extents = sizes.iter().zip(largest).map(|(size, most)| match size {
+        Extent::Known(size) => *size,
+        Extent::Value(_) => *most,
+    });
+    let extents: Vec<i64> = extents.collect();
+    let kind = ir::types::memref(&extents, element);
+    let whole = at.value(name, &[], &attributes, kind)?;
+    match sizes.iter().all(|size| size.value().is_none()) {
+        true => Ok(whole),
+        false => Ok(ir::memref::block(
+            at,
+            whole,
+            &vec![None; sizes.len()],
+            sizes,
+        )?),
+    }
 }
 
 /// The first row of a block; `None` for 0.

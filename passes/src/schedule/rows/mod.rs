@@ -8,7 +8,7 @@
 //! else reads have the size of one block. A block is as large as the cache allows. Products belong to a group if their other
 //! operand stays in a cache, as the keys and values of an attention do.
 //!
-//! Requires: buffers. Groups have static extents beside those of their rows. Guarantees: each element is computed by the same
+//! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
 //! operations in the same order as before, whatever the number of rows in a block.
 
 mod blocks;

@@ -31,10 +31,10 @@ struct Own<'c, 'a> {
 }
 
 /// The place of each array that members alone access. An array that others access as well is in a place if it is the only one of them
-/// there; all others of the place are in its memory. So they are in that of an array of dynamic size, which no stack can hold.
+/// there; all others of the place are in its memory.
 pub(super) struct Storage<'c, 'a> {
     places: HashMap<ValueKey, usize>,
-    /// By place: the array whose memory all are in.
+    /// By place: the array that others access as well.
     homes: HashMap<usize, Value<'c, 'a>>,
     /// The allocations of arrays that members alone access.
     locals: HashMap<ValueKey, OperationRef<'c, 'a>>,
@@ -82,20 +82,10 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
                 storage.homes.insert(number, own.array);
             }
         }
-        // An array of dynamic size is as it was, and others are in its memory.
-        for own in owns.iter().filter(|own| !own.open.is_empty()) {
-            let key = ValueKey::of(own.array);
-            if let Some(place) = storage.places.get(&key)
-                && !storage.homes.contains_key(place)
-            {
-                storage.homes.insert(*place, own.array);
-                storage.locals.remove(&key);
-            }
-        }
         storage
     }
 
-    /// The array of a place whose memory all others are in.
+    /// The array of a place that others access as well.
     pub(super) fn home(&self, place: usize) -> Option<Value<'c, 'a>> {
         self.homes.get(&place).copied()
     }
