@@ -92,7 +92,10 @@ pub(crate) fn subview<'c: 'a, 'a>(
     let memref = MemRefType::try_from(array.r#type())?;
     let (strides, offset) = memref.strides_and_offset();
     let first = offsets.iter().zip(&strides).map(|(o, s)| o * s);
-    let offset = offset + first.sum::<i64>();
+    let offset = match offset {
+        0.. => (offset + first.sum::<i64>()).to_string(),
+        _ => "?".to_owned(),
+    };
     let shape: Vec<String> = sizes.iter().map(|size| format!("{size}x")).collect();
     let strides = strides.iter().zip(steps).map(|(s, step)| s * step);
     let strides: Vec<String> = strides.map(|s| s.to_string()).collect();

@@ -151,7 +151,15 @@ impl Blocks {
 }
 
 /// Whether several members access arrays that have other elements beside the rows': each but the first finds a block in the cache.
+/// Windows are computed by blocks if those of a padded array are, which nothing else accesses: it need not be in memory.
 pub(super) fn gains(group: &Group) -> bool {
+    if group.members.iter().any(|m| m.kind == Kind::Window) {
+        let storage = Storage::of(group);
+        let mut written = group.numbered().filter(|(_, access)| access.writes);
+        return written.any(|(_, access)| {
+            !access.part.is_empty() && storage.allocation(access.array).is_some()
+        });
+    }
     let rows = Blocks(vec![1; group.rows.len()]);
     let is_long = |number: usize, access: &Access| {
         rows.bytes_of(group, number, access) != element_bytes(access.array)

@@ -52,10 +52,32 @@ pub(super) fn emit<'c: 'a, 'a>(
         (!is_kept).then_some((ValueKey::of(access.array), allocation))
     });
     let unused: HashMap<ValueKey, OperationRef> = unused.collect();
-    let members = group.members.iter().rev().map(|member| member.op);
-    let all: Vec<OperationRef> = members.chain(unused.into_values()).collect();
-    let keys = all.iter().map(|op| ir::key(*op)).collect();
-    all.into_iter().for_each(ir::erase);
+    let parts = group
+        .numbered()
+        .filter(|(_, access)| !access.part.is_empty());
+    let views = parts.filter_map(|(number, access)| {
+        let member = group.members.get(number)?;
+        let operand = member.op.operand(access.operand).ok()?;
+        ir::definition(operand).map(|(view, _)| view)
+    });
+    let views: Vec<OperationRef> = views.collect();
+    let mut keys = HashSet::new();
+    let mut erase = |op: OperationRef<'c, 'a>| {
+        if keys.insert(ir::key(op)) {
+            ir::erase(op);
+        }
+    };
+    group.members.iter().rev().for_each(|m| erase(m.op));
+    // What views an array that is no more is no more, either.
+    let unused_views = views.into_iter().filter(|view| {
+        let mut results = view.results();
+        results.all(|result| ir::users(result.into()).is_empty())
+    });
+    unused_views
+        .collect::<Vec<_>>()
+        .into_iter()
+        .for_each(&mut erase);
+    unused.into_values().for_each(&mut erase);
     Ok(keys)
 }
 
@@ -282,7 +304,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             let copy = copier.rebuild(member.op, &own, &mut |_, _, _| Ok(false))?;
             for access in &member.accesses {
                 let rows = self.group.rows_of(number, access);
-                let key = (ValueKey::of(access.array), rows);
+                let key = (ValueKey::of(access.array), rows.clone());
                 let view = match known.get(&key) {
                     Some(view) => *view,
                     None => {
@@ -308,6 +330,13 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                         };
                         known.insert(key, view);
                         view
+                    }
+                };
+                let view = match access.part.is_empty() {
+                    true => view,
+                    false => {
+                        let before = Builder::before(at.context, copy)?;
+                        self.part(access, &rows, view, &before)?
                     }
                 };
                 mutation::set_operand(copy, access.operand, view);
@@ -338,6 +367,24 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             }),
         };
         extents.map(size).collect()
+    }
+
+    /// The part of a block that an operand is a view of: rows are whole in it.
+    fn part(
+        &self,
+        access: &Access<'c, 'a>,
+        rows: &[Option<usize>],
+        block: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let (mut offsets, mut sizes) = (Vec::new(), Vec::new());
+        for ((offset, size), row) in access.part.iter().zip(rows) {
+            let span = row.and_then(|row| self.spans.get(row));
+            offsets.push(*offset);
+            sizes.push(span.map_or(*size, |span| span.rows));
+        }
+        let steps = vec![1; sizes.len()];
+        Ok(ir::memref::subview(at, block, &offsets, &sizes, &steps)?)
     }
 
     /// Operations on scalars of one iteration.

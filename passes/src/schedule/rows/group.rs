@@ -39,7 +39,8 @@ pub(super) struct Group<'c, 'a> {
 impl<'c: 'a, 'a> Group<'c, 'a> {
     /// A reduction alone: its parallel loops are the rows.
     fn seed(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let member = Member::of(op).filter(|member| member.kind == Kind::Reduction)?;
+        let seeds = [Kind::Reduction, Kind::Window];
+        let member = Member::of(op).filter(|member| seeds.contains(&member.kind))?;
         let loops = 0..member.reductions.len();
         let rows = loops.filter(|l| member.is_divisible(*l)).map(|l| Row {
             extent: member.extent(l).flatten(),
@@ -211,7 +212,8 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
                             Some(Some(dimension)) => {
                                 let is_written = written.contains(&root_of(access.array));
                                 let known = dimensions.entry(ValueKey::of(access.array));
-                                *known.or_insert(dimension) == dimension || !is_written
+                                let is_known = *known.or_insert(dimension) == dimension;
+                                access.is_whole(dimension) && (is_known || !is_written)
                             }
                         })
             })

@@ -4,7 +4,7 @@
 use crate::extents::size;
 use crate::ir::linalg::{Fill, Generic, index_of};
 use crate::ir::types::DYNAMIC;
-use crate::ir::{self, maps, typed};
+use crate::ir::{self, maps, memref, ops, typed};
 use crate::structure::Affine;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -18,14 +18,57 @@ pub(super) struct Access<'c, 'a> {
     /// The number of the operand.
     pub(super) operand: usize,
     pub(super) array: Value<'c, 'a>,
-    /// The subscripts, by loops.
+    /// The offset and size of each dimension, if the operand is a view of a part of the array; else empty.
+    pub(super) part: Vec<(i64, i64)>,
+    /// The subscripts of the operand, by loops.
     pub(super) forms: Vec<Affine>,
     pub(super) writes: bool,
     /// Whether a payload uses the element.
     pub(super) reads: bool,
 }
 
-impl Access<'_, '_> {
+impl<'c: 'a, 'a> Access<'c, 'a> {
+    /// An operand, whose subscripts are given; `None` without [`extents`].
+    fn of(operand: usize, value: Value<'c, 'a>, forms: Vec<Affine>) -> Option<Self> {
+        let whole = |array: Value<'c, 'a>, part| Access {
+            operand,
+            array,
+            part,
+            forms: forms.clone(),
+            writes: false,
+            reads: false,
+        };
+        (extents(value)?.len() == forms.len()).then_some(())?;
+        let Some(view) = memref::Subview::of(value) else {
+            return Some(whole(value, Vec::new()));
+        };
+        // Parts of an array that is allocated, such as the border and the interior of a padded one.
+        let source = view.source().ok()?;
+        let is_allocated =
+            ir::definition(source).is_some_and(|(maker, _)| ir::name(maker) == ops::memref::ALLOC);
+        match memref::part(view).filter(|(_, sizes)| is_allocated && sizes.len() == forms.len()) {
+            Some((offsets, sizes)) => Some(whole(source, offsets.into_iter().zip(sizes).collect())),
+            None => Some(whole(value, Vec::new())),
+        }
+    }
+
+    /// The extents of the operand.
+    pub(super) fn extents(&self) -> Option<Vec<Option<i64>>> {
+        match self.part.is_empty() {
+            true => extents(self.array),
+            false => Some(self.part.iter().map(|(_, size)| Some(*size)).collect()),
+        }
+    }
+
+    /// Whether the operand has all elements of the array along a dimension.
+    pub(super) fn is_whole(&self, dimension: usize) -> bool {
+        let Some((offset, size)) = self.part.get(dimension) else {
+            return true;
+        };
+        let extents = extents(self.array).unwrap_or_default();
+        *offset == 0 && extents.get(dimension) == Some(&Some(*size))
+    }
+
     /// The dimension that a loop alone subscripts; `None` within if no dimension depends on the loop, `None` if one does in
     /// another way.
     pub(super) fn dimension(&self, l: usize) -> Option<Option<usize>> {
@@ -46,11 +89,13 @@ pub(super) enum Kind {
     Elementwise,
     /// It reduces the elements of an array, each read once.
     Reduction,
+    /// It reduces the elements of windows of an array.
+    Window,
     /// It reduces products of elements of several arrays, which are read again and again.
     Product,
 }
 
-/// A `linalg.generic` or `linalg.fill` on arrays.
+/// A `linalg.generic`, `linalg.fill` or `memref.copy` on arrays.
 #[derive(Clone)]
 pub(super) struct Member<'c, 'a> {
     pub(super) op: OperationRef<'c, 'a>,
@@ -67,24 +112,32 @@ pub(super) struct Member<'c, 'a> {
 impl<'c: 'a, 'a> Member<'c, 'a> {
     /// `None` for other operations.
     pub(super) fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        match Fill::cast(op) {
-            Some(fill) => Self::of_fill(op, fill.destination().ok()?),
-            None => Self::of_generic(op, Generic::cast(op)?),
+        if let Some(fill) = Fill::cast(op) {
+            return Self::of_all(op, &[(1, fill.destination().ok()?, true)]);
         }
+        if let Some(copy) = memref::Copy::cast(op) {
+            let (source, target) = (copy.source().ok()?, copy.target().ok()?);
+            return Self::of_all(op, &[(0, source, false), (1, target, true)]);
+        }
+        Self::of_generic(op, Generic::cast(op)?)
     }
 
-    fn of_fill(op: OperationRef<'c, 'a>, array: Value<'c, 'a>) -> Option<Self> {
-        let rank = extents(array)?.len();
-        let access = Access {
-            operand: 1,
-            array,
-            forms: (0..rank).map(Affine::index).collect(),
-            writes: true,
-            reads: false,
-        };
+    /// An operation that reads or writes each element of its operands: their positions, the arrays, and whether it writes them.
+    fn of_all(op: OperationRef<'c, 'a>, operands: &[(usize, Value<'c, 'a>, bool)]) -> Option<Self> {
+        let (_, first, _) = operands.first()?;
+        let rank = extents(*first)?.len();
+        let accesses = operands.iter().map(|(operand, array, writes)| {
+            let forms = (0..rank).map(Affine::index).collect();
+            let access = Access::of(*operand, *array, forms)?;
+            Some(Access {
+                writes: *writes,
+                reads: !writes,
+                ..access
+            })
+        });
         Some(Member {
             op,
-            accesses: vec![access],
+            accesses: accesses.collect::<Option<_>>()?,
             reductions: vec![false; rank],
             kind: Kind::Elementwise,
             indexed: HashSet::new(),
@@ -115,17 +168,11 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             if !array.r#type().is_mem_ref() {
                 continue;
             }
-            let forms = maps::forms(map)?;
-            let extents = extents(array)?;
-            (forms.len() == extents.len()).then_some(())?;
+            let argument = block.argument(operand);
             accesses.push(Access {
-                operand,
-                array,
-                forms,
                 writes: operand >= inputs,
-                reads: block
-                    .argument(operand)
-                    .is_ok_and(|own| !ir::users(own.into()).is_empty()),
+                reads: argument.is_ok_and(|own| !ir::users(own.into()).is_empty()),
+                ..Access::of(operand, array, maps::forms(map)?)?
             });
         }
         let body = ir::operations(block);
@@ -155,7 +202,10 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
         }
         let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
         let mut forms = self.accesses.iter().flat_map(|access| &access.forms);
-        forms.all(is_plain).then_some(Kind::Product)
+        Some(match forms.all(is_plain) {
+            true => Kind::Product,
+            false => Kind::Window,
+        })
     }
 
     /// Operations on scalars of all points, where some loops have another extent.
@@ -171,7 +221,7 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
     pub(super) fn extent(&self, l: usize) -> Option<Option<i64>> {
         self.accesses.iter().find_map(|access| {
             let dimension = access.dimension(l).flatten()?;
-            extents(access.array)?.get(dimension).copied()
+            access.extents()?.get(dimension).copied()
         })
     }
 
@@ -181,7 +231,9 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             matches!(access.dimension(l), Some(Some(_))) || self.extent(l) == Some(Some(1))
         };
         let is_plain = |form: &Affine| form.as_index().is_some() || form.as_constant() == Some(0);
-        (0..self.reductions.len()).all(subscripts) && access.forms.iter().all(is_plain)
+        (0..self.reductions.len()).all(subscripts)
+            && access.forms.iter().all(is_plain)
+            && (0..access.forms.len()).all(|d| access.is_whole(d))
     }
 
     /// Whether the iterations of a loop can be computed apart from each other, on parts of the arrays.
@@ -195,19 +247,19 @@ pub(super) const ESTIMATE: i64 = 256;
 
 /// The extents of an array; `None` for arrays with dynamic strides that have gaps.
 pub(super) fn extents(array: Value) -> Option<Vec<Option<i64>>> {
-    let memref = MemRefType::try_from(array.r#type()).ok()?;
+    let kind = MemRefType::try_from(array.r#type()).ok()?;
     let has_static_strides = || {
-        let (strides, _) = memref.strides_and_offset();
+        let (strides, _) = kind.strides_and_offset();
         strides.iter().all(|stride| *stride >= 0)
     };
-    (memref.affine_map().is_identity() || has_static_strides()).then_some(())?;
-    let extents = ir::memref::extents(array.r#type()).into_iter();
+    (kind.affine_map().is_identity() || has_static_strides()).then_some(())?;
+    let extents = memref::extents(array.r#type()).into_iter();
     Some(extents.map(|n| (n != DYNAMIC).then_some(n)).collect())
 }
 
 /// Bytes of an element of an array.
 pub(super) fn element_bytes(array: Value) -> Option<i64> {
-    let memref = MemRefType::try_from(array.r#type()).ok()?;
-    let bytes = size::element_bytes(&memref.element().to_string())?;
+    let kind = MemRefType::try_from(array.r#type()).ok()?;
+    let bytes = size::element_bytes(&kind.element().to_string())?;
     i64::try_from(bytes).ok()
 }

@@ -8,6 +8,9 @@
 //! else reads have the size of one block. A block is as large as the cache allows. Products belong to a group if their other
 //! operand stays in a cache, as the keys and values of an attention do.
 //!
+//! Windows of a padded array (pooling, depthwise convolutions) are such operations with the ones that pad: channels are their rows, and
+//! the padded array of one block of channels stays in the cache.
+//!
 //! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
 //! operations in the same order as before, whatever the number of rows in a block.
 

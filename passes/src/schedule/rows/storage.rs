@@ -110,12 +110,22 @@ impl<'c: 'a, 'a> Own<'c, 'a> {
         let is_written = |(_, access): (usize, &Access)| access.writes && access.array == array;
         let is_own = has_own_buffer(array) && group.numbered().any(is_written);
         is_own.then_some(())?;
-        // Views of the array would have other types.
+        // Other views of the array would have other types.
         let users = ir::users(array);
         let all = users_of_buffer(array)?;
-        all.iter().all(|op| users.contains(op)).then_some(())?;
         let is_member = |op: &OperationRef| group.members.iter().any(|member| member.op == *op);
-        let is_local = users.iter().all(is_member);
+        let accesses = |op: &OperationRef| {
+            let mut accesses = group.numbered().map(|(number, access)| {
+                let member = group.members.get(number);
+                member.is_some_and(|member| member.op == *op) && access.array == array
+            });
+            accesses.any(|is_own| is_own)
+        };
+        let mut known = all.iter();
+        known
+            .all(|op| users.contains(op) || accesses(op))
+            .then_some(())?;
+        let is_local = all.iter().all(is_member);
         let allocation = ir::definition(array).map(|(op, _)| op);
         let allocation = allocation.filter(|op| is_local && ir::name(*op) == ops::memref::ALLOC);
         let rows = rows();
