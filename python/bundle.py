@@ -23,7 +23,7 @@ import zipfile
 SYSTEM = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|libz)\.so\.\d+|ld-linux-.*|linux-vdso.*")
 # Libraries that are replaced: what calls them is not in this compiler.
 REPLACED = re.compile(r"(libz3|libxml2|libedit|libffi)\.so\.\d+")
-TOOLS = ["skript", "skript-opt", "skript-translate"]
+TOOLS = ["skript", "skript-driver", "skript-opt", "skript-translate"]
 # The C library of Debian 12, which the binaries are linked with.
 TAG = "manylinux_2_36_%s" % platform.machine()
 NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")

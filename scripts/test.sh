@@ -84,6 +84,7 @@ if [ -d "$suite" ]; then
   for engine in reference compiled; do
     step "conformance, $engine" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine $engine
   done
+  step "recorded runs" .venv/bin/python test/conformance/repeated.py "$suite" --skript target/release/skript $([ "$all" = --all ] || echo --sample 12)
   # Kernels of GPUs without a GPU: a driver of Vulkan that computes on the processor, and the assembler of PTX.
   gpu=$([ "$all" = --all ] || echo --sample 12)
   export VK_ICD_FILENAMES=${VK_ICD_FILENAMES:-$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json)}

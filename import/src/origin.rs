@@ -10,7 +10,7 @@ use skript_tensor::ElementType;
 const MOST_BYTES: u64 = 1 << 26;
 
 /// Names and element types of the ONNX model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The storage type of reals.
     pub real: Option<ElementType>,

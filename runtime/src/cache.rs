@@ -13,13 +13,15 @@
 //! ```
 //!
 //! Prepared variables lie beside the code: their format is that of [`Cache::prepare`]. So do plans of kernels, as text:
-//! [`Cache::put_plans`].
+//! [`Cache::put_plans`], and records of runs: [`Cache::put_run`].
 
 mod entries;
 mod plans;
 mod prepared;
+mod runs;
 
 pub use entries::Entry;
+pub use runs::{Content, RunRecord};
 
 use crate::artifact::Artifact;
 use std::fs::{File, OpenOptions};
@@ -27,10 +29,11 @@ use std::io::{Error, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Extensions of the files: compiled models, their prepared variables, and the plans of their kernels.
+/// Extensions of the files: compiled models, their prepared variables, the plans of their kernels, and records of runs.
 const CODE: &str = "skm";
 const PREPARED: &str = "skp";
 const PLANS: &str = "plans";
+const RUN: &str = "run";
 
 const MAGIC: &[u8; 8] = b"SKRIPTC\n";
 
@@ -94,8 +97,9 @@ impl Cache {
 
     /// The artifact under `key`, if there is a valid one.
     pub fn get(&self, key: &str) -> Option<Artifact> {
-        let mut bytes = Vec::new();
         let file = open(&self.path(key)).ok()?;
+        let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
+        let mut bytes = Vec::with_capacity(length + 1);
         // The file may grow after its size was checked.
         file.take(LARGEST_ENTRY + 1).read_to_end(&mut bytes).ok()?;
         if !is_within_limit(bytes.len()) {
@@ -121,15 +125,21 @@ impl Cache {
         self.folder.join(format!("{key}.{CODE}"))
     }
 
-    /// Writes a file of the cache atomically.
+    /// Writes a file of the cache atomically. After a crash, the name does not refer to lost data.
     fn write(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
+        self.write_synced(path, parts, true)
+    }
+
+    /// As [`Cache::write`]. A file with a checksum need not be synchronized with the disk.
+    fn write_synced(&self, path: &Path, parts: &[&[u8]], sync: bool) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         for part in parts {
             file.write_all(part)?;
         }
-        // Prepared variables have no checksum: after a crash, the name must not refer to lost data.
-        file.as_file().sync_data()?;
+        if sync {
+            file.as_file().sync_data()?;
+        }
         file.persist(path).map_err(|e| e.error)?;
         Ok(())
     }

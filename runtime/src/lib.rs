@@ -15,6 +15,7 @@ pub mod device;
 mod embed;
 mod error;
 mod extents;
+pub mod files;
 mod instance;
 mod loader;
 mod prepared;

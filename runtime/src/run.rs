@@ -6,7 +6,8 @@ use crate::device::DeviceInstance;
 use crate::error::RunError;
 use crate::instance::Instance;
 use crate::program::Program;
-use skript_tensor::Tensor;
+use skript_tensor::map::MappedFile;
+use skript_tensor::{Tensor, TensorError};
 
 /// Loads `artifact` and computes its outputs once: the graph's outputs, then the new values of updated variables
 /// ([`Artifact::updates`]).
@@ -35,15 +36,28 @@ pub fn compute(
 ) -> Result<Vec<Tensor>, RunError> {
     let mut outputs = slots(instance.program().artifact())?;
     instance.call(inputs, variables, &mut outputs)?;
-    for tensor in inputs.iter().chain(variables) {
-        let unchanged = tensor.unchanged();
-        unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
-    }
+    unchanged(inputs.iter().chain(variables).copied())
+        .map_err(|e| RunError::Changed(e.to_string()))?;
     if let Some(embedded) = &instance.program().artifact().embedded {
         let unchanged = embedded.unchanged();
         unchanged.map_err(|e| RunError::Changed(e.to_string()))?;
     }
     actual(outputs, |n| instance.output_shape(n))
+}
+
+/// Returns an error if a mapped file of these tensors was written to since it was opened. A file is examined once for tensors
+/// that follow each other.
+pub(crate) fn unchanged<'t>(
+    tensors: impl IntoIterator<Item = &'t Tensor>,
+) -> Result<(), TensorError> {
+    let mut last: Option<&MappedFile> = None;
+    for (file, _) in tensors.into_iter().filter_map(Tensor::file) {
+        if !last.is_some_and(|last| last.is(file)) {
+            file.unchanged()?;
+            last = Some(file);
+        }
+    }
+    Ok(())
 }
 
 /// As [`compute`], on a device.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript`: checks, runs and compiles SkriptND models.
+//! `skript-driver`: checks, runs and compiles SkriptND models. `skript` starts it ([`start`](start/main.rs)).
 //!
 //! Exit status: 0 done; 1 something is wrong with a document, a value, a file or the run (diagnostics on stderr);
 //! 2 an unknown flag or name on the command line. Nothing below this crate prints or exits.
@@ -20,6 +20,8 @@ mod program_weights;
 mod render;
 mod session;
 mod stablehlo_program;
+#[path = "start/command.rs"]
+mod start_command;
 mod target_arguments;
 mod timings;
 mod variables;

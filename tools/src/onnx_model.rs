@@ -14,11 +14,15 @@ use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::source::SourceMap;
 use skript_import::{ImportError, Imported, Options};
-use skript_semantics::{RealType, Scalar};
+use skript_runtime::files;
+use skript_semantics::RealType;
 use skript_tensor::{ElementType, HeldArrays, Tensor, npy, safetensors};
 
 use crate::command_line::InputArgument;
 use crate::foreign;
+
+/// The file of a model's folder that describes the model that it was imported from.
+pub const IMPORT_FILE: &str = "import.json";
 
 /// Options of an import, for every command that reads an ONNX model.
 #[derive(Debug, Default, Args)]
@@ -116,7 +120,7 @@ pub fn write(imported: &Imported, folder: &Path) -> Result<(), Box<Diagnostic>> 
     if let Some(onnx) = &imported.onnx {
         text("onnx.sknd", &formatted(onnx))?;
     }
-    text("import.json", &imported.json)?;
+    text(IMPORT_FILE, &imported.json)?;
     if !imported.weights.is_empty() {
         let path = folder.join("main.safetensors");
         let file = File::create(&path).map_err(|e| wrong(&path, e))?;
@@ -202,7 +206,7 @@ pub fn node(text: &str, place: usize) -> Option<&str> {
 /// What `import.json` of a model folder says.
 #[derive(Debug, Default)]
 pub struct Origin {
-    inner: skript_import::Origin,
+    pub inner: skript_import::Origin,
 }
 
 impl Origin {
@@ -243,14 +247,8 @@ impl Origin {
         let tensors = names.iter().zip(tensors);
         let converted = tensors.map(|(name, tensor)| {
             let wanted = self.inner.output(name);
-            match wanted {
-                Some(element) if element != tensor.element() && element.kind() == tensor.kind() => {
-                    let values =
-                        (0..tensor.volume()).map(|at| tensor.get(at).unwrap_or(Scalar::Int(0)));
-                    Tensor::from_scalars(element, tensor.shape(), values).map_or(tensor, Arc::new)
-                }
-                _ => tensor,
-            }
+            let converted = wanted.and_then(|element| files::converted(&tensor, element));
+            converted.map_or(tensor, Arc::new)
         });
         converted.collect()
     }

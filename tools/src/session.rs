@@ -3,6 +3,7 @@
 
 mod name_errors;
 mod open_shapes;
+mod record;
 mod weights;
 
 use std::path::Path;

@@ -13,11 +13,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
 use skript_host::printable;
 use skript_runtime::artifact::Port;
-use skript_runtime::{Artifact, run};
-use skript_tensor::contents::{self, Listed};
-use skript_tensor::{
-    MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_each, npy, summary,
-};
+use skript_runtime::{Artifact, files, run};
+use skript_tensor::{Tensor, WeightStore, summary};
 
 /// The maximum unpacked size in bytes of a packed file of weights.
 const UNPACKED: u64 = 2 << 30;
@@ -136,13 +133,8 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let inputs: Vec<&Tensor> = inputs.iter().collect();
     let variables: Vec<&Tensor> = variables.iter().collect();
     let outputs = run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))?;
-    let updated = |n: usize| {
-        let mut updates = artifact.updates.iter();
-        updates.any(|(_, o)| usize::try_from(*o) == Ok(n))
-    };
-    let results = artifact.outputs.iter().zip(&outputs).enumerate();
-    let results = results.filter(|(n, _)| !updated(*n));
-    let results = results.map(|(_, (port, tensor))| (file_stem(port), tensor));
+    let results = files::outputs(&artifact);
+    let results = results.filter_map(|(n, name)| Some((name, outputs.get(n)?)));
     let Some(folder) = &arguments.output_dir else {
         let lines: String = results.map(|(name, t)| summary::line(&name, t)).collect();
         return print(&lines).map_err(|e| vec![e]);
@@ -150,7 +142,7 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     std::fs::create_dir_all(folder)
         .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
     for (name, tensor) in results {
-        store(folder, &name, tensor).map_err(|e| vec![e])?;
+        files::write(folder, &name, tensor).map_err(|e| vec![e])?;
     }
     Ok(())
 }
@@ -159,41 +151,13 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
 fn variables(artifact: &Artifact, arguments: &Arguments) -> Result<Vec<Tensor>, Vec<String>> {
     let model = &arguments.model;
     let one = |error: String| vec![format!("{}: error: {error}", model.display())];
-    let mut errors = Vec::new();
-    let requests: Vec<VariableRequest> = artifact
-        .variables
-        .iter()
-        .map(|port| VariableRequest {
-            name: &port.name,
-            aliases: &port.aliases,
-            element: port.element,
-            shape: port.shape.iter().map(|e| e.bound()).collect(),
-        })
-        .collect();
     let beside = model.parent().map(Path::to_path_buf);
     let index = arguments.weights.clone().or(beside).unwrap_or_default();
     let weights = WeightStore::open(&index, UNPACKED).map_err(|e| one(e.to_string()))?;
-    let (mut variables, mut missing) = (Vec::new(), Vec::new());
-    let each = load_each(&weights, &requests, MissingWeights::Error);
-    for (request, loaded) in requests.iter().zip(each) {
-        match loaded {
-            Ok(tensor) => variables.push(tensor),
-            Err(error) => {
-                let is_missing = matches!(error, TensorError::Missing { .. });
-                if !is_missing || missing.is_empty() {
-                    errors.extend(one(error.to_string()));
-                }
-                missing.extend(is_missing.then(|| Listed::from(request)));
-            }
-        }
-    }
-    if !missing.is_empty() {
-        errors.extend(contents::remarks(&missing, &weights));
-    }
-    match errors.is_empty() {
-        true => Ok(variables),
-        false => Err(errors),
-    }
+    files::variables(artifact, &weights).map_err(|unread| {
+        let errors = unread.errors.iter().flat_map(|e| one(e.to_string()));
+        errors.chain(unread.remarks).collect()
+    })
 }
 
 /// Writes to stdout; a closed pipe is not an error.
@@ -215,26 +179,7 @@ fn input(port: &Port, given: &[(String, PathBuf)]) -> Result<Tensor, String> {
     let file = given.iter().rev().find(|(n, _)| n == name);
     let (_, path) =
         file.ok_or_else(|| format!("input `{name}` has no value; pass --input {name}=FILE.npy"))?;
-    let tensor = npy::read(path, &|_, _| Ok(())).map_err(|e| e.to_string())?;
-    let what = format!("input `{name}`");
-    tensor
-        .into_run_time(&what, port.element)
-        .map_err(|e| e.to_string())
-}
-
-/// The name of an output's file without its extension: `y`, for items of a pack `ys_0`, `ys_1`, ….
-fn file_stem(port: &Port) -> String {
-    match &port.pack {
-        Some(pack) => format!("{}_{}", pack.name, pack.position),
-        None => port.name.clone(),
-    }
-}
-
-fn store(folder: &Path, name: &str, tensor: &Tensor) -> Result<(), String> {
-    let path = folder.join(format!("{name}.npy"));
-    let failed = |e: String| format!("{}: error: {e}", path.display());
-    let mut file = std::fs::File::create(&path).map_err(|e| failed(e.to_string()))?;
-    npy::write(&path, tensor, &mut file).map_err(|e| failed(e.to_string()))
+    files::input(port, path).map_err(|e| e.to_string())
 }
 
 fn main() -> ExitCode {

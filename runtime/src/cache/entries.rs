@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Lists and removes the entries of a cache.
 
-use super::{CODE, Cache, PLANS, PREPARED};
+use super::{CODE, Cache, PLANS, PREPARED, RUN};
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// Hexadecimal digits of a key.
 const KEY_LENGTH: usize = 64;
 
-/// One file of a cache: a compiled model, its prepared variables, or the plans of its kernels.
+/// One file of a cache: a compiled model, its prepared variables, the plans of its kernels, or the record of a run.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The path of the file.
@@ -85,7 +85,7 @@ impl Cache {
 fn is_key(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|s| s.to_str());
     let is_hexadecimal = |s: &str| s.bytes().all(|b| b.is_ascii_hexdigit());
-    let extensions = [CODE, PREPARED, PLANS];
+    let extensions = [CODE, PREPARED, PLANS, RUN];
     path.extension()
         .is_some_and(|e| extensions.iter().any(|known| e == *known))
         && stem.is_some_and(|s| s.len() == KEY_LENGTH && is_hexadecimal(s))

@@ -5,8 +5,10 @@ use super::{Cache, Key, LARGEST_ENTRY, PREPARED};
 use crate::error::RunError;
 use crate::prepared::Prepared;
 use crate::program::Program;
+use crate::run::unchanged;
 use skript_tensor::map::MappedFile;
 use skript_tensor::{ElementType, Tensor};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Bytes before the prepared ones: a page, so that they are aligned.
@@ -54,10 +56,7 @@ impl Cache {
             return Ok(prepared);
         }
         let prepared = Prepared::new(program, variables, threads)?;
-        let unchanged = variables
-            .iter()
-            .all(|variable| variable.unchanged().is_ok());
-        if unchanged {
+        if unchanged(variables.iter().copied()).is_ok() {
             let _ = self.write(&path, &[&header, prepared.bytes()]);
         }
         Ok(prepared)
@@ -69,17 +68,22 @@ fn key(program: &Program, variables: &[&Tensor]) -> Option<String> {
     let artifact = program.artifact();
     let mut key = Key::new();
     key.add("object", &artifact.object);
+    // Most variables are in the file of the one before.
+    let mut known: Option<(&MappedFile, PathBuf, String)> = None;
     for (number, variable) in variables.iter().enumerate() {
         let is_updated = |(v, _): &(u32, u32)| usize::try_from(*v) == Ok(number);
         if artifact.updates.iter().any(is_updated) {
             continue;
         }
         let (file, offset) = variable.file()?;
-        let (path, version) = file.version()?;
-        version.age().filter(|age| *age >= SETTLED)?;
-        let path = std::path::absolute(path).ok()?;
+        if !known.as_ref().is_some_and(|(last, ..)| last.is(file)) {
+            let (path, version) = file.version()?;
+            version.age().filter(|age| *age >= SETTLED)?;
+            known = Some((file, std::path::absolute(path).ok()?, version.stamp()));
+        }
+        let (_, path, stamp) = known.as_ref()?;
         key.add("path", path.as_os_str().as_encoded_bytes());
-        key.add("version", version.stamp().as_bytes());
+        key.add("version", stamp.as_bytes());
         key.add("offset", &offset.to_le_bytes());
         key.add("length", &variable.bytes().len().to_le_bytes());
     }

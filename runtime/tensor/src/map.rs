@@ -124,6 +124,11 @@ impl MappedFile {
         }
     }
 
+    /// Whether both are one mapping.
+    pub fn is(&self, other: &MappedFile) -> bool {
+        Arc::ptr_eq(&self.held, &other.held)
+    }
+
     /// Returns an error if bytes that were read so far were no longer in the file. The cost is one atomic load.
     ///
     /// # Errors

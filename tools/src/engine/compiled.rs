@@ -21,7 +21,7 @@ use skript_runtime::{Artifact, Instance, LoadError, Prepared, Program, RunError}
 use skript_tensor::Tensor;
 
 use super::calls::{entry, failed_at};
-use super::{Computed, Engine, Job, Spent, refused};
+use super::{Computed, Engine, Job, Kept, Spent, refused};
 use crate::command_line::Pipeline;
 use crate::profile::Recorded;
 use crate::session::Stopped;
@@ -47,16 +47,18 @@ impl Engine for Compiled {
             return super::device::run(&self.options(job), gpu, job);
         }
         let begun = Instant::now();
-        let (artifact, steps, cached) = match self.profile {
+        let (found, steps) = match self.profile {
             true => {
                 let (artifact, steps) = self.profiled(job)?;
-                (artifact, Some(steps), false)
+                (Found::compiled(artifact), Some(steps))
             }
-            false => {
-                let (artifact, cached) = self.artifact(job)?;
-                (artifact, None, cached)
-            }
+            false => (self.found(job)?, None),
         };
+        let Found {
+            artifact,
+            cached,
+            keys,
+        } = found;
         observer::begins("load");
         let wrong = |e: LoadError| failed(&RunError::Load(e.to_string()), job.model, job.sources);
         let program = Program::load(artifact).map_err(wrong)?;
@@ -107,7 +109,31 @@ impl Engine for Compiled {
                 arena: artifact.arena.size,
             },
             profile,
+            kept: keys.map(|(key, plans)| Kept {
+                key,
+                plans,
+                program: program.clone(),
+            }),
         })
+    }
+}
+
+/// The code of a model.
+struct Found {
+    artifact: Artifact,
+    /// Whether it was in the cache.
+    cached: bool,
+    /// Its key in the cache, and the key and the text of its plans; `None` without a cache.
+    keys: Option<(String, (String, String))>,
+}
+
+impl Found {
+    fn compiled(artifact: Artifact) -> Self {
+        Found {
+            artifact,
+            cached: false,
+            keys: None,
+        }
     }
 }
 
@@ -163,41 +189,58 @@ impl Compiled {
 
     /// The compiler's options, with plans that `skript tune` kept.
     fn options(&self, job: &Job) -> Options {
+        self.keyed_options(job).0
+    }
+
+    /// The same, and the key that plans were looked up by.
+    fn keyed_options(&self, job: &Job) -> (Options, String) {
         let options = Options {
             exchange: self.exchange.clone(),
             ..options(self.pipeline, self.target.clone())
         };
         match self.cache {
-            true => tuned(job.model, job.sources, options),
-            false => options,
+            true => keyed(job.model, job.sources, options),
+            false => (options, String::new()),
         }
     }
 
     /// Loads from the cache, or compiles and stores; returns whether it was in the cache. Errors of writing the cache
     /// are ignored.
     pub fn artifact(&self, job: &Job) -> Result<(Artifact, bool), Stopped> {
+        let found = self.found(job)?;
+        Ok((found.artifact, found.cached))
+    }
+
+    fn found(&self, job: &Job) -> Result<Found, Stopped> {
         if self.target.gpu.is_some() {
             let text = "this command does not run on devices yet";
             return Err(Diagnostic::without_location(&RUN_FAILED, text).into());
         }
-        let options = self.options(job);
+        let (options, plans_key) = self.keyed_options(job);
         let compile = || {
             compile_model(job.model, job.sources, &options)
                 .map_err(|e| refused(&e, job.model, job.sources))
         };
         let cache = Cache::of_user().filter(|_| self.cache);
         let Some(cache) = cache else {
-            return Ok((compile()?, false));
+            return Ok(Found::compiled(compile()?));
         };
         let key = key(job.model, job.sources, &options);
         let interface = Interface::of(job.model);
         let has_interface = |a: &Artifact| interface.as_ref().is_some_and(|i| i.is_of(a));
-        if let Some(artifact) = cache.get(&key).filter(has_interface) {
-            return Ok((artifact, true));
-        }
-        let artifact = compile()?;
-        let _ = cache.put(&key, &artifact);
-        Ok((artifact, false))
+        let (artifact, cached) = match cache.get(&key).filter(has_interface) {
+            Some(artifact) => (artifact, true),
+            None => {
+                let artifact = compile()?;
+                let _ = cache.put(&key, &artifact);
+                (artifact, false)
+            }
+        };
+        Ok(Found {
+            artifact,
+            cached,
+            keys: Some((key, (plans_key, options.target.plans))),
+        })
     }
 }
 
@@ -235,14 +278,19 @@ fn add_code(key: &mut Key, model: &Model, sources: &SourceMap, options: &Options
 }
 
 /// The options with the plans that `skript tune` kept for this model, unless they have some.
-pub fn tuned(model: &Model, sources: &SourceMap, mut options: Options) -> Options {
+pub fn tuned(model: &Model, sources: &SourceMap, options: Options) -> Options {
+    keyed(model, sources, options).0
+}
+
+/// The same, and the key of the plans.
+fn keyed(model: &Model, sources: &SourceMap, mut options: Options) -> (Options, String) {
+    let key = plans_key(model, sources, &options);
     if options.target.plans.is_empty()
         && let Some(cache) = Cache::of_user()
     {
-        let plans = cache.plans(&plans_key(model, sources, &options));
-        options.target.plans = plans.unwrap_or_default();
+        options.target.plans = cache.plans(&key).unwrap_or_default();
     }
-    options
+    (options, key)
 }
 
 /// The cache key of a StableHLO program: its text, the processor, and this program.

@@ -48,6 +48,7 @@ pub fn run(options: &Options, gpu: &'static Gpu, job: &Job) -> Result<Computed, 
             arena: artifact.arena.size,
         },
         profile: None,
+        kept: None,
     })
 }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
+use skript_runtime::Program;
 use skript_tensor::Tensor;
 
 use crate::command_line::{EngineName, Pipeline};
@@ -41,6 +42,17 @@ pub struct Computed {
     pub spent: Spent,
     /// The times of the steps, if the engine was asked for them.
     pub profile: Option<Recorded>,
+    /// The code, if it is in the user's cache.
+    pub kept: Option<Kept>,
+}
+
+/// Code that the user's cache has.
+pub struct Kept {
+    /// Its key.
+    pub key: String,
+    /// The key of the plans of its kernels, and the plans.
+    pub plans: (String, String),
+    pub program: Program,
 }
 
 /// The cost of a run.

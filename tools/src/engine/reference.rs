@@ -54,6 +54,7 @@ impl Engine for Reference {
                 ..Spent::default()
             },
             profile: None,
+            kept: None,
         })
     }
 }

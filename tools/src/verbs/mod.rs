@@ -28,6 +28,7 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::command_line::{CommandLine, MessageFormat, Verb};
 use crate::console::{Console, Status};
 use crate::session::{internal, say};
+use crate::start_command::RECORD;
 use crate::target_arguments::TargetArguments;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::OUTPUT;
@@ -56,9 +57,19 @@ fn obey(arguments: Vec<OsString>, console: &mut Console) -> Status {
                 batch::run(&run, &arguments, console)
             })
         }
+        Ok(Verb::Run(run)) => guard(console, run.reading.message_format, |console| {
+            run::run(&run, record().as_deref(), console)
+        }),
         Ok(verb) => perform(verb, console),
         Err(status) => status,
     }
+}
+
+/// The key under which a record of this run may be kept, from the environment: 64 hexadecimal digits.
+fn record() -> Option<String> {
+    let key = std::env::var(RECORD).ok()?;
+    let is_key = key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit());
+    is_key.then_some(key)
 }
 
 fn parse(arguments: &[OsString], console: &mut Console) -> Result<Verb, Status> {
@@ -116,7 +127,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
     };
     guard(console, format, |console| match verb {
         Verb::Check(arguments) => check::run(&arguments, console),
-        Verb::Run(arguments) => run::run(&arguments, console),
+        Verb::Run(arguments) => run::run(&arguments, None, console),
         Verb::Import(arguments) => import::run(&arguments, console),
         Verb::Compile(arguments) => compile::run(&arguments, console),
         Verb::Compare(arguments) => compare::run(&arguments, console),

@@ -15,14 +15,15 @@ use crate::session::{Session, Weights};
 use crate::timings::Timings;
 use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
-pub fn run(arguments: &RunArguments, console: &mut Console) -> Status {
+/// Runs a model; a record of the run may be kept under the key `record`.
+pub fn run(arguments: &RunArguments, record: Option<&str>, console: &mut Console) -> Status {
     let timings = Timings::begin(console);
-    let status = run_model(arguments, console);
+    let status = run_model(arguments, record, console);
     timings.end(arguments.timings, console);
     status
 }
 
-fn run_model(arguments: &RunArguments, console: &mut Console) -> Status {
+fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Console) -> Status {
     arguments.threads.apply();
     let model = arguments.model.as_deref().unwrap_or(Path::new("."));
     if stablehlo_program::is_program(model) {
@@ -34,13 +35,13 @@ fn run_model(arguments: &RunArguments, console: &mut Console) -> Status {
         session.check_names(inputs::named(&given));
     }
     if session.status() == Status::Done {
-        compute(arguments, &mut session);
+        compute(arguments, record, &mut session);
     }
     session.close(console)
 }
 
 /// Adds diagnostics to the session.
-fn compute(arguments: &RunArguments, session: &mut Session) {
+fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session) {
     let given = session.named(&arguments.inputs);
     let Some(model) = session.compose_for(&given) else {
         return;
@@ -114,5 +115,8 @@ fn compute(arguments: &RunArguments, session: &mut Session) {
             }
         }
         None => super::print(&outputs::summary(&names, &results)),
+    }
+    if let (Some(key), Some(kept)) = (record, &computed.kept) {
+        session.keep_record(key, arguments, &model, kept);
     }
 }

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Records of runs: what the next run of the same command needs in place of the model's text.
+//!
+//! # Format of a record
+//! ```text
+//! 8  magic "SKRIPTR\n"
+//! 64 key
+//! n  fields: a length, u32, little endian, and so many bytes
+//! 32 BLAKE3 of all the above
+//! ```
+
+use super::{Cache, RUN, open};
+use crate::artifact::ELEMENTS;
+use skript_tensor::ElementType;
+use std::ffi::OsString;
+use std::io::{Error, ErrorKind, Read};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 8] = b"SKRIPTR\n";
+
+/// The number of bytes of the checksum.
+const SUM: usize = 32;
+
+/// Larger records are neither written nor read: 1 MiB.
+const LARGEST: usize = 1 << 20;
+
+/// The code of an output that keeps its element type.
+const UNCHANGED: u8 = u8::MAX;
+
+/// What a run of a model depends on beside its command line, its inputs and its weights, and the code that it led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRecord {
+    /// The key of the code in the same cache.
+    pub code: String,
+    /// The key of the plans of its kernels, and the plans; empty if there are none.
+    pub plans: (String, String),
+    /// The model's folder.
+    pub folder: PathBuf,
+    /// The name of the main module, without its extension.
+    pub stem: String,
+    /// The maximum unpacked size in bytes of an array of compressed weights.
+    pub unpacked_bytes: u64,
+    /// The files that were read. The first is the main module; the others must be in the folder.
+    pub files: Vec<Content>,
+    /// Files that would be read if they existed.
+    pub absent: Vec<PathBuf>,
+    /// The position among the inputs of the code, for each input of the command line.
+    pub inputs: Vec<u32>,
+    /// The element type that each output of the graph is converted to, if it is another one.
+    pub outputs: Vec<Option<ElementType>>,
+}
+
+/// A file by its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The path.
+    pub path: PathBuf,
+    /// BLAKE3 of the bytes.
+    pub hash: [u8; 32],
+    /// The number of bytes.
+    pub length: u64,
+}
+
+impl Content {
+    /// The file with these bytes.
+    pub fn of(path: &Path, bytes: &[u8]) -> Content {
+        Content {
+            path: path.to_owned(),
+            hash: blake3::hash(bytes).into(),
+            length: bytes.len() as u64,
+        }
+    }
+}
+
+impl RunRecord {
+    /// Whether all files are as they were.
+    fn has_files(&self) -> bool {
+        let mut files = self.files.iter().enumerate();
+        let same = files.all(|(number, content)| {
+            let Content { path, length, .. } = content;
+            // As the frontend reads them: the main module is where its link leads.
+            let bytes = match number {
+                0 => skript_host::file::read(path, *length),
+                _ => skript_host::file::read_within(path, &self.folder, *length),
+            };
+            bytes.is_ok_and(|bytes| Content::of(path, &bytes) == *content)
+        });
+        let exists = |path: &PathBuf| std::fs::symlink_metadata(path).is_ok();
+        same && !self.absent.iter().any(exists)
+    }
+
+    fn fields(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut add = |field: &[u8]| {
+            let length = u32::try_from(field.len()).unwrap_or(u32::MAX);
+            bytes.extend(length.to_le_bytes());
+            bytes.extend(field);
+        };
+        add(self.code.as_bytes());
+        add(self.plans.0.as_bytes());
+        add(self.plans.1.as_bytes());
+        add(self.folder.as_os_str().as_bytes());
+        add(self.stem.as_bytes());
+        add(&self.unpacked_bytes.to_le_bytes());
+        add(&(self.files.len() as u64).to_le_bytes());
+        for content in &self.files {
+            add(content.path.as_os_str().as_bytes());
+            add(&content.hash);
+            add(&content.length.to_le_bytes());
+        }
+        add(&(self.absent.len() as u64).to_le_bytes());
+        for path in &self.absent {
+            add(path.as_os_str().as_bytes());
+        }
+        let inputs = self.inputs.iter().flat_map(|at| at.to_le_bytes());
+        add(&inputs.collect::<Vec<u8>>());
+        let code = |element: &Option<ElementType>| {
+            let found = ELEMENTS.iter().position(|e| Some(*e) == *element);
+            found
+                .and_then(|at| u8::try_from(at).ok())
+                .unwrap_or(UNCHANGED)
+        };
+        add(&self.outputs.iter().map(code).collect::<Vec<u8>>());
+        bytes
+    }
+
+    fn of_fields(bytes: &[u8]) -> Option<RunRecord> {
+        let mut fields = Fields(bytes);
+        let record = RunRecord {
+            code: fields.text()?,
+            plans: (fields.text()?, fields.text()?),
+            folder: fields.path()?,
+            stem: fields.text()?,
+            unpacked_bytes: fields.number()?,
+            files: fields.list(|fields| {
+                Some(Content {
+                    path: fields.path()?,
+                    hash: fields.next()?.try_into().ok()?,
+                    length: fields.number()?,
+                })
+            })?,
+            absent: fields.list(Fields::path)?,
+            inputs: {
+                let (numbers, rest) = fields.next()?.as_chunks::<4>();
+                let numbers = numbers.iter().map(|n| u32::from_le_bytes(*n));
+                rest.is_empty().then(|| numbers.collect())?
+            },
+            outputs: {
+                let codes = fields.next()?.iter();
+                let element = |code: &u8| match *code {
+                    UNCHANGED => Some(None),
+                    code => ELEMENTS.get(usize::from(code)).map(|e| Some(*e)),
+                };
+                codes.map(element).collect::<Option<_>>()?
+            },
+        };
+        fields.0.is_empty().then_some(record)
+    }
+}
+
+/// The fields that are not read yet.
+struct Fields<'b>(&'b [u8]);
+
+impl<'b> Fields<'b> {
+    fn next(&mut self) -> Option<&'b [u8]> {
+        let (length, rest) = self.0.split_first_chunk::<4>()?;
+        let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+        let (field, rest) = rest.split_at_checked(length)?;
+        self.0 = rest;
+        Some(field)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.next()?.to_vec()).ok()
+    }
+
+    fn path(&mut self) -> Option<PathBuf> {
+        Some(OsString::from_vec(self.next()?.to_vec()).into())
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.next()?.try_into().ok()?))
+    }
+
+    fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.number()?;
+        (0..count).map(|_| item(self)).collect()
+    }
+}
+
+impl Cache {
+    /// The record under `key`; `None` if there is none, or if the file is not what [`Cache::put_run`] wrote.
+    pub fn run(&self, key: &str) -> Option<RunRecord> {
+        let mut bytes = Vec::with_capacity(4096);
+        let file = open(&self.run_path(key)).ok()?;
+        let most = u64::try_from(LARGEST).ok()?;
+        file.take(most + 1).read_to_end(&mut bytes).ok()?;
+        let (content, sum) = bytes.split_last_chunk::<SUM>()?;
+        if bytes.len() > LARGEST || blake3::hash(content).as_bytes() != sum {
+            return None;
+        }
+        let fields = content.strip_prefix(MAGIC)?.strip_prefix(key.as_bytes())?;
+        RunRecord::of_fields(fields)
+    }
+
+    /// Stores a record under `key` atomically.
+    ///
+    /// # Errors
+    /// The system's error, and [`ErrorKind::FileTooLarge`].
+    pub fn put_run(&self, key: &str, record: &RunRecord) -> std::io::Result<()> {
+        let content = [MAGIC, key.as_bytes(), &record.fields()].concat();
+        if content.len() + SUM > LARGEST {
+            return Err(Error::from(ErrorKind::FileTooLarge));
+        }
+        let sum = blake3::hash(&content);
+        self.write_synced(&self.run_path(key), &[&content, sum.as_bytes()], false)
+    }
+
+    /// Whether the compiler would reach the code of a record again: the model's files and the plans are as they were.
+    pub fn holds(&self, record: &RunRecord) -> bool {
+        let (key, plans) = &record.plans;
+        self.plans(key).unwrap_or_default() == *plans && record.has_files()
+    }
+
+    fn run_path(&self, key: &str) -> PathBuf {
+        self.folder().join(format!("{key}.{RUN}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::write;
+
+    fn record(folder: &Path) -> RunRecord {
+        write(folder.join("main.sknd"), "main").unwrap();
+        write(folder.join("own.sknd"), "own").unwrap();
+        RunRecord {
+            code: "c".repeat(64),
+            plans: ("p".repeat(64), String::new()),
+            folder: folder.to_owned(),
+            stem: "main".to_owned(),
+            unpacked_bytes: 1 << 31,
+            files: vec![
+                Content::of(&folder.join("main.sknd"), b"main"),
+                Content::of(&folder.join("own.sknd"), b"own"),
+            ],
+            absent: vec![folder.join("nn.sknd")],
+            inputs: vec![1, 0],
+            outputs: vec![None, Some(ElementType::I32)],
+        }
+    }
+
+    #[test]
+    fn stored_records_come_back_and_damaged_ones_do_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&folder.path().join("skript"));
+        let (key, record) = ("k".repeat(64), record(folder.path()));
+        assert_eq!(cache.run(&key), None);
+        cache.put_run(&key, &record).unwrap();
+        assert_eq!(cache.run(&key), Some(record.clone()));
+        let path = cache.run_path(&key);
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            write(&path, damaged).unwrap();
+            assert_eq!(cache.run(&key), None, "byte {at}");
+            write(&path, &whole[..at]).unwrap();
+            assert_eq!(cache.run(&key), None, "{at} bytes");
+        }
+        cache.put_run(&key, &record).unwrap();
+        assert_eq!(cache.run(&key), Some(record));
+    }
+
+    #[test]
+    fn a_record_of_another_key_is_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&folder.path().join("skript"));
+        let (key, other) = ("a".repeat(64), "b".repeat(64));
+        cache.put_run(&key, &record(folder.path())).unwrap();
+        std::fs::rename(cache.run_path(&key), cache.run_path(&other)).unwrap();
+        assert_eq!(cache.run(&other), None);
+        assert_eq!(cache.entries().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn other_plans_are_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::at(&folder.path().join("skript"));
+        let mut record = record(folder.path());
+        assert!(cache.holds(&record));
+        cache.put_plans(&record.plans.0, "0123456789ab:1").unwrap();
+        assert!(!cache.holds(&record));
+        record.plans.1 = "0123456789ab:1".to_owned();
+        assert!(cache.holds(&record));
+        cache.put_plans(&record.plans.0, "").unwrap();
+        assert!(!cache.holds(&record));
+    }
+
+    /// Fields with a valid checksum that are not those of a record.
+    #[test]
+    fn other_fields_are_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let fields = record(folder.path()).fields();
+        assert!(RunRecord::of_fields(&fields).is_some());
+        for length in 0..fields.len() {
+            assert_eq!(RunRecord::of_fields(&fields[..length]), None, "{length}");
+        }
+        assert_eq!(RunRecord::of_fields(&[&fields[..], &[0; 4]].concat()), None);
+        // No list of that many items is reserved.
+        let mut many = record(folder.path());
+        many.files.clear();
+        let mut bytes = many.fields();
+        let zero = bytes
+            .windows(12)
+            .position(|w| w == [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        bytes[zero.unwrap() + 4..][..8].fill(255);
+        assert_eq!(RunRecord::of_fields(&bytes), None);
+    }
+
+    #[test]
+    fn changed_files_are_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let record = record(folder.path());
+        let path = |name: &str| folder.path().join(name);
+        assert!(record.has_files());
+        for name in ["main.sknd", "own.sknd"] {
+            let content = std::fs::read(path(name)).unwrap();
+            for other in ["", "mine", "another text"] {
+                write(path(name), other).unwrap();
+                assert!(!record.has_files(), "{name} {other}");
+            }
+            std::fs::remove_file(path(name)).unwrap();
+            assert!(!record.has_files(), "{name}");
+            write(path(name), content).unwrap();
+            assert!(record.has_files(), "{name}");
+        }
+        // A link counts as well, wherever it leads.
+        std::os::unix::fs::symlink("/nowhere", path("nn.sknd")).unwrap();
+        assert!(!record.has_files());
+    }
+
+    /// The frontend refuses a module that is a link out of the folder, and follows that of the main module.
+    #[test]
+    fn links_out_of_the_folder_are_for_the_main_module_alone() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let record = record(folder.path());
+        let link = |name: &str| {
+            let (own, other) = (folder.path().join(name), outside.path().join(name));
+            std::fs::rename(&own, &other).unwrap();
+            std::os::unix::fs::symlink(&other, &own).unwrap();
+        };
+        link("main.sknd");
+        assert!(record.has_files());
+        link("own.sknd");
+        assert!(!record.has_files());
+    }
+}
