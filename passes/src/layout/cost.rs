@@ -188,6 +188,7 @@ fn nest(node: &Node, layouts: &[Last]) -> Option<Nest> {
         constants,
         repeats: Vec::new(),
         skipped: Vec::new(),
+        tested: Vec::new(),
         keeps_order: false,
         dot: None,
     })

@@ -176,6 +176,18 @@ impl Body {
         self.dimensions(self.skips.clone().into_iter().collect())
     }
 
+    /// Inputs whose elements decide which points contribute.
+    pub fn tested_inputs(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        let roots = self.predicate.iter().chain(&self.skips).cloned().collect();
+        self.visit(roots, |operand| {
+            if let Operand::Input(number) = operand {
+                found.push(*number);
+            }
+        });
+        found
+    }
+
     fn dimensions(&self, roots: Vec<Operand>) -> Vec<usize> {
         let mut used = Vec::new();
         self.visit(roots, |operand| {

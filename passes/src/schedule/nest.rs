@@ -86,6 +86,8 @@ pub struct Nest {
     pub repeats: Vec<(usize, i64)>,
     /// Dimensions that decide which points may be skipped.
     pub skipped: Vec<usize>,
+    /// Inputs whose elements decide which points contribute.
+    pub tested: Vec<usize>,
     /// Whether the points of an element are combined in the order of the loops.
     pub keeps_order: bool,
     /// Of sums of products of bytes.
@@ -101,6 +103,12 @@ impl Nest {
     /// Addresses of the operands that each point of the loops reads.
     pub fn inputs(&self) -> &[Address] {
         self.operands.get(..self.output).unwrap_or_default()
+    }
+
+    /// Whether an element that decides which points contribute depends on the loop.
+    pub fn is_tested(&self, l: usize) -> bool {
+        let mut tested = self.tested.iter().filter_map(|n| self.operands.get(*n));
+        tested.any(|own| own.strides.get(l) != Some(&0))
     }
 
     /// Elements of an operand from the first to the last.
@@ -220,6 +228,7 @@ mod tests {
             constants: Vec::new(),
             repeats: Vec::new(),
             skipped: Vec::new(),
+            tested: Vec::new(),
             keeps_order: false,
             dot: None,
         }

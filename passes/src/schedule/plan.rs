@@ -269,9 +269,12 @@ impl Plan {
                 plan.reductions
                     .sort_by_key(|l| (is_group(l), !is_used(l), is_long(l)));
             }
-            let last = plan.reductions.iter().rposition(is_used);
+            let decides = |l: &usize| is_used(l) || nest.is_tested(*l);
+            let last = plan.reductions.iter().rposition(decides);
             let first = last.map_or(0, |last| last + 1);
-            plan.hoists = Some(first).filter(|_| !is_used(&self.lanes_loop));
+            // A branch at each point takes longer than a selection.
+            let is_before = nest.tested.is_empty() || first < plan.reductions.len();
+            plan.hoists = Some(first).filter(|_| is_before && !decides(&self.lanes_loop));
             plan
         };
         let mut plans: Vec<Plan> = positions.into_iter().map(at).collect();

@@ -189,6 +189,7 @@ pub fn read<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<Reduction<'c, 'a>> {
             constants: Vec::new(),
             repeats: Vec::new(),
             skipped: Vec::new(),
+            tested: Vec::new(),
             keeps_order: false,
             dot: None,
         },

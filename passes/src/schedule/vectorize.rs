@@ -294,6 +294,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         let prepared = inputs().enumerate();
         let prepared = prepared.filter(|(_, input)| constants.anchor(**input, op).is_some());
         reduction.nest.constants = prepared.map(|(n, _)| n).collect();
+        reduction.nest.tested = reduction.body.tested_inputs();
         let lanes = target.vector_bits / 32;
         reduction.nest.dot = Dot::of(&reduction.body, target.dot, lanes);
         let repeats = inputs().enumerate().filter_map(|(n, input)| {

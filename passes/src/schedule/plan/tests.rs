@@ -32,6 +32,7 @@ fn nest(loops: &[(i64, LoopKind)], operands: &[&[i64]]) -> Nest {
         constants: Vec::new(),
         repeats: Vec::new(),
         skipped: Vec::new(),
+        tested: Vec::new(),
         keeps_order: false,
         dot: None,
     }

@@ -290,6 +290,7 @@ impl Product {
             constants: vec![1],
             repeats: Vec::new(),
             skipped: Vec::new(),
+            tested: Vec::new(),
             keeps_order: false,
             dot: None,
         };
