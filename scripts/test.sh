@@ -66,9 +66,13 @@ else
 fi
 step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
+step "the C API" scripts/c-api.sh
+step "pages in a browser" test/view/run.sh
 step "Python" .venv/bin/python test/python/package.py
 step "wheels for Python" test/python/wheels.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
+# Ray and Spark are large packages.
+if [ "$all" = --all ]; then step "examples of Ray and Spark" scripts/scale.sh --rows 6000; fi
 step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/release/skript
 # Another quarter each day.
 jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/4)"

@@ -134,19 +134,36 @@ impl Instance {
     /// [`Error::Name`] if an input has no array, [`Error::Run`] if an array does not fit or a run-time check fails;
     /// variables then keep their values.
     pub fn call(&mut self, inputs: &[(&str, &Tensor)]) -> Result<Vec<Output>, Error> {
+        self.call_if(inputs, |_| true)
+    }
+
+    /// As [`Instance::call`]; variables keep their new values only if `accept` returns true for the outputs, such as
+    /// where there is memory to write them to.
+    ///
+    /// # Errors
+    /// Those of [`Instance::call`].
+    pub fn call_if(
+        &mut self,
+        inputs: &[(&str, &Tensor)],
+        accept: impl FnOnce(&[Output]) -> bool,
+    ) -> Result<Vec<Output>, Error> {
         let artifact = self.inner.program().artifact().clone();
         let arrays = arranged(&artifact.inputs, inputs)?;
         let variables: Vec<&Tensor> = self.variables.iter().collect();
         let mut values = skript_runtime::run::compute(&mut self.inner, &arrays, &variables)?;
         let first = values.len().saturating_sub(artifact.updates.len());
         let updated = values.split_off(first);
+        let names = artifact.outputs.iter().map(|port| port.name.clone());
+        let outputs: Vec<Output> = names.zip(values).collect();
+        if !accept(&outputs) {
+            return Ok(outputs);
+        }
         for ((variable, _), value) in artifact.updates.iter().zip(updated) {
             let position = usize::try_from(*variable).unwrap_or(usize::MAX);
             if let Some(slot) = self.variables.get_mut(position) {
                 *slot = value;
             }
         }
-        let names = artifact.outputs.iter().map(|port| port.name.clone());
-        Ok(names.zip(values).collect())
+        Ok(outputs)
     }
 }

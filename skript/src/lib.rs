@@ -68,6 +68,7 @@ pub use port::{Dimension, Port};
 pub use problem::{Location, Problem, Severity};
 pub use skript_frontend::limits::Limits;
 pub use skript_frontend::program::Edition;
+pub use skript_runtime::RunError;
 pub use skript_tensor::{ElementType, Tensor};
 pub use target::{FastMath, Target};
 pub use weights::Weights;

@@ -16,6 +16,7 @@ const WITHOUT_MLIR: &[&str] = &[
     "runtime/reference/Cargo.toml",
     "runtime/Cargo.toml",
     "symbolic/Cargo.toml",
+    "view/Cargo.toml",
 ];
 
 /// Dependencies that link MLIR.

@@ -4,9 +4,13 @@
 mod output;
 mod threads;
 mod tune;
+mod upkeep;
+mod view;
 
 pub use threads::ThreadArguments;
 pub use tune::TuneArguments;
+pub use upkeep::{CacheAction, CacheArguments, ManualArguments};
+pub use view::ViewArguments;
 
 use std::path::{Path, PathBuf};
 
@@ -52,6 +56,8 @@ pub enum Verb {
     Fmt(FormatArguments),
     /// Print a model's interface, parameters, memory and arithmetic operations
     Info(InfoArguments),
+    /// Write a page that shows a model as a graph, with formulas, weights and times
+    View(ViewArguments),
     /// List the operators of the standard library and of a model
     Ops(OpsArguments),
     /// Explain a diagnostic or an operator: `skript explain SK0201`, `skript explain nn.conv`
@@ -86,31 +92,6 @@ pub enum MessageFormat {
     Short,
     /// One JSON object per line
     Json,
-}
-
-#[derive(Debug, Args)]
-pub struct ManualArguments {
-    /// The command; the default is skript itself
-    pub command: Option<String>,
-    /// Folder for all pages: skript.1, skript-check.1, …; that of `skript run` is skript-run-model.1
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
-    pub output_dir: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct CacheArguments {
-    #[command(subcommand)]
-    pub action: Option<CacheAction>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum CacheAction {
-    /// Remove compiled models from the cache
-    Clean {
-        /// Only models that were written at least DAYS days ago
-        #[arg(long, value_name = "DAYS")]
-        older_than: Option<u64>,
-    },
 }
 
 /// Values of `--quantize`.

@@ -156,6 +156,16 @@ impl Model {
     }
 }
 
+impl Model {
+    /// The real operations of one invocation of each function, by [`FunctionId`].
+    pub fn flops_by_function(&self) -> Vec<u64> {
+        let mut known = vec![None; self.functions.len()];
+        let ids = (0..self.functions.len()).filter_map(|at| u32::try_from(at).ok());
+        ids.map(|id| function_flops(self, FunctionId(id), &mut known))
+            .collect()
+    }
+}
+
 /// The maximum nesting of operators; deeper nesting is a defect elsewhere, and is left out.
 const DEEPEST: usize = 1000;
 

@@ -16,6 +16,7 @@ mod man;
 mod ops;
 mod run;
 mod tune;
+mod view;
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
@@ -121,6 +122,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Tune(a) => a.reading.message_format,
         Verb::Fmt(a) => a.message_format,
         Verb::Info(a) => a.reading.message_format,
+        Verb::View(a) => a.reading.message_format,
         Verb::Ops(a) => a.message_format,
         Verb::Explain(a) => a.message_format,
         Verb::Cache(_) | Verb::Completions(_) | Verb::Man(_) => MessageFormat::Human,
@@ -135,6 +137,7 @@ fn perform(verb: Verb, console: &mut Console) -> Status {
         Verb::Tune(arguments) => tune::run(&arguments, console),
         Verb::Fmt(arguments) => fmt::run(&arguments, console),
         Verb::Info(arguments) => info::run(&arguments, console),
+        Verb::View(arguments) => view::run(&arguments, console),
         Verb::Ops(arguments) => ops::run(&arguments, console),
         Verb::Explain(arguments) => explain::run(&arguments, console),
         Verb::Cache(arguments) => cache::run(&arguments, console),

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Models and instances behind the handles.
+
+use crate::failure::Failure;
+use crate::registry::Registry;
+use crate::types;
+use skript::{
+    Code, ComposeOptions, Document, ImportOptions, Instance, Limits, Port, Severity, Target,
+    Weights,
+};
+use std::ffi::CString;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// The stack size of compilations in bytes: documents nest.
+const STACK: usize = 256 << 20;
+
+/// Ports of one role, with their names for C.
+type Ports = Vec<(Port, CString)>;
+
+/// Compiled code with its weights.
+pub(crate) struct Model {
+    pub(crate) code: Code,
+    pub(crate) weights: Weights,
+    /// Inputs, variables, outputs.
+    ports: [Ports; 3],
+}
+
+/// An instance; one call at a time.
+pub(crate) struct Running {
+    pub(crate) inner: Mutex<Instance>,
+    pub(crate) inputs: Vec<String>,
+    pub(crate) outputs: usize,
+}
+
+pub(crate) static MODELS: Registry<Model> = Registry::new("a model", 1);
+pub(crate) static INSTANCES: Registry<Running> = Registry::new("an instance", 2);
+
+/// As `skc_options`, copied.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) graph: Option<String>,
+    pub(crate) cpu: Option<String>,
+    pub(crate) features: Option<String>,
+    pub(crate) real: Option<String>,
+    pub(crate) integer: Option<String>,
+    pub(crate) weights: Option<String>,
+}
+
+/// A text with the path that diagnostics have.
+pub(crate) struct Text {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+impl Model {
+    pub(crate) fn new(code: Code, weights: Weights) -> Self {
+        let named = |ports: Vec<Port>| -> Ports {
+            let named = ports.into_iter().map(|port| {
+                let name = CString::new(port.name.replace('\0', " ")).unwrap_or_default();
+                (port, name)
+            });
+            named.collect()
+        };
+        let ports = [code.inputs(), code.variables(), code.outputs()].map(named);
+        Model {
+            code,
+            weights,
+            ports,
+        }
+    }
+
+    /// The ports of a role by its number in `skript.h`.
+    pub(crate) fn ports(&self, role: u32) -> Result<&Ports, Failure> {
+        let ports = usize::try_from(role)
+            .ok()
+            .and_then(|role| self.ports.get(role));
+        ports.ok_or_else(|| Failure::argument(format!("{role} is not a role")))
+    }
+}
+
+/// Compiles a file, or a text, on a thread with a stack for nested documents.
+pub(crate) fn compile(
+    path: Option<String>,
+    text: Option<Text>,
+    options: Options,
+) -> Result<Model, Failure> {
+    let work = move || compile_here(path.as_deref(), text.as_ref(), &options);
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work);
+    let thread = thread.map_err(|error| Failure::new(types::MEMORY, error.to_string()))?;
+    match thread.join() {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn compile_here(
+    path: Option<&str>,
+    text: Option<&Text>,
+    options: &Options,
+) -> Result<Model, Failure> {
+    let limits = Limits::default();
+    let document = match (text, path.map(Path::new)) {
+        (Some(Text { name, text }), _) => Document::parse(name, text, &limits),
+        (None, Some(path)) if path.extension().is_some_and(|e| e == "onnx") => {
+            Document::import(path, ImportOptions::default(), &limits)
+        }
+        (None, path) => Document::open(path.unwrap_or(Path::new("")), None, &limits),
+    };
+    let errors = document
+        .problems()
+        .iter()
+        .filter(|p| p.severity == Severity::Error);
+    if errors.count() > 0 {
+        return Err(skript::Error::Document(document.problems().to_vec()).into());
+    }
+    let mut compose = ComposeOptions::default();
+    if let Some(graph) = &options.graph {
+        compose = compose.graph(graph);
+    }
+    if options.real.is_some() || options.integer.is_some() {
+        let real = options.real.as_deref().unwrap_or("f32");
+        let integer = options.integer.as_deref().unwrap_or("i64");
+        compose = compose.element_types(real, integer)?;
+    }
+    let target = match (&options.cpu, &options.features) {
+        (None, None) => Target::host(),
+        (cpu, features) => {
+            let cpu = cpu.as_deref().unwrap_or("native");
+            Target::named(cpu, features.as_deref().unwrap_or(""))?
+        }
+    };
+    let weights = match &options.weights {
+        Some(path) => Weights::open(Path::new(path))?,
+        None => document.weights()?,
+    };
+    let code = document.compose(&compose)?.compile(&target)?;
+    Ok(Model::new(code, weights))
+}
+
+/// Loads a compiled model.
+pub(crate) fn load(path: &str, weights: Option<&str>) -> Result<Model, Failure> {
+    let code = Code::open(Path::new(path))?;
+    let weights = match weights {
+        Some(path) => Weights::open(Path::new(path))?,
+        None => Weights::none(),
+    };
+    Ok(Model::new(code, weights))
+}
+
+/// Writes a compiled model.
+pub(crate) fn save(model: &Model, path: &str, embed: bool) -> Result<(), Failure> {
+    let bytes = match embed {
+        true => model.code.clone().embed(&model.weights)?.to_bytes(),
+        false => model.code.to_bytes(),
+    };
+    std::fs::write(path, bytes)
+        .map_err(|error| Failure::new(types::FILE, format!("{path}: {error}")))
+}
+
+/// Loads the code of a model into this process.
+pub(crate) fn create(model: &Model) -> Result<Running, Failure> {
+    let inner = model.code.load(&model.weights)?;
+    let inputs = model.ports(0)?.iter().map(|(port, _)| port.name.clone());
+    Ok(Running {
+        inner: Mutex::new(inner),
+        inputs: inputs.collect(),
+        outputs: model.ports(2)?.len(),
+    })
+}

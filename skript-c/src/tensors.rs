@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tensors and ports between C and Rust.
+
+use crate::failure::Failure;
+use crate::memory;
+use crate::types::{MAX_RANK, skc_port, skc_tensor};
+use skript::{Dimension, ElementType, Port, Tensor};
+use std::ffi::CString;
+
+/// By number in `skript.h`.
+const TYPES: [ElementType; 13] = [
+    ElementType::Bool,
+    ElementType::I32,
+    ElementType::I64,
+    ElementType::F32,
+    ElementType::F64,
+    ElementType::F16,
+    ElementType::BF16,
+    ElementType::I8,
+    ElementType::I16,
+    ElementType::U8,
+    ElementType::U16,
+    ElementType::U32,
+    ElementType::U64,
+];
+
+fn number(element: ElementType) -> u32 {
+    let at = TYPES.iter().position(|known| *known == element);
+    at.and_then(|at| u32::try_from(at).ok()).unwrap_or(u32::MAX)
+}
+
+/// A copy of a tensor of the caller.
+///
+/// # Safety
+/// `data` points to `bytes` bytes, or is null.
+pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Failure> {
+    let wrong = |text: &str| Failure::argument(format!("input `{name}`: {text}"));
+    let element = usize::try_from(tensor.r#type)
+        .ok()
+        .and_then(|at| TYPES.get(at));
+    let element = *element.ok_or_else(|| wrong("the type is unknown"))?;
+    let rank = tensor.rank as usize;
+    let extents = tensor
+        .extents
+        .get(..rank)
+        .ok_or_else(|| wrong("the rank is more than 16"))?;
+    let mut shape = Vec::with_capacity(rank);
+    let mut bytes = element.size() as u64;
+    for extent in extents {
+        let extent = u64::try_from(*extent).map_err(|_| wrong("an extent is negative"))?;
+        bytes = bytes
+            .checked_mul(extent)
+            .ok_or_else(|| wrong("it is too large"))?;
+        shape.push(extent);
+    }
+    if bytes > tensor.bytes {
+        return Err(wrong(&format!(
+            "{bytes} bytes of elements, but `bytes` is {}",
+            tensor.bytes
+        )));
+    }
+    // SAFETY: no more bytes than the caller promises.
+    let data = unsafe {
+        memory::array(
+            tensor.data.cast::<u8>().cast_const(),
+            bytes,
+            &format!("the data of input `{name}`"),
+        )
+    }?;
+    Tensor::from_bytes(element, &shape, data).map_err(|error| wrong(&error.to_string()))
+}
+
+/// Whether an output has memory for a tensor.
+pub(crate) fn check_output(output: &skc_tensor, name: &str, value: &Tensor) -> Result<(), Failure> {
+    let needed = value.bytes().len() as u64;
+    if output.bytes < needed {
+        let text = format!(
+            "output `{name}` needs {needed} bytes, but `bytes` is {}",
+            output.bytes
+        );
+        return Err(Failure::argument(text));
+    }
+    if output.data.is_null() && needed > 0 {
+        return Err(Failure::argument(format!(
+            "the data of output `{name}` is null"
+        )));
+    }
+    Ok(())
+}
+
+/// Writes a tensor to memory of the caller, which [`check_output`] has checked.
+///
+/// # Safety
+/// `data` points to `bytes` bytes, or is null.
+pub(crate) unsafe fn write(
+    output: &mut skc_tensor,
+    name: &str,
+    value: &Tensor,
+) -> Result<(), Failure> {
+    let bytes = value.bytes();
+    let what = format!("the data of output `{name}`");
+    // SAFETY: no more bytes than the caller promises.
+    let data = unsafe { memory::array_mut(output.data.cast::<u8>(), bytes.len() as u64, &what) }?;
+    data.copy_from_slice(bytes);
+    output.r#type = number(value.element());
+    output.rank = u32::try_from(value.shape().len()).unwrap_or(0);
+    output.extents = extents(value.shape().iter().copied());
+    Ok(())
+}
+
+fn extents(shape: impl Iterator<Item = u64>) -> [i64; MAX_RANK] {
+    let mut extents = [0; MAX_RANK];
+    for (slot, extent) in extents.iter_mut().zip(shape) {
+        *slot = i64::try_from(extent).unwrap_or(i64::MAX);
+    }
+    extents
+}
+
+/// A port as C sees it; the name is that of the model.
+pub(crate) fn port(port: &Port, name: &CString) -> Result<skc_port, Failure> {
+    if port.shape.len() > MAX_RANK {
+        return Err(Failure::argument(format!(
+            "`{}` has more than 16 dimensions",
+            port.name
+        )));
+    }
+    let bound = |dimension: &Dimension| match dimension {
+        Dimension::Static(n) | Dimension::Dynamic(n) => *n,
+    };
+    let bounds = port.shape.iter().map(bound);
+    let volume = bounds.clone().fold(1u64, u64::saturating_mul);
+    let mut dynamic = [0; MAX_RANK];
+    for (slot, dimension) in dynamic.iter_mut().zip(&port.shape) {
+        *slot = u8::from(matches!(dimension, Dimension::Dynamic(_)));
+    }
+    Ok(skc_port {
+        name: name.as_ptr(),
+        r#type: number(port.element),
+        rank: u32::try_from(port.shape.len()).unwrap_or(0),
+        bounds: extents(bounds),
+        dynamic,
+        bytes: volume.saturating_mul(port.element.size() as u64),
+    })
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Makes a picture of a model.
+
+use crate::definitions::Definitions;
+use crate::layout;
+use crate::picture::{
+    Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
+};
+use crate::{reads, text};
+use skript_frontend::model::{
+    Block, Body, Function, FunctionId, Invoke, Loop, Model, Operation, PortTensors, ValueId,
+};
+use skript_frontend::program::Program;
+use skript_frontend::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Picture {
+    /// The picture of a model that was composed from a program; it has neither histograms nor a profile.
+    pub fn of(model: &Model, program: &Program) -> Self {
+        let mut collector = Collector {
+            model,
+            program,
+            definitions: Definitions::of(program),
+            scopes: Vec::new(),
+        };
+        let flops = model.flops_by_function();
+        let functions = model.functions.iter().zip(0..);
+        let instances = functions.map(|(function, id)| {
+            let is_entry = model.entry == FunctionId(id);
+            let flops = flops.get(id as usize).copied().unwrap_or(0);
+            collector.instance(function, is_entry, flops)
+        });
+        let instances = instances.collect();
+        let variables = model.variables.iter().map(|variable| Variable {
+            name: variable.name.clone(),
+            r#type: text::tensor(&variable.tensor, model.numbers),
+            histogram: None,
+        });
+        let cost = model.cost();
+        Picture {
+            name: model
+                .function(model.entry)
+                .map_or_else(String::new, |f| f.name.clone()),
+            entry: model.entry.0 as usize,
+            instances,
+            variables: variables.collect(),
+            cost: format!("{}{}", cost.precision.prefix(), cost.flops),
+            profile: None,
+            definitions: collector.definitions.texts,
+            scopes: collector.scopes,
+        }
+    }
+}
+
+struct Collector<'m> {
+    model: &'m Model,
+    program: &'m Program,
+    definitions: Definitions<'m>,
+    scopes: Vec<Scope>,
+}
+
+/// A graph in the making.
+struct Sketch<'m> {
+    function: &'m Function,
+    scope: Scope,
+    /// The box that computes a tensor.
+    makers: BTreeMap<ValueId, usize>,
+    /// Captures of the function and constants, which have no boxes.
+    origins: BTreeMap<ValueId, Origin>,
+}
+
+impl<'m> Collector<'m> {
+    fn instance(&mut self, function: &'m Function, is_entry: bool, flops: u64) -> Instance {
+        let types = function
+            .types
+            .iter()
+            .map(|(name, kind)| (name.clone(), kind.name().to_owned()));
+        let values = function.attributes.iter();
+        let values = values.map(|(name, value)| (name.clone(), text::attribute(value)));
+        let scope = match &function.body {
+            Body::Block(block) => Some(self.body(function, block, is_entry)),
+            Body::Formulas(_) | Body::Intrinsic => None,
+        };
+        let captures = function.captures.iter();
+        Instance {
+            name: function.name.clone(),
+            definition: self.definitions.number(function.span),
+            attributes: types.chain(values).collect(),
+            scope,
+            captures: captures.map(|value| name(function, *value)).collect(),
+            flops,
+        }
+    }
+
+    /// The graph of a function's own block.
+    fn body(&mut self, function: &'m Function, block: &'m Block, is_entry: bool) -> usize {
+        let mut sketch = Sketch::new(function);
+        for port in &function.inputs {
+            for value in port.tensors.values() {
+                let title = match &port.tensors {
+                    PortTensors::Pack(_) => name(function, *value),
+                    _ => port.name.clone(),
+                };
+                self.source(&mut sketch, *value, title, port.span);
+            }
+        }
+        self.operations(&mut sketch, block);
+        for port in &function.outputs {
+            let several = port.tensors.values().len() > 1;
+            for (value, number) in port.tensors.values().iter().zip(1..) {
+                let title = match several {
+                    true => format!("{}:{number}", port.name),
+                    false => port.name.clone(),
+                };
+                self.sink(&mut sketch, *value, title, port.span);
+            }
+        }
+        let updates: Vec<(String, ValueId)> = match is_entry {
+            true => {
+                let updates = self.model.updates.iter();
+                let named = updates.map(|(variable, value)| {
+                    let variable = self.model.variable(*variable);
+                    (
+                        variable.map_or_else(String::new, |v| v.name.clone()),
+                        *value,
+                    )
+                });
+                named.collect()
+            }
+            false => {
+                let updates = function.updates.iter();
+                let named = updates.map(|(capture, value)| {
+                    let capture = function.captures.get(*capture);
+                    (
+                        capture.map_or_else(String::new, |c| name(function, *c)),
+                        *value,
+                    )
+                });
+                named.collect()
+            }
+        };
+        for (name, value) in updates {
+            self.sink(&mut sketch, value, format!("{name} ← "), function.span);
+        }
+        self.finish(sketch)
+    }
+
+    /// The graph of a block of a branch or a loop.
+    fn block(&mut self, function: &'m Function, block: &'m Block) -> usize {
+        let mut sketch = Sketch::new(function);
+        self.operations(&mut sketch, block);
+        for (value, number) in block.results.iter().zip(1..) {
+            let title = match name(function, *value) {
+                empty if empty.is_empty() => format!("result {number}"),
+                name => name,
+            };
+            let span = value_of(function, *value).map_or(function.span, |v| v.span);
+            self.sink(&mut sketch, *value, title, span);
+        }
+        self.finish(sketch)
+    }
+
+    fn finish(&mut self, sketch: Sketch<'m>) -> usize {
+        let mut scope = sketch.scope;
+        layout::arrange(&mut scope);
+        self.scopes.push(scope);
+        self.scopes.len() - 1
+    }
+
+    fn operations(&mut self, sketch: &mut Sketch<'m>, block: &'m Block) {
+        for operation in &block.operations {
+            if let Operation::Constant { value, data } = operation {
+                let origin = Origin::Constant(text::constant(data));
+                sketch.origins.insert(*value, origin);
+                continue;
+            }
+            let function = sketch.function;
+            let mut node = match operation {
+                Operation::Invoke(invoke) => self.invoke(sketch, invoke),
+                Operation::Loop(looping) => self.looping(function, looping),
+                Operation::If {
+                    arms,
+                    otherwise,
+                    span,
+                    ..
+                } => {
+                    let mut inside = Vec::new();
+                    for (arm, number) in arms.iter().zip(1..) {
+                        let mut add = |title: &str, block| {
+                            let number = if arms.len() > 1 {
+                                format!(" {number}")
+                            } else {
+                                String::new()
+                            };
+                            let scope = self.block(function, block);
+                            inside.push(Inside {
+                                title: format!("{title}{number}"),
+                                scope,
+                            });
+                        };
+                        add("condition", &arm.condition);
+                        add("then", &arm.consequent);
+                    }
+                    let scope = self.block(function, otherwise);
+                    inside.push(Inside {
+                        title: "else".to_owned(),
+                        scope,
+                    });
+                    self.control("if", *span, inside)
+                }
+                Operation::Cut {
+                    dimension, span, ..
+                } => self.control(
+                    &format!("first of dimension {dimension}"),
+                    *span,
+                    Vec::new(),
+                ),
+                Operation::Constant { .. } => continue,
+            };
+            let read = match operation {
+                Operation::Invoke(invoke) => invoke.inputs.clone(),
+                _ => reads::of_operation(operation),
+            };
+            let computed = reads::results(operation);
+            self.describe(sketch, &mut node, &read, &computed);
+            let number = self.append(sketch, node, &read);
+            sketch
+                .makers
+                .extend(computed.into_iter().map(|value| (value, number)));
+        }
+    }
+
+    fn invoke(&self, sketch: &Sketch<'m>, invoke: &Invoke) -> Node {
+        let callee = self.model.function(invoke.callee);
+        let captures = invoke.captures.iter();
+        let captures = captures.map(|value| match sketch.origins.get(value) {
+            Some(Origin::Capture(position)) => Some(*position),
+            _ => None,
+        });
+        let title = callee.map_or_else(String::new, |f| f.name.clone());
+        Node {
+            label: invoke.label.clone(),
+            instance: Some(invoke.callee.0 as usize),
+            captures: captures.collect(),
+            kind: Kind::Operator,
+            ..self.node(title, invoke.span)
+        }
+    }
+
+    fn looping(&mut self, function: &'m Function, looping: &'m Loop) -> Node {
+        let blocks = [
+            ("while", looping.before.as_ref()),
+            ("body", Some(&looping.body)),
+            ("while, after the body", looping.after.as_ref()),
+        ];
+        let mut inside = Vec::new();
+        for (title, block) in blocks {
+            if let Some(block) = block {
+                let scope = self.block(function, block);
+                inside.push(Inside {
+                    title: title.to_owned(),
+                    scope,
+                });
+            }
+        }
+        let title = match looping.static_count {
+            Some(count) => format!("loop, at most {count} times"),
+            None => "loop".to_owned(),
+        };
+        self.control(&title, looping.span, inside)
+    }
+
+    fn control(&self, title: &str, span: Span, inside: Vec<Inside>) -> Node {
+        Node {
+            kind: Kind::Control,
+            inside,
+            ..self.node(title.to_owned(), span)
+        }
+    }
+
+    fn node(&self, title: String, span: Span) -> Node {
+        let sources = &self.program.sources;
+        Node {
+            kind: Kind::Input,
+            title,
+            label: None,
+            instance: None,
+            location: text::location(span, sources),
+            call: text::call(span, sources),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            captures: Vec::new(),
+            inside: Vec::new(),
+            width: 0,
+            height: 0,
+            layer: 0,
+            x: 0,
+        }
+    }
+
+    fn tensor(&self, function: &Function, value: ValueId, port: &str) -> Tensor {
+        let own = name(function, value);
+        let name = match (port.is_empty(), own.is_empty() || own == port) {
+            (true, _) => own,
+            (false, true) => port.to_owned(),
+            (false, false) => format!("{port} = {own}"),
+        };
+        let tensor = value_of(function, value).map(|v| text::tensor(&v.tensor, self.model.numbers));
+        Tensor {
+            name,
+            r#type: tensor.unwrap_or_default(),
+            origin: None,
+        }
+    }
+
+    /// Fills in what a box reads and computes.
+    fn describe(
+        &self,
+        sketch: &Sketch<'m>,
+        node: &mut Node,
+        read: &[ValueId],
+        computed: &[ValueId],
+    ) {
+        let callee = node.instance.and_then(|at| self.model.functions.get(at));
+        let ports = |ports: fn(&Function) -> &Vec<skript_frontend::model::Port>| {
+            let ports = callee.map(ports).into_iter().flatten();
+            let names = ports.flat_map(|port| {
+                let count = port.tensors.values().len();
+                (0..count).map(move |_| port.name.as_str())
+            });
+            names.collect::<Vec<_>>()
+        };
+        let (inputs, outputs) = (ports(|f| &f.inputs), ports(|f| &f.outputs));
+        let of = |values: &[ValueId], ports: &[&str]| -> Vec<Tensor> {
+            let named = values
+                .iter()
+                .zip(ports.iter().copied().chain(std::iter::repeat("")));
+            let tensors = named.map(|(value, port)| Tensor {
+                origin: sketch.origins.get(value).cloned(),
+                ..self.tensor(sketch.function, *value, port)
+            });
+            tensors.collect()
+        };
+        node.inputs = of(read, &inputs);
+        node.outputs = of(computed, &outputs);
+    }
+
+    /// Adds a box, and edges from the boxes that compute these tensors; its number. Tensors from outside of the graph get
+    /// boxes before it.
+    fn append(&self, sketch: &mut Sketch<'m>, node: Node, read: &[ValueId]) -> usize {
+        let mut seen = BTreeSet::new();
+        let mut edges = Vec::new();
+        for value in read {
+            if sketch.origins.contains_key(value) || !seen.insert(*value) {
+                continue;
+            }
+            let from = match sketch.makers.get(value) {
+                Some(maker) => *maker,
+                None => {
+                    let title = match name(sketch.function, *value) {
+                        empty if empty.is_empty() => "item".to_owned(),
+                        name => name,
+                    };
+                    let span =
+                        value_of(sketch.function, *value).map_or(sketch.function.span, |v| v.span);
+                    self.source(sketch, *value, title, span)
+                }
+            };
+            let tensor = self.tensor(sketch.function, *value, "");
+            edges.push(Edge {
+                from,
+                to: 0,
+                name: tensor.name,
+                r#type: tensor.r#type,
+                via: Vec::new(),
+            });
+        }
+        let number = sketch.scope.nodes.len();
+        let edges = edges.into_iter().map(|edge| Edge { to: number, ..edge });
+        sketch.scope.edges.extend(edges);
+        sketch.scope.nodes.push(node);
+        number
+    }
+
+    /// A box for a tensor from outside of the graph; its number.
+    fn source(&self, sketch: &mut Sketch<'m>, value: ValueId, title: String, span: Span) -> usize {
+        let number = sketch.scope.nodes.len();
+        let mut node = self.node(title, span);
+        node.outputs = vec![self.tensor(sketch.function, value, "")];
+        sketch.scope.nodes.push(node);
+        sketch.makers.insert(value, number);
+        number
+    }
+
+    /// A box for a result of the graph.
+    fn sink(&self, sketch: &mut Sketch<'m>, value: ValueId, title: String, span: Span) {
+        let mut node = Node {
+            kind: Kind::Output,
+            ..self.node(title, span)
+        };
+        node.inputs = vec![Tensor {
+            origin: sketch.origins.get(&value).cloned(),
+            ..self.tensor(sketch.function, value, "")
+        }];
+        self.append(sketch, node, &[value]);
+    }
+}
+
+impl<'m> Sketch<'m> {
+    fn new(function: &'m Function) -> Self {
+        let captures = function.captures.iter().enumerate();
+        let captures = captures.map(|(position, value)| (*value, Origin::Capture(position)));
+        let constants = function.constants.iter();
+        let constants =
+            constants.map(|(value, data)| (*value, Origin::Constant(text::constant(data))));
+        Sketch {
+            function,
+            scope: Scope::default(),
+            makers: BTreeMap::new(),
+            origins: captures.chain(constants).collect(),
+        }
+    }
+}
+
+fn value_of(function: &Function, value: ValueId) -> Option<&skript_frontend::model::Value> {
+    function.values.get(value.0 as usize)
+}
+
+fn name(function: &Function, value: ValueId) -> String {
+    let value = value_of(function, value);
+    value.and_then(|v| v.name.clone()).unwrap_or_default()
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Shows a composed model as a graph: a page of HTML that needs no network, or a file for Graphviz.
+//!
+//! A [`Picture`] is what a page shows, as plain data: graphs of boxes and tensors, one for each body of a function, the
+//! texts of definitions, and histograms of weights. Equal models have equal pages.
+//!
+//! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
+#![warn(missing_docs, unnameable_types, unreachable_pub)]
+mod collect;
+mod definitions;
+mod dot;
+mod histogram;
+mod layout;
+mod page;
+mod picture;
+mod profile;
+mod reads;
+mod text;
+
+pub use histogram::{Bins, Histogram};
+pub use picture::{
+    Definition, Edge, Inside, Instance, Kind, Node, Origin, Picture, Scope, Tensor, Variable,
+};
+pub use profile::{Profile, ProfileError, Time};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an operation reads and defines, with everything in its blocks.
+
+use skript_frontend::model::{Block, Operation, ValueId};
+use std::collections::BTreeSet;
+
+/// The tensors that an operation reads from outside of it, each once, in the order of the text.
+pub(crate) fn of_operation(operation: &Operation) -> Vec<ValueId> {
+    let mut found = Reads::default();
+    found.operation(operation);
+    found.list
+}
+
+/// The tensors that an operation defines for those after it.
+pub(crate) fn results(operation: &Operation) -> Vec<ValueId> {
+    match operation {
+        Operation::Invoke(invoke) => [&invoke.outputs[..], &invoke.updates].concat(),
+        Operation::Constant { value, .. } => vec![*value],
+        Operation::If { outputs, .. } => outputs.clone(),
+        Operation::Loop(looping) => {
+            let carried = looping.carried.iter().map(|carried| carried.result);
+            let scanned = looping.scan_outputs.iter().flatten().copied();
+            carried.chain(scanned).collect()
+        }
+        Operation::Cut { output, .. } => vec![*output],
+    }
+}
+
+#[derive(Default)]
+struct Reads {
+    defined: BTreeSet<ValueId>,
+    seen: BTreeSet<ValueId>,
+    list: Vec<ValueId>,
+}
+
+impl Reads {
+    fn read(&mut self, values: &[ValueId]) {
+        for value in values {
+            if !self.defined.contains(value) && self.seen.insert(*value) {
+                self.list.push(*value);
+            }
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Invoke(invoke) => {
+                self.read(&invoke.inputs);
+                self.read(&invoke.captures);
+            }
+            Operation::Constant { .. } | Operation::If { .. } => {}
+            Operation::Cut { whole, count, .. } => self.read(&[*whole, *count]),
+            Operation::Loop(looping) => {
+                for carried in &looping.carried {
+                    self.read(&[carried.init]);
+                    self.defined.insert(carried.inner);
+                    // The condition after an iteration reads the new values.
+                    self.defined.insert(carried.result);
+                }
+                for (item, pack) in &looping.scans {
+                    self.read(pack);
+                    self.defined.insert(*item);
+                }
+                for (item, pack) in &looping.stack_scans {
+                    self.read(&[*pack]);
+                    self.defined.insert(*item);
+                }
+                self.read(looping.dynamic_count.as_slice());
+                self.defined.extend(looping.index);
+            }
+        }
+        // A value has one definition in its function, so blocks cannot hide each other's.
+        for block in operation.blocks() {
+            self.block(block);
+        }
+        self.defined.extend(results(operation));
+    }
+
+    fn block(&mut self, block: &Block) {
+        for operation in &block.operations {
+            self.operation(operation);
+        }
+        self.read(&block.results);
+    }
+}

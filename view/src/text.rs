@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Types, values and locations as text.
+
+use skript_frontend::model::{AttributeValue, ConstantData, Extent, TensorType};
+use skript_frontend::source::{SourceMap, Span};
+use skript_semantics::{Numbers, Scalar};
+use skript_tensor::ElementType;
+
+/// The maximum number of elements, and of characters, that are shown.
+const SHOWN: usize = 16;
+const CHARACTERS: usize = 400;
+
+/// `f32[1,64,≤56]`.
+pub(crate) fn tensor(tensor: &TensorType, numbers: Numbers) -> String {
+    let extents = tensor.shape.iter().map(|extent| match extent {
+        Extent::Fixed(n) => n.to_string(),
+        dynamic => format!("≤{}", dynamic.bound()),
+    });
+    let extents: Vec<String> = extents.collect();
+    let element = ElementType::run_time(tensor.kind, numbers);
+    format!("{element}[{}]", extents.join(","))
+}
+
+pub(crate) fn attribute(value: &AttributeValue) -> String {
+    let text = match value {
+        AttributeValue::Null | AttributeValue::Unknown => "null".to_owned(),
+        AttributeValue::Bool(value) => value.to_string(),
+        AttributeValue::Int(value) => value.to_string(),
+        AttributeValue::Real(value) => real(*value),
+        AttributeValue::Str(value) => format!("'{value}'"),
+        AttributeValue::List(items) => {
+            let mut texts: Vec<String> = items.iter().take(SHOWN).map(attribute).collect();
+            if items.len() > SHOWN {
+                texts.push("…".to_owned());
+            }
+            format!("[{}]", texts.join(", "))
+        }
+        AttributeValue::Run { value, .. } => value.to_string(),
+    };
+    shortened(&text)
+}
+
+pub(crate) fn constant(data: &ConstantData) -> String {
+    let scalar = |value: Scalar| match value {
+        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Real(value) => real(value),
+    };
+    if let ConstantData::Splat(value) = data {
+        return scalar(*value);
+    }
+    let mut texts: Vec<String> = data.scalars().take(SHOWN + 1).map(scalar).collect();
+    if let Some(last) = texts.get_mut(SHOWN) {
+        "…".clone_into(last);
+    }
+    format!("[{}]", texts.join(", "))
+}
+
+/// With a point, as the language has it.
+fn real(value: f64) -> String {
+    format!("{value:?}")
+}
+
+/// `path:line:column`; empty for a span of no file.
+pub(crate) fn location(span: Span, sources: &SourceMap) -> String {
+    sources.get(span.file).map_or_else(String::new, |file| {
+        let (line, column) = file.line_column(span.start);
+        format!("{}:{line}:{column}", file.path.to_string_lossy())
+    })
+}
+
+/// The text of a span, without what is too long to read.
+pub(crate) fn call(span: Span, sources: &SourceMap) -> String {
+    shortened(sources.text(span))
+}
+
+pub(crate) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(CHARACTERS) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_values_are_cut() {
+        let zeros = ConstantData::Int(vec![0; 17]);
+        assert_eq!(constant(&zeros), format!("[{}…]", "0, ".repeat(16)));
+        let list = AttributeValue::List(vec![AttributeValue::Real(1.0), AttributeValue::Null]);
+        assert_eq!(attribute(&list), "[1.0, null]");
+        assert_eq!(shortened(&"ä".repeat(401)).chars().count(), 401);
+    }
+}
