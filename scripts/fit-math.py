@@ -140,6 +140,12 @@ table("ERFC_DOUBLE", "`-log(1 - erf(x)) / x`, x between 1 and 6", lambda x: -mp.
       lambda x: x * mp.erfc(x) / mp.erf(x), range(18), 1, 6)
 table("LOG_DOUBLE", "`(log((1 + s) / (1 - s)) / s - 2) / s²` by powers of s², the fraction between √½ and √2",
       lambda s: (2 * mp.atanh(s) / s - 2) / s**2, lambda s: s**3 / (2 * mp.atanh(s)), even(7), TINY, (root - 1) / (root + 1))
+table("SINH_DOUBLE", "`(sinh(x) / x - 1) / x²` by powers of x², x up to 1", lambda x: (mp.sinh(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.sinh(x), even(8), TINY, 1)
+table("ASIN_DOUBLE", "`(asin(x) / x - 1) / x²` by powers of x², x up to ½", lambda x: (mp.asin(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.asin(x), even(13), TINY, "0.5")
+table("ATAN_DOUBLE", "`(atan(x) / x - 1) / x²` by powers of x², x up to 7/16", lambda x: (mp.atan(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.atan(x), even(11), TINY, "0.4376")
 print("""
 /// For angles below 2⁵⁰, 2⁷⁶, 2¹⁰² and 2¹²⁸: a power of two that the angle is multiplied by, and the remainder modulo 4 of 2/π divided
 /// by that power, as a sum. The first two summands have 29 and 30 bits.

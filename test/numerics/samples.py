@@ -89,12 +89,20 @@ def main():
     report("pow", found, [power(a, b) for a, b in zip(x, y)], ["%s**%s" % (float(a).hex(), float(b).hex()) for a, b in zip(x, y)], (24, -149, 127))
 
     special = np.array([0.0, 5e-324, 2.2250738585072014e-308, 0.5, 1, 709.782712893384, 745.1332191019411, 1e300, np.inf, np.nan])
-    near = [0.25, 0.5, 0.625, 1, math.sqrt(0.5), math.sqrt(2), 2, 6]
+    near = [-1, 0.25, 0.4375, 0.5, 0.625, 1, math.sqrt(0.5), 1.1875, math.sqrt(2), 2, 2.4375, 6]
     x = [special, -special, random.uniform(-20, 20, count), random.uniform(-746, 710, count), np.exp2(random.uniform(-1074, 1024, count))]
+    x += [random.uniform(-1, 1, count), np.array([1.0, -1.0, 710.4758600739439, -710.4758600739439, 710.5])]
     x += [a * (1 + random.uniform(-1, 1, 500) * 1e-3) for a in near]
     x = np.concatenate(x)
     compute(skript, folder, "Functions", "f64", {"x": x})
-    for name, function in [("exp", mp.exp), ("log", lambda v: None if v < 0 else mp.log(v)), ("tanh", mp.tanh), ("erf", mp.erf)]:
+
+    def within(least, most, function):
+        return lambda v: function(v) if least <= v <= most else None
+
+    functions = {"exp": mp.exp, "log": within(0, mp.inf, mp.log), "tanh": mp.tanh, "erf": mp.erf, "sinh": mp.sinh, "cosh": mp.cosh}
+    functions |= {"asin": within(-1, 1, mp.asin), "acos": within(-1, 1, mp.acos), "atan": mp.atan, "asinh": mp.asinh}
+    functions |= {"acosh": within(1, mp.inf, mp.acosh), "atanh": within(-1, 1, mp.atanh)}
+    for name, function in functions.items():
         wanted = [None if math.isnan(v) else function(mp.mpf(float(v))) for v in x]
         found = np.load("%s/%s.npy" % (folder, name))
         report(name + "_f64", found, wanted, [float(v).hex() for v in x], (53, -1074, 1023))

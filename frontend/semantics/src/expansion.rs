@@ -16,6 +16,7 @@ mod coefficients;
 mod double;
 mod exponential;
 mod extremes;
+mod hyperbolic;
 #[cfg(test)]
 mod interpreter;
 mod logarithmic;
@@ -150,6 +151,14 @@ impl ScalarOp {
             ScalarOp::Log => double::log,
             ScalarOp::Tanh => double::tanh,
             ScalarOp::Erf => double::erf,
+            ScalarOp::Sinh => hyperbolic::sinh,
+            ScalarOp::Cosh => hyperbolic::cosh,
+            ScalarOp::Asin => hyperbolic::asin,
+            ScalarOp::Acos => hyperbolic::acos,
+            ScalarOp::Atan => hyperbolic::atan,
+            ScalarOp::Asinh => hyperbolic::asinh,
+            ScalarOp::Acosh => hyperbolic::acosh,
+            ScalarOp::Atanh => hyperbolic::atanh,
             _ => return self.extreme(Class::F64),
         };
         Some(self::unary(Class::F64, unary))

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-lower-copies`: lowers copies between strided arrays to loops.
 //!
-//! Upstream lowers them to calls of a library function. Copies of contiguous arrays stay, as they become `memcpy`.
+//! Upstream lowers them to calls of a library function. Copies of contiguous arrays stay, as they become `memcpy`. Those
+//! of `skript-stream-results` become non-temporal stores of whole cache lines.
 
+use super::streams;
 use crate::error::CodegenError;
 use crate::ir;
+use crate::ir::attribute_names::STREAM;
 use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -17,7 +20,13 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-lower-copies",
     summary: "lower copies between strided arrays to loops",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[Dialect::Linalg],
+    dependent_dialects: &[
+        Dialect::Arith,
+        Dialect::Linalg,
+        Dialect::MemRef,
+        Dialect::Scf,
+        Dialect::Vector,
+    ],
     run: |root, _, _| Ok(lower_copies(root)?),
     ..Pass::NONE
 };
@@ -34,6 +43,8 @@ fn lower_copies(module: OperationRef) -> Result<(), CodegenError> {
         // Bufferization leaves this of an insertion in place.
         if copy.source() == copy.target() {
             ir::erase(op);
+        } else if op.has_attribute(STREAM) && streams::is_plain(copy) {
+            streams::lower(copy).map_err(|e| CodegenError::Module(e.to_string()))?;
         } else if !(contiguous(op, 0)? && contiguous(op, 1)?) {
             lower(op)?;
         }

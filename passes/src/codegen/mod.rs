@@ -28,6 +28,7 @@ pub(crate) mod parts;
 pub(crate) mod placement;
 pub(crate) mod pointer_table;
 pub(crate) mod shared_loops;
+pub(crate) mod streams;
 pub(crate) mod table;
 pub(crate) mod target;
 pub(crate) mod vector_math;

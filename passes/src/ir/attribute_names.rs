@@ -62,6 +62,8 @@ pub(crate) const SLOT: &str = "skript.slot";
 pub(crate) const TABLE: &str = "skript.table";
 /// Of a function whose last two arguments are a range of independent steps. Its calls compute all steps, from 0.
 pub(crate) const STEPS: &str = "skript.steps";
+/// Of a copy from the stack whose stores pass the cache.
+pub(crate) const STREAM: &str = "skript.stream";
 /// Of an argument that is a variable: calls of the entry give it new values.
 pub(crate) const UPDATED: &str = "skript.updated";
 /// Of a parallel loop: the operations on scalars of one iteration. Without it they are counted in the body.

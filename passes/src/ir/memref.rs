@@ -338,3 +338,32 @@ pub(crate) fn extents(r#type: Type<'_>) -> Vec<i64> {
     };
     (0..memref.rank()).map(extent).collect()
 }
+
+/// Whether elements are whole bytes, as those of vectors in memory are.
+pub(crate) fn has_whole_bytes(array: Value) -> bool {
+    let kind = MemRefType::try_from(array.r#type()).map(|memref| memref.element());
+    let bits = kind.ok().and_then(|kind| {
+        let text = kind.to_string();
+        let is_number = kind.is_integer() || kind.is_float();
+        let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().ok().filter(|_: &i64| is_number)
+    });
+    bits.is_some_and(|bits| [8, 16, 32, 64].contains(&bits))
+}
+
+/// Whether the elements of an array follow each other without gaps, in the order of its subscripts.
+pub(crate) fn is_contiguous(array: Value) -> bool {
+    let Ok(memref) = MemRefType::try_from(array.r#type()) else {
+        return false;
+    };
+    let (strides, _) = memref.strides_and_offset();
+    let extents = extents(array.r#type());
+    let mut next = 1;
+    for (extent, stride) in extents.iter().zip(&strides).rev() {
+        if *extent < 1 || *extent > 1 && *stride != next {
+            return false;
+        }
+        next *= extent;
+    }
+    strides.len() == extents.len()
+}

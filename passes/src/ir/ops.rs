@@ -176,6 +176,7 @@ operations! {
         MLIR_GLOBAL = "llvm.mlir.global",
         MLIR_POISON = "llvm.mlir.poison",
         MUL = "llvm.mul",
+        RETURN = "llvm.return",
         SDIV = "llvm.sdiv",
         SREM = "llvm.srem",
         STORE = "llvm.store",
@@ -353,6 +354,7 @@ operations! {
     }
     vector {
         BROADCAST = "vector.broadcast",
+        CREATE_MASK = "vector.create_mask",
         EXTRACT = "vector.extract",
         EXTRACT_STRIDED_SLICE = "vector.extract_strided_slice",
         FROM_ELEMENTS = "vector.from_elements",

@@ -23,6 +23,24 @@ pub(crate) fn init<'c: 'a, 'a>(op: OperationRef<'c, 'a>, number: usize) -> Optio
     op.operand(before + number).ok()
 }
 
+/// A loop over indices from the first bound up to the second one, in constant steps. `body` adds what one iteration does.
+///
+/// # Errors
+/// The builder's error, or that of `body`.
+pub(crate) fn counted<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    [from, to]: [Value<'c, 'a>; 2],
+    step: i64,
+    body: impl FnOnce(&Builder<'c, 'a>, Value<'c, 'a>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let (region, inside, position) = at.region(&[Type::index(at.context)]);
+    body(&inside, *position.first().ok_or(Error::OperationBuild)?)?;
+    inside.create(ops::scf::YIELD, &[], &[], &[], Vec::new())?;
+    let operands = [from, to, at.index(step)?];
+    at.create(ops::scf::FOR, &operands, &[], &[], vec![region])?;
+    Ok(())
+}
+
 /// A parallel loop over `counts` steps of each dimension. `work` are the operations on scalars of a step, and `body` adds what one step
 /// does at a position.
 ///

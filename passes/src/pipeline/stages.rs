@@ -6,7 +6,7 @@
 
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
-use crate::codegen::vector_math;
+use crate::codegen::{parallel_calls, streams, vector_math};
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
 use crate::profile::{mark, number};
@@ -219,10 +219,15 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
         "" => String::new(),
         plans => format!(" plans={plans}"),
     };
+    let [rows, maps] = match target.streams() {
+        Some(bytes) => [" rows-only=true", ""]
+            .map(|only| format!("skript-stream-results{{cache-bytes={bytes}{only}}},")),
+        None => [String::new(), String::new()],
+    };
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},canonicalize,cse"
+            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},{maps}canonicalize,cse"
         ),
     }
 }
@@ -298,7 +303,13 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
         false => pass.to_owned(),
     });
     let triple = format!("skript-set-target{{triple={}}}", target.code.triple);
-    let passes: Vec<String> = passes.chain([triple]).collect();
+    let mut passes: Vec<String> = passes.chain([triple]).collect();
+    if target.streams().is_some() {
+        let before = passes
+            .iter()
+            .position(|pass| *pass == parallel_calls::PASS.flag);
+        passes.insert(before.unwrap_or(0), streams::PASS.flag.to_owned());
+    }
     passes.join(",")
 }
 

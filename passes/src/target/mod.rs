@@ -26,6 +26,9 @@ const AVX512_VL: &str = "+avx512vl";
 const AVX512_DQ: &str = "+avx512dq";
 const AVX2: &str = "+avx2";
 
+/// Bytes of the last level of the cache that are assumed at least: caches of processors by name may be larger than typical.
+const SMALLEST_STREAMED: u64 = 16 << 20;
+
 /// A processor for LLVM and for the loader, and its properties that decide how code is scheduled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetDescription {
@@ -139,6 +142,12 @@ impl TargetDescription {
         };
         change(&mut target, features)?;
         Ok(TargetDescription::of(target))
+    }
+
+    /// Bytes of the cache that results must exceed to be written past it; `None` where processors decide that themselves.
+    pub(crate) fn streams(&self) -> Option<u64> {
+        let is_x86 = self.gpu.is_none() && architecture(&self.code) == X86_64;
+        is_x86.then(|| self.processor.l3.max(SMALLEST_STREAMED))
     }
 
     /// The description of a target that LLVM knows.

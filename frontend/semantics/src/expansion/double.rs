@@ -5,6 +5,7 @@ use super::Class;
 use super::builder::Value;
 use super::coefficients::{ERF_DOUBLE, ERFC_DOUBLE, EXP_DOUBLE, LOG_DOUBLE, TANH_DOUBLE};
 use super::exponential::WIDE_ROUNDER;
+use super::hyperbolic::LARGE;
 use super::logarithmic::split_wide;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -19,6 +20,13 @@ pub(super) fn exp(x: Value) -> Value {
     let x = x.at_most(710.0).at_least(-746.0);
     let n = x * LOG2_E + WIDE_ROUNDER - WIDE_ROUNDER;
     exp_of_parts(n, n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x)))
+}
+
+/// Half of `exp(x)`: finite where the exponential function is not, up to 710.4.
+pub(super) fn half_exp(x: Value) -> Value {
+    let x = x.at_most(712.0).at_least(-746.0);
+    let n = x * LOG2_E + WIDE_ROUNDER - WIDE_ROUNDER;
+    exp_of_parts(n - 1.0, n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x)))
 }
 
 /// `exp(x · y)` of numbers whose product is in the range of [`exp`]: the product is not rounded.
@@ -55,6 +63,34 @@ pub(super) fn erf(x: Value) -> Value {
     a.less(1.0).select(small, large).copysign(x)
 }
 
+/// `log(1 + s)` for s from 0 on, or `log 2x` for numbers x from 2²⁸ on.
+pub(super) fn log_of_sum<'b>(x: Value<'b>, s: Value<'b>) -> Value<'b> {
+    let is_large = x.greater(LARGE);
+    let sum = s + 1.0;
+    // What rounding took from the sum.
+    let lost = s.less(1.0).select(s - (sum - 1.0), 1.0 - (sum - s));
+    let own = is_large.select(x, sum);
+    let lost = is_large.select(0.0, lost / sum);
+    let (e, f) = split_wide(own);
+    let e = is_large.select(e + 1.0, e);
+    let result = log_of_parts(e, f, Some(lost));
+    own.less(f64::INFINITY).select(result, own)
+}
+
+/// `e · ln 2 + log(1 + f) + lost`
+fn log_of_parts<'b>(e: Value<'b>, f: Value<'b>, lost: Option<Value<'b>>) -> Value<'b> {
+    let s = f / (f + 2.0);
+    let square = s * s;
+    let half = f * f * 0.5;
+    let sum = square.polynomial(&LOG_DOUBLE).mul_add(square, half);
+    let rest = match lost {
+        None => s * sum,
+        Some(lost) => s * sum + lost,
+    };
+    let rest = e.mul_add(LN2_LOW, rest);
+    e.mul_add(LN2_HIGH, f - (half - rest))
+}
+
 /// `log(x) = e · ln 2 + log(1 + f)` with `x = 2ᵉ · (1 + f)` and 1 + f between √½ and √2. With `s = f / (2 + f)`, `log(1 + f)` is
 /// `f - f²/2 + s · (f²/2 + s² · P(s²))`.
 pub(super) fn log(x: Value) -> Value {
@@ -62,12 +98,7 @@ pub(super) fn log(x: Value) -> Value {
     let own = is_subnormal.select(x * 18_014_398_509_481_984.0, x);
     let (e, f) = split_wide(own);
     let e = is_subnormal.select(e - 54.0, e);
-    let s = f / (f + 2.0);
-    let square = s * s;
-    let half = f * f * 0.5;
-    let rest = square.polynomial(&LOG_DOUBLE).mul_add(square, half);
-    let rest = e.mul_add(LN2_LOW, s * rest);
-    let result = e.mul_add(LN2_HIGH, f - (half - rest));
+    let result = log_of_parts(e, f, None);
     let result = x.less(f64::INFINITY).select(result, x);
     let result = x.equal(0.0).select(f64::NEG_INFINITY, result);
     x.less(0.0).select(f64::NAN, result)

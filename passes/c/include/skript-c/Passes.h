@@ -68,6 +68,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateDropSignsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandKernelMathPass(void);
 /* --skript-expand-math */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
+/* --skript-fence-streams */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFenceStreamsPass(void);
 /* --skript-fill-borders */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFillBordersPass(void);
 /* --skript-fold-extents */
@@ -143,6 +145,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateShareLoopsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitGuardsPass(void);
 /* --skript-split-phases */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitPhasesPass(void);
+/* --skript-stream-results */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateStreamResultsPass(void);
 /* --skript-unroll-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateUnrollElementwisePass(void);
 /* --skript-vectorize-reductions */

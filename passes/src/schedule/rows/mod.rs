@@ -19,6 +19,7 @@ mod emit;
 mod group;
 mod member;
 mod storage;
+pub(crate) mod streams;
 
 use crate::ir::effects::Effects;
 use crate::ir::func;
