@@ -68,6 +68,7 @@ step "accuracy" scripts/accuracy.sh $all
 step "a model in C" scripts/c-example.sh
 step "the C API" scripts/c-api.sh
 step "pages in a browser" test/view/run.sh
+step "a model on a microcontroller" .venv/bin/python examples/microcontroller/run.py --skript target/release/skript
 step "Python" .venv/bin/python test/python/package.py
 step "wheels for Python" test/python/wheels.sh
 step "a tool out of the tree" scripts/out-of-tree.sh
@@ -99,6 +100,10 @@ if [ -d "$suite" ]; then
   fi
   step "assembler of PTX" test/gpu/setup.sh
   step "kernels as PTX" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript $gpu
+  step "kernels for AMD" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript --arch gfx90a,gfx1100 $([ "$all" = --all ] || echo --sample 40)
+  # Code for other processors under qemu and in Node.
+  step "other processors" .venv/bin/python test/targets/conformance.py "$suite" --skript target/release/skript $([ "$all" = --all ] || echo --sample 24)
+  step "shared objects for other processors" .venv/bin/python test/targets/shared_objects.py --skript target/release/skript
   # The same models through the C interface; `--case` takes those with packs, extents and state that it must hand on.
   shared() { .venv/bin/python "$suite/run_conformance.py" "$suite" --command ".venv/bin/python test/c/run_shared.py $PWD/target/release/skript" "$@"; }
   if [ "$all" = --all ]; then

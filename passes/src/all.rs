@@ -76,6 +76,7 @@ pub const ALL: &[Pass] = &[
     codegen::shared_loops::PASS,
     codegen::vector_math::PASS,
     codegen::streams::PASS,
+    codegen::library_math::PASS,
     codegen::parallel_calls::PASS,
     codegen::annotations::PASS,
     codegen::entry::ADD,

@@ -18,6 +18,7 @@ mod extents;
 pub mod files;
 mod instance;
 mod loader;
+pub mod object_header;
 mod prepared;
 pub mod processor;
 pub mod profile;

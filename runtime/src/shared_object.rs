@@ -272,7 +272,7 @@ pub fn literal(text: &str) -> String {
     out
 }
 
-fn in_comment(text: &str) -> String {
+pub(crate) fn in_comment(text: &str) -> String {
     text.replace("*/", "* /").replace(char::is_control, " ")
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles the cases of a conformance suite for NVIDIA GPUs, and assembles the kernels with `ptxas`, which needs no GPU.
+"""Compiles the cases of a conformance suite for GPUs by NVIDIA or AMD, and assembles the kernels, which needs no GPU.
 
-    kernels.py SUITE --skript BINARY [--arch sm_80,sm_90] [--sample N] [--jobs N]
+    kernels.py SUITE --skript BINARY [--arch sm_80,sm_90,gfx90a,gfx1100] [--sample N] [--jobs N]
 
-`--sample N` takes every Nth case with outputs. Prints how many cases are accepted, the most registers of a kernel, and the
-kernels that spill registers. Exit status 1 if a case is refused by the compiler or by `ptxas`. `test/gpu/setup.sh` installs
-`ptxas`.
+`ptxas` assembles for NVIDIA's, LLVM's assembler for AMD's: there no kernel may refer to a symbol that it does not define. `--sample N`
+takes every Nth case with outputs. Prints how many cases are accepted, the most registers of a kernel, and the kernels that spill
+registers. Exit status 1 if a case is refused by the compiler or by the assembler. `test/gpu/setup.sh` installs `ptxas`.
 """
 import argparse
 import concurrent.futures
@@ -24,6 +24,9 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PTXAS = os.path.join(ROOT, "build/gpu-venv/lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas")
 USED = re.compile(r"Used (\d+) registers")
 SPILLED = re.compile(r"(\d+) bytes spill stores")
+LLVM = "/usr/lib/llvm-22/bin"
+VECTORS = re.compile(r"\.vgpr_count: +(\d+)")
+VECTORS_SPILLED = re.compile(r"\.vgpr_spill_count: +(\d+)")
 
 
 def cases(suite):
@@ -49,24 +52,43 @@ def flags(folder, meta):
     return given, shapes
 
 
-def assemble(case, arch, skript, ptxas):
+def run_ptxas(arch, code, scratch):
+    done = subprocess.run([glob.glob(PTXAS)[0], "-v", "-arch=" + arch, code, "-o", os.path.join(scratch, "cubin")], capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        return "ptxas: " + (done.stdout + done.stderr).strip()[:300], 0, 0
+    text = done.stderr + done.stdout
+    return None, max(map(int, USED.findall(text)), default=0), sum(map(int, SPILLED.findall(text)))
+
+
+def run_llvm_mc(arch, code, scratch):
+    made = os.path.join(scratch, "kernels.o")
+    command = [os.path.join(LLVM, "llvm-mc"), "--triple=amdgcn-amd-amdhsa", "--mcpu=" + arch, "--filetype=obj", code, "-o", made]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        return "llvm-mc: " + done.stderr.strip()[:300], 0, 0
+    missing = subprocess.run([os.path.join(LLVM, "llvm-nm"), "-u", "-j", made], capture_output=True, text=True).stdout.split()
+    if missing:
+        return "undefined: " + ", ".join(missing), 0, 0
+    with open(code) as file:
+        text = file.read()
+    return None, max(map(int, VECTORS.findall(text)), default=0), 4 * sum(map(int, VECTORS_SPILLED.findall(text)))
+
+
+def assemble(case, arch, skript):
     """(complaint or None, registers, spilled bytes)"""
     _, folder, meta = case
     given, shapes = flags(folder, meta)
+    is_amd = arch.startswith("gfx")
+    target = "amdgcn" if is_amd else "nvptx64"
     with tempfile.TemporaryDirectory() as scratch:
-        ptx = os.path.join(scratch, "model.ptx")
-        command = [skript, "compile", folder, "--target=nvptx64", "--gpu-arch=" + arch, "--message-format=short", "-o", ptx, *given]
+        code = os.path.join(scratch, "model.s" if is_amd else "model.ptx")
+        command = [skript, "compile", folder, "--target=" + target, "--gpu-arch=" + arch, "--message-format=short", "-o", code, *given]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         if done.returncode and "shape" in done.stderr:
             done = subprocess.run(command + shapes, capture_output=True, text=True, timeout=300)
         if done.returncode:
-            return "compile: " + done.stderr.strip()[:300], 0, 0
-        done = subprocess.run([ptxas, "-v", "-arch=" + arch, ptx, "-o", os.path.join(scratch, "cubin")], capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            return "ptxas: " + (done.stdout + done.stderr).strip()[:300], 0, 0
-        registers = max([int(n) for n in USED.findall(done.stderr + done.stdout)], default=0)
-        spilled = sum(int(n) for n in SPILLED.findall(done.stderr + done.stdout))
-        return None, registers, spilled
+            return "compile: " + done.stderr.strip()[:300] + " (status %d)" % done.returncode, 0, 0
+        return (run_llvm_mc if is_amd else run_ptxas)(arch, code, scratch)
 
 
 def main():
@@ -77,14 +99,14 @@ def main():
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
-    found = glob.glob(PTXAS)
-    if not found:
+    architectures = args.arch.split(",")
+    if any(arch.startswith("sm_") for arch in architectures) and not glob.glob(PTXAS):
         sys.exit("there is no ptxas: run test/gpu/setup.sh")
     refused = 0
-    for arch in args.arch.split(","):
+    for arch in architectures:
         chosen = list(cases(args.suite))[:: args.sample]
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            results = list(pool.map(lambda case: assemble(case, arch, args.skript, found[0]), chosen))
+            results = list(pool.map(lambda case: assemble(case, arch, args.skript), chosen))
         for (name, _, _), (complaint, _, spilled) in zip(chosen, results):
             if complaint:
                 refused += 1
@@ -93,7 +115,7 @@ def main():
                 print("%s, %s: spills %d bytes" % (name, arch, spilled))
         accepted = sum(1 for complaint, _, _ in results if not complaint)
         most = max((registers for _, registers, _ in results), default=0)
-        print("%s: ptxas accepts %d of %d cases; at most %d registers" % (arch, accepted, len(chosen), most))
+        print("%s: the assembler accepts %d of %d cases; at most %d registers" % (arch, accepted, len(chosen), most))
     return 1 if refused else 0
 
 

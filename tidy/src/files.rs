@@ -15,6 +15,7 @@ const MAY_PRINT: &[&str] = &[
 const MAY_BE_UNSAFE: &[&str] = &[
     "dialect/",
     "passes/src/codegen/llvm.rs",
+    "passes/src/codegen/llvm_targets.rs",
     "passes/src/ir/",
     "python/runtime/src/arrays.rs",
     "tools/src/measure/peak.rs",

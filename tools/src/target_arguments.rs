@@ -4,13 +4,13 @@
 use crate::command_line::{ModelArguments, QuantizeArgument};
 use clap::{Args, ValueEnum};
 use skript_passes::fast_math::FastMath;
-use skript_passes::target::{Gpu, Language, TargetDescription, TargetError};
+use skript_passes::target::{Gpu, Language, NATIVE, TargetDescription, TargetError};
 
 #[derive(Clone, Debug, Args)]
 pub struct TargetArguments {
     /// Processor to generate code for: native, a level such as x86-64-v3, or a product such as znver5 or neoverse-n1; an
     /// unknown name prints the list
-    #[arg(long, value_name = "NAME", default_value = "native")]
+    #[arg(long, value_name = "NAME", default_value = NATIVE)]
     cpu: String,
     /// Features that code may use beyond those of the processor (+), or may not use (-), by LLVM's names: +avx512bf16,-avx512vl
     #[arg(
@@ -21,12 +21,13 @@ pub struct TargetArguments {
         allow_hyphen_values = true
     )]
     features: String,
-    /// What to generate code for: the processor, nvptx64 (kernels as PTX) or vulkan (kernels as SPIR-V)
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = Kind::Cpu)]
+    /// What to generate code for: cpu (the processor that --cpu names), a system by its triple such as aarch64-linux-gnu,
+    /// riscv64-linux-gnu or wasm32, or a GPU: nvptx64 (kernels as PTX), amdgcn (kernels of AMD's GPUs), vulkan (kernels as SPIR-V)
+    #[arg(long, value_name = "NAME|TRIPLE", default_value = "cpu", value_parser = kind)]
     pub target: Kind,
-    /// Architecture of the GPU, with --target=nvptx64
-    #[arg(long, value_name = "NAME", default_value = "sm_80")]
-    gpu_arch: String,
+    /// Architecture of the GPU: sm_80 (default) or sm_90 with --target=nvptx64, gfx90a (default) or gfx1100 with --target=amdgcn
+    #[arg(long, value_name = "NAME")]
+    gpu_arch: Option<String>,
     /// Device that kernels run on: cpu, vulkan, or vulkan:N for one of several
     #[arg(long, value_name = "NAME", default_value = "cpu", value_parser = device)]
     device: Device,
@@ -36,14 +37,39 @@ pub struct TargetArguments {
 }
 
 /// What code is generated for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The processor that --cpu names
+    /// The processor that --cpu names.
     Cpu,
-    /// NVIDIA GPUs
+    /// Processors of the triple, by default any of them.
+    Triple(String),
+    /// NVIDIA's GPUs.
     Nvptx64,
-    /// GPUs with Vulkan 1.2
+    /// AMD's GPUs.
+    Amdgcn,
+    /// GPUs with Vulkan 1.2.
     Vulkan,
+}
+
+impl Kind {
+    /// Whether kernels of GPUs are generated.
+    pub fn is_gpu(&self) -> bool {
+        matches!(self, Kind::Nvptx64 | Kind::Amdgcn | Kind::Vulkan)
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    Ok(match text {
+        "cpu" => Kind::Cpu,
+        "nvptx64" => Kind::Nvptx64,
+        "amdgcn" => Kind::Amdgcn,
+        "vulkan" => Kind::Vulkan,
+        triple => {
+            TargetDescription::of_triple(triple, NATIVE, "")
+                .map_err(|error| format!("{error}; of GPUs nvptx64, amdgcn, vulkan; and cpu"))?;
+            Kind::Triple(triple.to_owned())
+        }
+    })
 }
 
 /// Where kernels run.
@@ -81,7 +107,10 @@ impl TargetArguments {
     /// # Errors
     /// [`TargetError`] for unknown names.
     pub fn check(&self) -> Result<TargetDescription, TargetError> {
-        let target = TargetDescription::named(&self.cpu, &self.features)?;
+        let target = match &self.target {
+            Kind::Triple(triple) => TargetDescription::of_triple(triple, &self.cpu, &self.features),
+            _ => TargetDescription::named(&self.cpu, &self.features),
+        }?;
         let fast_math = match self.fast_math {
             Level::None => FastMath::None,
             Level::Default => FastMath::Default,
@@ -100,10 +129,12 @@ impl TargetArguments {
 
     /// The GPU, if code is for one.
     fn gpu(&self) -> Result<Option<&'static Gpu>, TargetError> {
+        let architecture = |usual| self.gpu_arch.as_deref().unwrap_or(usual);
         let (name, language) = match self.target {
             Kind::Cpu if matches!(self.device, Device::Vulkan(_)) => ("vulkan", Language::SpirV),
-            Kind::Cpu => return Ok(None),
-            Kind::Nvptx64 => (self.gpu_arch.as_str(), Language::Ptx),
+            Kind::Cpu | Kind::Triple(_) => return Ok(None),
+            Kind::Nvptx64 => (architecture("sm_80"), Language::Ptx),
+            Kind::Amdgcn => (architecture("gfx90a"), Language::Amdgcn),
             Kind::Vulkan => ("vulkan", Language::SpirV),
         };
         let gpu = Gpu::named(name).filter(|gpu| gpu.language == language);

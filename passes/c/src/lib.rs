@@ -64,6 +64,7 @@ create_functions! {
     skriptCreateDropFastMathPass => "skript-drop-fast-math",
     skriptCreateDropSignsPass => "skript-drop-signs",
     skriptCreateExpandKernelMathPass => "skript-expand-kernel-math",
+    skriptCreateExpandLibraryMathPass => "skript-expand-library-math",
     skriptCreateExpandMathPass => "skript-expand-math",
     skriptCreateFenceStreamsPass => "skript-fence-streams",
     skriptCreateFillBordersPass => "skript-fill-borders",

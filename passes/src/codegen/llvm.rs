@@ -3,17 +3,18 @@
 //!
 //! libLLVM is the one that libMLIR links.
 
-use super::merged_object;
 use super::partition::{self, Part};
+use super::{llvm_targets, merged_object};
 use crate::error::CodegenError;
 use crate::ir;
+use crate::schedule::targets::architectures::{Architecture, is_freestanding};
+use crate::schedule::targets::cpus::Cpu;
 use melior::Context;
 use melior::ir::Module;
 use skript_runtime::artifact::Target;
 use std::cmp::Reverse;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
@@ -92,18 +93,6 @@ unsafe extern "C" {
     fn LLVMGetDefaultTargetTriple() -> *mut c_char;
     fn LLVMGetHostCPUName() -> *mut c_char;
     fn LLVMGetHostCPUFeatures() -> *mut c_char;
-    fn LLVMInitializeX86TargetInfo();
-    fn LLVMInitializeX86Target();
-    fn LLVMInitializeX86TargetMC();
-    fn LLVMInitializeX86AsmPrinter();
-    fn LLVMInitializeNVPTXTargetInfo();
-    fn LLVMInitializeNVPTXTarget();
-    fn LLVMInitializeNVPTXTargetMC();
-    fn LLVMInitializeNVPTXAsmPrinter();
-    fn LLVMInitializeAArch64TargetInfo();
-    fn LLVMInitializeAArch64Target();
-    fn LLVMInitializeAArch64TargetMC();
-    fn LLVMInitializeAArch64AsmPrinter();
 }
 
 /// The form of the code.
@@ -136,25 +125,6 @@ const PASSES: [&str; 5] = [
      loop-mssa(licm<allowspeculation>),instsimplify,div-rem-pairs,simplifycfg),",
     "globaldce,constmerge",
 ];
-
-fn initialize() {
-    static TARGETS: Once = Once::new();
-    // SAFETY: once, under `Once`'s lock.
-    TARGETS.call_once(|| unsafe {
-        LLVMInitializeX86TargetInfo();
-        LLVMInitializeX86Target();
-        LLVMInitializeX86TargetMC();
-        LLVMInitializeX86AsmPrinter();
-        LLVMInitializeNVPTXTargetInfo();
-        LLVMInitializeNVPTXTarget();
-        LLVMInitializeNVPTXTargetMC();
-        LLVMInitializeNVPTXAsmPrinter();
-        LLVMInitializeAArch64TargetInfo();
-        LLVMInitializeAArch64Target();
-        LLVMInitializeAArch64TargetMC();
-        LLVMInitializeAArch64AsmPrinter();
-    });
-}
 
 /// Frees its content.
 struct Owned(Ref, unsafe extern "C" fn(Ref));
@@ -208,7 +178,7 @@ pub(crate) fn host() -> Target {
 /// # Errors
 /// [`CodegenError::Llvm`] if LLVM does not know the target.
 pub(crate) fn data_layout(triple: &str) -> Result<String, CodegenError> {
-    initialize();
+    llvm_targets::initialize();
     let target = Target {
         triple: triple.to_owned(),
         ..Target::default()
@@ -224,9 +194,16 @@ pub(crate) fn data_layout(triple: &str) -> Result<String, CodegenError> {
 /// A machine that generates code for a target.
 fn machine(target: &Target) -> Result<Owned, CodegenError> {
     const DEFAULT_LEVEL: c_uint = 2;
+    const STATIC: c_uint = 1;
     const POSITION_INDEPENDENT: c_uint = 2;
     const DEFAULT_MODEL: c_uint = 0;
-    let (triple, cpu) = (text(&target.triple)?, text(&target.cpu)?);
+    // Nothing loads code where there is no system.
+    let relocation = match is_freestanding(&target.triple) {
+        true => STATIC,
+        false => POSITION_INDEPENDENT,
+    };
+    let cpu = Cpu::named(&target.cpu).map_or(target.cpu.as_str(), |cpu| cpu.llvm_name());
+    let (triple, cpu) = (text(&target.triple)?, text(cpu)?);
     // Wide vectors where the processor has them: kernels are written for them, and mixing widths costs more.
     let features = text(&match target.features.as_str() {
         f if f.contains("+avx512f") => format!("{f},-prefer-256-bit"),
@@ -245,7 +222,7 @@ fn machine(target: &Target) -> Result<Owned, CodegenError> {
             cpu.as_ptr(),
             features.as_ptr(),
             DEFAULT_LEVEL,
-            POSITION_INDEPENDENT,
+            relocation,
             DEFAULT_MODEL,
         );
         if machine.is_null() {
@@ -264,14 +241,14 @@ fn machine(target: &Target) -> Result<Owned, CodegenError> {
 /// # Errors
 /// [`CodegenError::Llvm`] if the target is unknown or LLVM refuses the module.
 pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, CodegenError> {
-    initialize();
+    llvm_targets::initialize();
     let machine = machine(target)?;
     let operation = module.as_operation();
     let context = ir::context::of(operation);
     let parts = match form {
         Form::Unoptimized => Vec::new(),
-        // Kernels are small.
-        _ if target.triple.starts_with("nvptx") => Vec::new(),
+        // Kernels of GPUs are small.
+        _ if Architecture::of(&target.triple).is_none() => Vec::new(),
         _ => partition::parts(operation, context)?,
     };
     if parts.is_empty() {
@@ -282,12 +259,14 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
         return code.emit(&machine, form);
     }
     match form {
-        Form::Object => merged_object::merge(&each(context, &parts, |part| {
-            let machine = self::machine(target)?;
-            let code = Code::translated(part)?;
-            code.optimize(target, &machine)?;
-            code.emit(&machine, form)
-        })?),
+        Form::Object if Architecture::of_target(target).joins_objects => {
+            merged_object::merge(&each(context, &parts, |part| {
+                let machine = self::machine(target)?;
+                let code = Code::translated(part)?;
+                code.optimize(target, &machine)?;
+                code.emit(&machine, form)
+            })?)
+        }
         _ => {
             let optimized = each(context, &parts, |part| {
                 let machine = self::machine(target)?;

@@ -246,6 +246,9 @@ operations! {
         FUNC = "ml_program.func",
         RETURN = "ml_program.return",
     }
+    rocdl {
+        GRID_DIM_X = "rocdl.grid.dim.x",
+    }
     scf {
         CONDITION = "scf.condition",
         FOR = "scf.for",

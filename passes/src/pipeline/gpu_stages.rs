@@ -2,8 +2,8 @@
 //! The stages of GPUs, as data: the same ones up to planned memory, then kernels and the code that launches them.
 
 use super::stages::{self, Stage};
-use crate::schedule::gpu::description::{Gpu, Language};
 use crate::target::TargetDescription;
+use crate::target::{Gpu, Language};
 
 /// Arrays become views of one arena. The entry stays one function.
 const MEMORY: &str = "skript-fill-borders,canonicalize,cse,skript-open-arguments,canonicalize,cse,skript-plan-memory,\
@@ -21,10 +21,13 @@ const KERNELS: &str = "skript-expand-kernel-math,skript-expand-math,\
 const LOWER: &str = "scf-parallel-for-to-nested-fors,convert-vector-to-scf,arith-expand{include-bf16=true},\
                      expand-strided-metadata,lower-affine,canonicalize,cse";
 
-/// Kernels become LLVM's dialect with the operations of NVVM.
-const PTX: &str = "convert-scf-to-cf,convert-complex-to-standard,convert-math-to-llvm,\
-                   convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=1},convert-to-llvm,reconcile-unrealized-casts,\
-                   canonicalize,cse";
+/// Kernels become LLVM's dialect, with the operations of a GPU by `conversion`.
+fn llvm(conversion: &str) -> String {
+    format!(
+        "skript-call-math-intrinsics,gpu.module(convert-scf-to-cf,convert-complex-to-standard,convert-math-to-llvm,\
+         {conversion},convert-to-llvm,reconcile-unrealized-casts,canonicalize,cse)"
+    )
+}
 
 /// The environment of SPIR-V.
 pub(crate) const ENVIRONMENT: &str = "#spirv.target_env<#spirv.vce<v1.5, [Shader, Int64, Int16, Int8, Float64, Float16, \
@@ -54,7 +57,11 @@ pub(crate) fn kernels(gpu: &Gpu) -> Vec<Stage> {
         passes: format!("{KERNELS},gpu.module({LOWER})"),
     };
     let code = match gpu.language {
-        Language::Ptx => format!("skript-call-math-intrinsics,gpu.module({PTX})"),
+        Language::Ptx => llvm("convert-gpu-to-nvvm{use-bare-ptr-memref-call-conv=1}"),
+        Language::Amdgcn => llvm(&format!(
+            "convert-gpu-to-rocdl{{chipset={} runtime=HIP use-bare-ptr-memref-call-conv=1}}",
+            gpu.name
+        )),
         Language::SpirV => "skript-address-kernel-memory,canonicalize,cse,convert-math-to-spirv,\
                             convert-gpu-to-spirv{use-64bit-index=true},\
                             spirv.module(spirv-lower-abi-attrs,spirv-update-vce)"

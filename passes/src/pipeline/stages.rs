@@ -6,12 +6,12 @@
 
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
-use crate::codegen::{parallel_calls, streams, vector_math};
+use crate::codegen::{library_math, parallel_calls, streams, vector_math};
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
 use crate::profile::{mark, number};
 use crate::recurrence;
-use crate::target::TargetDescription;
+use crate::target::{Architecture, TargetDescription};
 use skript_dialect::Pass;
 
 /// A named list of passes that end where `skript compile --emit` can stop.
@@ -89,12 +89,15 @@ const LLVM: &[Step] = &[
     models("skript-share-loops"),
     any("convert-linalg-to-loops"),
     any("skript-lower-invocations"),
+    models(LIBRARY_MATH),
     every(
         "func.func(expand-strided-metadata,lower-affine,convert-vector-to-scf,convert-scf-to-cf)",
     ),
     models("skript-lower-checks"),
     every("func.func(convert-vector-to-llvm)"),
     models(EXPAND_MATH),
+    // What those expansions round.
+    models(LIBRARY_MATH),
     every("convert-math-to-funcs"),
     every("func.func(convert-math-to-llvm)"),
     every("convert-math-to-libm"),
@@ -114,6 +117,12 @@ const LLVM: &[Step] = &[
     models("skript-parallelize-calls"),
     models("skript-annotate-loops"),
 ];
+
+/// The pass of [`LLVM`] for targets without a C library.
+const LIBRARY_MATH: &str = library_math::PASS.flag;
+
+/// The passes of [`LLVM`] for threads.
+const THREADS: [&str; 2] = ["skript-share-loops", "skript-parallelize-calls"];
 
 /// The pass of [`LLVM`] that depends on the target.
 const EXPAND_MATH: &str = vector_math::PASS.flag;
@@ -297,10 +306,18 @@ pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
 
 fn to_llvm_dialect(target: &TargetDescription) -> String {
     let passes = of(LLVM, Modules::Models).into_iter();
+    // Without a system there are no threads, and no C library.
+    let is_freestanding = target.is_freestanding();
+    let passes = passes.filter(|pass| match is_freestanding {
+        true => !THREADS.contains(pass),
+        false => *pass != LIBRARY_MATH,
+    });
     let (scales, ranges) = (target.processor.scales, target.processor.ranges);
-    let passes = passes.map(|pass| match pass == EXPAND_MATH {
-        true => format!("{pass}{{scales={scales} ranges={ranges}}}"),
-        false => pass.to_owned(),
+    let library_math = Architecture::of_target(&target.code).library_math;
+    let passes = passes.map(|pass| match pass {
+        EXPAND_MATH => format!("{pass}{{scales={scales} ranges={ranges}}}"),
+        LIBRARY_MATH => format!("{pass}{{operations={library_math}}}"),
+        pass => pass.to_owned(),
     });
     let triple = format!("skript-set-target{{triple={}}}", target.code.triple);
     let mut passes: Vec<String> = passes.chain([triple]).collect();

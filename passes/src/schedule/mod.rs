@@ -33,6 +33,7 @@ mod squares;
 mod strides;
 mod taps;
 pub mod target;
+pub mod targets;
 mod tile;
 pub mod tiling;
 mod transpose;

@@ -4,27 +4,25 @@
 //! It describes this processor, or a named one. It does not depend on the load, the affinity mask or the number of
 //! threads, so that the same model, options and processor give the same code.
 
-mod cpus;
 mod host;
 
 use crate::fast_math::FastMath;
 use crate::schedule::costs::Costs;
 use crate::schedule::dot::Instruction;
-pub use crate::schedule::gpu::description::{GPUS, Gpu, Language};
-use cpus::{AARCH64, X86_64};
-pub(crate) use cpus::{CPUS, Cpu};
+use crate::schedule::targets::architectures::{AARCH64, ARCHITECTURES, X86_64};
+pub(crate) use crate::schedule::targets::architectures::{Architecture, is_freestanding};
+pub(crate) use crate::schedule::targets::cpus::{CPUS, Cpu};
+pub use crate::schedule::targets::gpus::{GPUS, Gpu, Language};
 use skript_frontend::diagnostics::closest;
 use skript_runtime::artifact::Target;
-use skript_runtime::processor::{aarch64, x86_features};
 
 /// The name of this processor on command lines.
-pub(crate) const NATIVE: &str = "native";
+pub const NATIVE: &str = "native";
 
 /// Features of an x86-64 processor that decide more than single instructions.
-const AVX512: &str = "+avx512f";
-const AVX512_VL: &str = "+avx512vl";
-const AVX512_DQ: &str = "+avx512dq";
-const AVX2: &str = "+avx2";
+const AVX512: &str = "avx512f";
+const AVX512_VL: &str = "avx512vl";
+const AVX512_DQ: &str = "avx512dq";
 
 /// Bytes of the last level of the cache that are assumed at least: caches of processors by name may be larger than typical.
 const SMALLEST_STREAMED: u64 = 16 << 20;
@@ -92,6 +90,17 @@ pub enum TargetError {
         "`{0}` is not a change of features: write `+NAME` for each one to use and `-NAME` for each one not to use, separated by commas"
     )]
     Change(String),
+    #[error(
+        "no code is generated for `{triple}`; there are triples of {}",
+        architectures()
+    )]
+    Triple { triple: String },
+    #[error("the processor `{cpu}` is one of {architecture}, and `{triple}` is not")]
+    Architecture {
+        cpu: &'static str,
+        architecture: &'static str,
+        triple: String,
+    },
     #[error("the GPU architecture `{name}` is not known; there are {}", gpus())]
     Gpu { name: String },
 }
@@ -102,6 +111,11 @@ fn suggestion(near: Option<&str>) -> String {
 
 fn gpus() -> String {
     let names: Vec<_> = GPUS.iter().map(|gpu| gpu.name).collect();
+    names.join(", ")
+}
+
+fn architectures() -> String {
+    let names: Vec<_> = ARCHITECTURES.iter().map(|known| known.name).collect();
     names.join(", ")
 }
 
@@ -123,22 +137,8 @@ impl TargetDescription {
     pub fn named(cpu: &str, features: &str) -> Result<TargetDescription, TargetError> {
         let mut target = match (cpu, Cpu::named(cpu)) {
             (NATIVE, _) => host::target(),
-            (_, Some(cpu)) => Target {
-                triple: format!("{}-unknown-linux-gnu", cpu.architecture),
-                cpu: cpu.name.to_owned(),
-                features: cpu
-                    .features()
-                    .iter()
-                    .map(|f| format!("+{f}"))
-                    .collect::<Vec<_>>()
-                    .join(","),
-            },
-            (name, None) => {
-                return Err(TargetError::Cpu {
-                    name: name.to_owned(),
-                    near: closest(name, names()),
-                });
-            }
+            (_, Some(cpu)) => cpu.target(Architecture::named(cpu.architecture).triple),
+            (name, None) => return Err(unknown_cpu(name)),
         };
         change(&mut target, features)?;
         Ok(TargetDescription::of(target))
@@ -146,8 +146,46 @@ impl TargetDescription {
 
     /// Bytes of the cache that results must exceed to be written past it; `None` where processors decide that themselves.
     pub(crate) fn streams(&self) -> Option<u64> {
-        let is_x86 = self.gpu.is_none() && architecture(&self.code) == X86_64;
+        let is_x86 = self.gpu.is_none()
+            && !self.is_freestanding()
+            && Architecture::of_target(&self.code).name == X86_64;
         is_x86.then(|| self.processor.l3.max(SMALLEST_STREAMED))
+    }
+
+    /// The processor of a name on a system, both by a triple: `aarch64-linux-gnu`, `wasm32`. [`NATIVE`] is any processor of the
+    /// triple's architecture.
+    ///
+    /// # Errors
+    /// [`TargetError`] for names that are not known.
+    pub fn of_triple(
+        triple: &str,
+        cpu: &str,
+        features: &str,
+    ) -> Result<TargetDescription, TargetError> {
+        let unknown = || TargetError::Triple {
+            triple: triple.to_owned(),
+        };
+        let architecture = Architecture::of(triple).ok_or_else(unknown)?;
+        let name = match cpu {
+            NATIVE => architecture.generic,
+            name => name,
+        };
+        let cpu = Cpu::named(name).ok_or_else(|| unknown_cpu(name))?;
+        if cpu.architecture != architecture.name {
+            return Err(TargetError::Architecture {
+                cpu: cpu.name,
+                architecture: cpu.architecture,
+                triple: triple.to_owned(),
+            });
+        }
+        let mut target = cpu.target(&architecture.complete(triple));
+        change(&mut target, features)?;
+        Ok(TargetDescription::of(target))
+    }
+
+    /// Whether programs for the target have no C library and no threads.
+    pub fn is_freestanding(&self) -> bool {
+        is_freestanding(&self.code.triple)
     }
 
     /// The description of a target that LLVM knows.
@@ -169,11 +207,10 @@ impl TargetDescription {
 impl Processor {
     fn of(target: &Target, is_host: bool) -> Processor {
         let (vector_bits, vector_registers) = vectors(target);
-        let generic = match architecture(target) {
-            AARCH64 => "generic",
-            _ if vector_bits == 512 => "x86-64-v4",
-            _ if vector_bits == 256 => "x86-64-v3",
-            _ => "x86-64-v2",
+        let generic = match (Architecture::of_target(target), vector_bits) {
+            (known, 512) if known.name == X86_64 => "x86-64-v4",
+            (known, 256) if known.name == X86_64 => "x86-64-v3",
+            (known, _) => known.generic,
         };
         let cpu = Cpu::named(&target.cpu).or_else(|| Cpu::named(generic));
         let [l1, l2, l3] = cpu
@@ -198,57 +235,43 @@ impl Processor {
     }
 }
 
-/// The architecture of a triple, of those that the compiler knows.
-fn architecture(target: &Target) -> &'static str {
-    match target.triple.starts_with(AARCH64) {
-        true => AARCH64,
-        false => X86_64,
+fn unknown_cpu(name: &str) -> TargetError {
+    TargetError::Cpu {
+        name: name.to_owned(),
+        near: closest(name, names()),
     }
 }
 
 fn has(target: &Target, feature: &str) -> bool {
-    target.features.split(',').any(|f| f == feature)
+    let mut present = target.features.split(',');
+    present.any(|f| f.strip_prefix('+') == Some(feature))
 }
 
 /// Bits and number of the target's widest vector registers.
 fn vectors(target: &Target) -> (u32, u32) {
-    match (has(target, AVX512), has(target, AVX2)) {
-        (true, _) => (512, 32),
-        (false, true) => (256, 16),
-        (false, false) => (
-            128,
-            if architecture(target) == X86_64 {
-                16
-            } else {
-                32
-            },
-        ),
-    }
+    let rows = Architecture::of_target(target).vectors.iter();
+    let mut rows = rows.filter(|row| row.feature.is_empty() || has(target, row.feature));
+    rows.next()
+        .map_or((128, 16), |row| (row.bits, row.registers))
 }
 
 /// The target's instructions for sums of products of bytes in vectors of so many bits.
 fn byte_products(target: &Target, bits: u32) -> Instruction {
-    let has = |feature: &str| target.features.split(',').any(|f| f == feature);
-    match architecture(target) {
-        AARCH64 if has("+i8mm") => Instruction::Usdot,
-        AARCH64 => Instruction::None,
-        _ if has("+avx512vnni") && (bits == 512 || has("+avx512vl")) => Instruction::Vpdpbusd,
-        _ if has("+avxvnni") && bits <= 256 => Instruction::Vpdpbusd,
-        _ if bits == 512 && !has("+avx512bw") => Instruction::None,
-        _ => Instruction::Vpmaddwd,
+    let has = |feature: &str| has(target, feature);
+    match Architecture::of_target(target).name {
+        AARCH64 if has("i8mm") => Instruction::Usdot,
+        X86_64 if has("avx512vnni") && (bits == 512 || has(AVX512_VL)) => Instruction::Vpdpbusd,
+        X86_64 if has("avxvnni") && bits <= 256 => Instruction::Vpdpbusd,
+        X86_64 if bits == 512 && !has("avx512bw") => Instruction::None,
+        X86_64 => Instruction::Vpmaddwd,
+        _ => Instruction::None,
     }
 }
 
 /// Applies a list of `+feature` and `-feature`.
 fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
-    let architecture = architecture(target);
-    let known: Vec<&str> = match architecture {
-        AARCH64 => aarch64::NAMES.to_vec(),
-        _ => x86_features::TABLE
-            .iter()
-            .map(|feature| feature.name)
-            .collect(),
-    };
+    let architecture = Architecture::of_target(target);
+    let known = architecture.feature_names();
     let mut features: Vec<&str> = target
         .features
         .split(',')
@@ -264,7 +287,7 @@ fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
         if !known.contains(&name) {
             return Err(TargetError::Feature {
                 name: name.to_owned(),
-                architecture,
+                architecture: architecture.name,
                 near: closest(name, known),
             });
         }
@@ -300,6 +323,25 @@ mod tests {
         assert_eq!(vectors("znver5", "-avx512f"), (256, 16));
         assert_eq!(vectors("x86-64-v3", "+avx512f"), (512, 32));
         assert_eq!(vectors("neoverse-n1", ""), (128, 32));
+    }
+
+    #[test]
+    fn triples_select_architecture_and_processor() {
+        let of = |triple, cpu, features| TargetDescription::of_triple(triple, cpu, features);
+        let n1 = of("aarch64-linux-gnu", "neoverse-n1", "").unwrap();
+        assert_eq!(n1.code.triple, "aarch64-unknown-linux-gnu");
+        assert_eq!(n1.processor.vector_registers, 32);
+        assert!(!n1.is_freestanding());
+        let wasm = of("wasm32", NATIVE, "+simd128").unwrap();
+        assert_eq!(wasm.processor.vector_bits, 128);
+        assert!(wasm.is_freestanding());
+        let wide = of("riscv64-linux-gnu", NATIVE, "+v,+zvl256b").unwrap();
+        assert_eq!(wide.processor.vector_bits, 256);
+        let refused = of("sparc64-linux-gnu", NATIVE, "").unwrap_err().to_string();
+        assert!(refused.contains("riscv64"), "{refused}");
+        let other = of("wasm32", "znver5", "").unwrap_err().to_string();
+        assert!(other.contains("one of x86_64"), "{other}");
+        assert!(of("riscv64-linux-gnu", NATIVE, "+avx2").is_err());
     }
 
     #[test]
@@ -382,11 +424,14 @@ mod tests {
         std::fs::write(&source, "void f(void) {}").unwrap();
         let is_x86 = cpu.architecture == X86_64;
         let clang = std::process::Command::new("clang-22")
-            .arg(format!("--target={}-linux-gnu", cpu.architecture))
+            .arg(format!(
+                "--target={}",
+                Architecture::named(cpu.architecture).triple
+            ))
             .arg(format!(
                 "-{}={}",
                 if is_x86 { "march" } else { "mcpu" },
-                cpu.name
+                cpu.llvm_name()
             ))
             .args(["-S", "-emit-llvm", "-o", "-"])
             .arg(source)

@@ -26,7 +26,8 @@ impl CompileArguments {
         let named = || self.extension().and_then(emitted_as);
         let usual = match self.target.target {
             Kind::Cpu => EmitName::Artifact,
-            Kind::Nvptx64 => EmitName::Asm,
+            Kind::Triple(_) => EmitName::Obj,
+            Kind::Nvptx64 | Kind::Amdgcn => EmitName::Asm,
             Kind::Vulkan => EmitName::Obj,
         };
         self.emit.or_else(named).unwrap_or(usual)

@@ -61,6 +61,7 @@ fn open(code: &DeviceCode, number: usize) -> Result<Box<dyn Device + Send>, Stri
             Ok(Box::new(device.map_err(|e| e.to_string())?))
         }
         Language::Ptx => Err("there is no runtime for CUDA in this program".to_owned()),
+        Language::Amdgcn => Err("there is no runtime for AMD's GPUs in this program".to_owned()),
     }
 }
 

@@ -16,6 +16,7 @@ use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, UNREADABLE}
 use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
 use skript_passes::{Options, Stop, model_after, pipeline_text};
+use skript_runtime::object_header::object_header;
 use skript_runtime::{Artifact, RunError, embed};
 use skript_tensor::Tensor;
 
@@ -26,7 +27,6 @@ use crate::engine::refused;
 use crate::program_weights::WeightsLocation;
 use crate::session::{Session, Stopped, Weights, say};
 use crate::stablehlo_program;
-use crate::target_arguments::Kind;
 use crate::timings::Timings;
 
 pub fn run(arguments: &CompileArguments, console: &mut Console) -> Status {
@@ -65,7 +65,7 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
             "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, or --emit, such as --emit=linalg",
         ));
     }
-    if arguments.target.target != Kind::Cpu
+    if arguments.target.target.is_gpu()
         && matches!(arguments.emit(), EmitName::Artifact | EmitName::So)
     {
         session.report_usage(
@@ -73,7 +73,7 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
                 &OUTPUT,
                 "there are no artifacts with kernels of GPUs yet",
             )
-            .with_help("use -o model.ptx with --target=nvptx64, -o model.spv with --target=vulkan"),
+            .with_help("use -o model.ptx with --target=nvptx64, -o model.s with --target=amdgcn, -o model.spv with --target=vulkan"),
         );
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {
@@ -176,6 +176,9 @@ fn make(
         write_parts(path.as_deref().unwrap_or(&named), &[&code, weights])?;
         return Ok(path.is_none().then_some(named));
     }
+    if arguments.emit() == EmitName::Obj && !arguments.target.target.is_gpu() {
+        return object(arguments, session, model);
+    }
     let bytes = after_stage(arguments, arguments.emit(), session, model)?;
     let binary = arguments.emit() == EmitName::Obj;
     match arguments.output() {
@@ -193,6 +196,27 @@ fn make(
             Ok(None)
         }
     }
+}
+
+/// Writes an object file, and the header beside it that C programs call it by.
+fn object(
+    arguments: &CompileArguments,
+    session: &Session,
+    model: &Model,
+) -> Result<Option<PathBuf>, Stopped> {
+    let artifact = artifact(arguments, session, model, None)?;
+    let path = arguments.output().map(Path::to_path_buf);
+    let named = named(model, EmitName::Obj);
+    let written = path.as_deref().unwrap_or(&named);
+    write(written, &artifact.object)?;
+    if written
+        .extension()
+        .is_some_and(|extension| extension == "o")
+    {
+        let header = object_header(&artifact, graph(model));
+        write(&written.with_extension("h"), header.as_bytes())?;
+    }
+    Ok(path.is_none().then_some(named))
 }
 
 /// The compiled model, with its weights if they are embedded.

@@ -66,6 +66,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateDropFastMathPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropSignsPass(void);
 /* --skript-expand-kernel-math */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandKernelMathPass(void);
+/* --skript-expand-library-math */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandLibraryMathPass(void);
 /* --skript-expand-math */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
 /* --skript-fence-streams */

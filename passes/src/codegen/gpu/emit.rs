@@ -5,8 +5,9 @@ use super::kernel_math;
 use crate::codegen::{self, Form};
 use crate::error::CodegenError;
 use crate::ir::func::symbol;
+use crate::ir::splice::splice;
 use crate::ir::{self, attributes, ops};
-use crate::schedule::gpu::description::{Gpu, Language};
+use crate::schedule::targets::gpus::{Gpu, Language};
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
 use melior::ir::{Attribute, Module, Operation};
 use skript_runtime::artifact::Target;
@@ -21,9 +22,6 @@ pub struct DeviceCode {
     /// The names of the kernels, by their numbers in launches.
     pub kernels: Vec<String>,
 }
-
-/// The triple of PTX.
-pub(crate) const PTX: &str = "nvptx64-nvidia-cuda";
 
 fn wrong(error: melior::Error) -> CodegenError {
     CodegenError::Module(error.to_string())
@@ -61,16 +59,20 @@ pub(crate) fn names(module: &Module) -> Vec<String> {
 /// [`CodegenError`]: functions that GPUs lack, defects of upstream.
 pub(crate) fn emit(module: &Module, gpu: &Gpu, form: Form) -> Result<Vec<u8>, CodegenError> {
     match gpu.language {
-        Language::Ptx => {
+        Language::Ptx | Language::Amdgcn => {
             let target = Target {
-                triple: PTX.to_owned(),
+                triple: gpu.language.triple().to_owned(),
                 cpu: gpu.name.to_owned(),
                 features: gpu.features.to_owned(),
             };
             unwrap_kernels(module)?;
-            let form = match form {
-                Form::Object => Form::Assembly,
-                other => other,
+            if gpu.language == Language::Amdgcn {
+                read_grid(module)?;
+            }
+            let form = match (form, gpu.language) {
+                // PTX is text.
+                (Form::Object, Language::Ptx) => Form::Assembly,
+                (other, _) => other,
             };
             codegen::emit(module, &target, form)
         }
@@ -91,6 +93,25 @@ pub(crate) fn check(module: &Module) -> Result<(), CodegenError> {
         "GPUs have no code for {}",
         missing.join(", ")
     )))
+}
+
+/// The number of blocks, the first of the arguments that a launch adds to those of a kernel. Upstream would call a function of AMD's
+/// library. Launches have one dimension.
+fn read_grid(module: &Module) -> Result<(), CodegenError> {
+    const COUNT: &str = "
+        %counts = llvm.call_intrinsic \"llvm.amdgcn.implicitarg.ptr\"() : () -> !llvm.ptr<4>
+        %r = llvm.load %counts : !llvm.ptr<4> -> i32";
+    let wrong = |e: &dyn std::fmt::Display| CodegenError::Module(e.to_string());
+    for op in ir::walk::named(module.as_operation(), ops::rocdl::GRID_DIM_X) {
+        let result = op.result(0).map_err(|e| wrong(&e))?;
+        let made = splice(op, &[], COUNT, &[("%r".to_owned(), "i32".to_owned())]);
+        let made = made.map_err(|e| wrong(&e))?;
+        let value = made.values.first().copied();
+        let value = value.ok_or_else(|| wrong(&"a number of blocks without a value"))?;
+        ir::replace_uses(result.into(), value);
+        ir::erase(op);
+    }
+    Ok(())
 }
 
 /// Moves kernels out of their module.

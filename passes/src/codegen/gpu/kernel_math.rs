@@ -8,6 +8,7 @@
 //!
 //! Requires: kernels. Guarantees: no function of `math` on f32 in kernels that neither NVPTX nor SPIR-V has.
 
+use crate::codegen::library_math::remainder;
 use crate::ir::splice::splice;
 use crate::ir::{self, Builder, ops};
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -25,7 +26,7 @@ pub(crate) const EXPAND: Pass = Pass {
             let kind = kind(op)?;
             let text = match (ir::name(op).as_str(), kind.as_str()) {
                 (ops::math::POWF, "f32") => POWER.to_owned(),
-                (ops::arith::REMF, "f32") => REMAINDER.to_owned(),
+                (ops::arith::REMF, "f32") => remainder(false),
                 (ops::math::TRUNC, _) => TRUNCATION.replace("TYPE", &kind),
                 (ops::math::IPOWI, _) => INTEGER_POWER.replace("TYPE", &kind),
                 _ => continue,
@@ -113,72 +114,6 @@ const POWER: &str = "
   %exponent_zero = arith.cmpf oeq, %1, %zero : f32
   %is_one = arith.ori %base_one, %exponent_zero : i1
   %r = arith.select %is_one, %one, %defined : f32
-";
-
-/// Long division of the significands: exact for all numbers.
-const REMAINDER: &str = "
-  %magnitude_mask = arith.constant 2147483647 : i32
-  %x_bits = arith.bitcast %0 : f32 to i32
-  %y_bits = arith.bitcast %1 : f32 to i32
-  %x_low = arith.andi %x_bits, %magnitude_mask : i32
-  %y_low = arith.andi %y_bits, %magnitude_mask : i32
-  %x_word = arith.extui %x_low : i32 to i64
-  %y_word = arith.extui %y_low : i32 to i64
-  %zero = arith.constant 0 : i64
-  %one = arith.constant 1 : i64
-  %width = arith.constant 23 : i64
-  %fraction = arith.constant 8388607 : i64
-  %implicit = arith.constant 8388608 : i64
-  %x_field = arith.shrui %x_word, %width : i64
-  %y_field = arith.shrui %y_word, %width : i64
-  %x_exponent = arith.maxsi %x_field, %one : i64
-  %y_exponent = arith.maxsi %y_field, %one : i64
-  %x_part = arith.andi %x_word, %fraction : i64
-  %y_part = arith.andi %y_word, %fraction : i64
-  %x_normal = arith.cmpi ne, %x_field, %zero : i64
-  %y_normal = arith.cmpi ne, %y_field, %zero : i64
-  %x_full = arith.ori %x_part, %implicit : i64
-  %y_full = arith.ori %y_part, %implicit : i64
-  %x_significand = arith.select %x_normal, %x_full, %x_part : i64
-  %y_held = arith.select %y_normal, %y_full, %y_part : i64
-  %y_significand = arith.maxsi %y_held, %one : i64
-  %shift = arith.subi %x_exponent, %y_exponent : i64
-  %first = arith.remui %x_significand, %y_significand : i64
-  %begin = arith.constant 0 : index
-  %step = arith.constant 1 : index
-  %steps = arith.index_cast %shift : i64 to index
-  %rest = scf.for %n = %begin to %steps step %step iter_args(%held = %first) -> (i64) {
-    %doubled = arith.shli %held, %one : i64
-    %next = arith.remui %doubled, %y_significand : i64
-    scf.yield %next : i64
-  }
-  %bias = arith.constant 150 : i64
-  %power = arith.subi %y_exponent, %bias : i64
-  %lower = arith.shrsi %power, %one : i64
-  %upper = arith.subi %power, %lower : i64
-  %own_bias = arith.constant 127 : i64
-  %lower_biased = arith.addi %lower, %own_bias : i64
-  %upper_biased = arith.addi %upper, %own_bias : i64
-  %lower_field = arith.shli %lower_biased, %width : i64
-  %upper_field = arith.shli %upper_biased, %width : i64
-  %lower_bits = arith.trunci %lower_field : i64 to i32
-  %upper_bits = arith.trunci %upper_field : i64 to i32
-  %lower_scale = arith.bitcast %lower_bits : i32 to f32
-  %upper_scale = arith.bitcast %upper_bits : i32 to f32
-  %number = arith.uitofp %rest : i64 to f32
-  %half_scaled = arith.mulf %number, %lower_scale : f32
-  %scaled = arith.mulf %half_scaled, %upper_scale : f32
-  %is_less = arith.cmpi ult, %x_low, %y_low : i32
-  %signed = math.copysign %scaled, %0 : f32
-  %found = arith.select %is_less, %0, %signed : f32
-  %infinity = arith.constant 2139095040 : i32
-  %x_wrong = arith.cmpi uge, %x_low, %infinity : i32
-  %y_wrong = arith.cmpi ugt, %y_low, %infinity : i32
-  %no_divisor = arith.cmpi eq, %y_word, %zero : i64
-  %wrong_operand = arith.ori %x_wrong, %y_wrong : i1
-  %wrong = arith.ori %wrong_operand, %no_divisor : i1
-  %nan = arith.constant 0x7FC00000 : f32
-  %r = arith.select %wrong, %nan, %found : f32
 ";
 
 /// The pass `skript-approximate-math`.

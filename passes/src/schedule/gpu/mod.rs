@@ -3,9 +3,8 @@
 //!
 //! It starts from the loops that CPUs get as well. A parallel loop becomes a kernel whose threads share its iterations, other code
 //! that accesses arrays a kernel of one thread. What decides which kernels run stays on the host: loops and branches around
-//! parallel loops, run-time checks, calls of intrinsics. [`description`] has the properties of GPUs as data.
+//! parallel loops, run-time checks, calls of intrinsics. [`crate::schedule::targets::gpus`] has the properties of GPUs as data.
 
-pub mod description;
 pub(crate) mod memory_space;
 pub(crate) mod outline;
 mod sequences;

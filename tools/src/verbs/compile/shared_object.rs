@@ -52,6 +52,7 @@ pub fn object(
     let tables = tables(&artifact, graph)
         .map_err(|e| Diagnostic::without_location(&OUTPUT, format!("no shared object: {e}")))?;
     let kernels = kernels(model)?;
+    let compiler = compiler(&artifact.target.triple, kernels.is_some())?;
     let own = Own::of(model, &arguments.reading.intrinsics)?;
     let embedded = artifact.embedded.as_ref().map(Embedded::data);
     let most = usize::try_from(MOST_WEIGHTS).unwrap_or(usize::MAX);
@@ -65,6 +66,7 @@ pub fn object(
             .into());
     }
     let bytes = linked(
+        &compiler,
         &artifact.object,
         &tables,
         embedded,
@@ -110,7 +112,34 @@ const MOST_WEIGHTS: u64 = 1 << 30;
 const KERNELS: &str = "libskript_intrinsics.a";
 const RUN_INSTEAD: &str = "compile an artifact, `-o model.skm`, and run it with skript-run";
 
+/// The C compiler that links for a triple: that of this system, or Debian's for another processor.
+fn compiler(triple: &str, has_kernels: bool) -> Result<String, Box<Diagnostic>> {
+    let wrong = |text: String, help: &str| {
+        Err(Box::new(
+            Diagnostic::without_location(&OUTPUT, text).with_help(help),
+        ))
+    };
+    let architecture = triple.split('-').next().unwrap_or_default();
+    if architecture == std::env::consts::ARCH && triple.contains("linux") {
+        return Ok("cc".to_owned());
+    }
+    if !triple.contains("linux") {
+        return wrong(
+            format!("there are no shared objects for `{triple}`"),
+            "write an object file, `-o model.o`, and its header",
+        );
+    }
+    if has_kernels {
+        return wrong(
+            format!("the kernels of intrinsics are not built for `{triple}`"),
+            "use an operator with a formula in place of the intrinsic",
+        );
+    }
+    Ok(format!("{architecture}-linux-gnu-gcc"))
+}
+
 fn linked(
+    compiler: &str,
     object: &[u8],
     tables: &str,
     embedded: Option<&[u8]>,
@@ -123,7 +152,9 @@ fn linked(
     let io = |e: std::io::Error| {
         wrong(
             format!("cannot link: {e}"),
-            "linking needs a C compiler named `cc`; --emit=obj writes the object file without one",
+            &format!(
+                "linking needs a C compiler named `{compiler}`; --emit=obj writes the object file without one"
+            ),
         )
     };
     let folder = tempfile::tempdir().map_err(io)?;
@@ -140,7 +171,7 @@ fn linked(
     }
     let sources = LIBRARY.iter().map(|(name, _)| *name);
     let sources = sources.filter(|name| name.ends_with(".c"));
-    let run = Command::new("cc")
+    let run = Command::new(compiler)
         .current_dir(folder.path())
         .args(["-std=c11", "-D_GNU_SOURCE", "-O2", "-fPIC", "-shared"])
         .args(["-fvisibility=hidden", "-ffp-contract=off"])
@@ -170,8 +201,8 @@ fn linked(
                 RUN_INSTEAD,
             ),
             None => wrong(
-                format!("cc failed: {}", said.trim()),
-                "--emit=obj writes the object file without cc",
+                format!("{compiler} failed: {}", said.trim()),
+                &format!("--emit=obj writes the object file without {compiler}"),
             ),
         });
     }

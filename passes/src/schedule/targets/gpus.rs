@@ -6,15 +6,27 @@
 pub enum Language {
     /// PTX, by LLVM's target NVPTX.
     Ptx,
+    /// Code of AMD's GPUs, by LLVM's target AMDGPU.
+    Amdgcn,
     /// SPIR-V for Vulkan 1.2 with physical addresses.
     SpirV,
 }
 
 impl Language {
+    /// The triple of LLVM's target; empty for SPIR-V, which MLIR writes.
+    pub(crate) fn triple(self) -> &'static str {
+        match self {
+            Language::Ptx => "nvptx64-nvidia-cuda",
+            Language::Amdgcn => "amdgcn-amd-amdhsa",
+            Language::SpirV => "",
+        }
+    }
+
     /// The name in artifacts.
     pub fn name(self) -> &'static str {
         match self {
             Language::Ptx => "ptx",
+            Language::Amdgcn => "amdgcn",
             Language::SpirV => "spirv",
         }
     }
@@ -27,7 +39,7 @@ pub struct Gpu {
     pub name: &'static str,
     /// The language of its kernels.
     pub language: Language,
-    /// LLVM's feature of the version of PTX; empty for SPIR-V.
+    /// LLVM's features that code needs, such as the version of PTX.
     pub features: &'static str,
     /// Threads that execute one instruction together.
     pub warp: u32,
@@ -53,12 +65,32 @@ const AMPERE: Gpu = Gpu {
     matrix: [16, 8, 16],
 };
 
+/// AMD's GPUs for computations from MI200 on.
+const CDNA: Gpu = Gpu {
+    name: "gfx90a",
+    language: Language::Amdgcn,
+    features: "",
+    warp: 64,
+    block: 256,
+    registers: 512,
+    shared_memory: 64 << 10,
+    matrix: [32, 32, 8],
+};
+
 /// Every architecture that the compiler knows.
 pub const GPUS: &[Gpu] = &[
     AMPERE,
     Gpu {
         name: "sm_90",
         ..AMPERE
+    },
+    CDNA,
+    // A group of instructions is executed by 32 threads.
+    Gpu {
+        name: "gfx1100",
+        warp: 32,
+        registers: 256,
+        ..CDNA
     },
     // What Vulkan guarantees, or lavapipe has.
     Gpu {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Named processors that code can be compiled for, as data.
 
+use super::architectures::{AARCH64, ARM, RISCV64, WASM32, X86_64};
 use crate::schedule::costs::Costs;
+use skript_runtime::artifact::Target;
 
 /// A processor by LLVM's name. Sizes are typical ones where models of a processor differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu {
     pub name: &'static str,
-    /// The first word of a target triple.
+    /// The name of its architecture.
     pub(crate) architecture: &'static str,
     /// The processor whose features this one has too; empty if there is none.
     base: &'static str,
@@ -18,9 +20,6 @@ pub(crate) struct Cpu {
     /// Sizes of the caches of levels 1 (data), 2 and 3, in KiB.
     pub(crate) caches: [u64; 3],
 }
-
-pub(crate) const X86_64: &str = "x86_64";
-pub(crate) const AARCH64: &str = "aarch64";
 
 /// Two fused multiply-adds start in a cycle; measured on Zen 3.
 const TWO: Costs = Costs::TYPICAL;
@@ -62,7 +61,8 @@ const fn cpu(
     }
 }
 
-/// The microarchitecture levels of the x86-64 ABI, then products. `generic` is any AArch64 processor.
+/// The microarchitecture levels of the x86-64 ABI, then products. `generic` is any AArch64 processor. Caches of those that have none
+/// are memory that is as fast.
 #[rustfmt::skip]
 pub(crate) const CPUS: &[Cpu] = &[
     cpu("x86-64", X86_64, "", "cmov cx8 mmx sse sse2", ONE, [32, 256, 2048]),
@@ -85,12 +85,35 @@ pub(crate) const CPUS: &[Cpu] = &[
     cpu("neoverse-n2", AARCH64, "", "fp-armv8 neon crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve sve2 flagm pauth ssbs sb", TWO, [64, 1024, 32768]),
     cpu("neoverse-v2", AARCH64, "", "fp-armv8 neon crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum bf16 i8mm sve sve2 flagm pauth ssbs sb", FOUR, [64, 2048, 65536]),
     cpu("apple-m1", AARCH64, "", "fp-armv8 neon aes sha2 sha3 crc lse rdm rcpc dotprod fullfp16 fp16fml jsconv complxnum flagm pauth ssbs sb", FOUR, [128, 12288, 16384]),
+    cpu("generic-rv64", RISCV64, "", "m a f d c", ONE, [32, 256, 2048]),
+    cpu("spacemit-x60", RISCV64, "", "m a f d c v zvl256b zvfh zba zbb zbs", ONE, [32, 512, 1024]),
+    cpu("generic-wasm", WASM32, "", "", ONE, [32, 256, 2048]),
+    cpu("cortex-m4", ARM, "", "vfp4d16sp thumb2", ONE, [16, 64, 64]),
 ];
 
 impl Cpu {
     /// The processor of a name.
     pub(crate) fn named(name: &str) -> Option<&'static Cpu> {
         CPUS.iter().find(|cpu| cpu.name == name)
+    }
+
+    /// The processor as LLVM names it, on the system of a triple.
+    pub(crate) fn target(&self, triple: &str) -> Target {
+        let features = self.features();
+        let features = features.iter().map(|f| format!("+{f}"));
+        Target {
+            triple: triple.to_owned(),
+            cpu: self.name.to_owned(),
+            features: features.collect::<Vec<_>>().join(","),
+        }
+    }
+
+    /// The name that LLVM knows it by.
+    pub(crate) fn llvm_name(&self) -> &'static str {
+        match self.name {
+            "generic-wasm" => "generic",
+            name => name,
+        }
     }
 
     /// All features that code uses.

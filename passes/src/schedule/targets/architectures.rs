@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Architectures of processors that code can be compiled for, as data. A new one is a row here, its processors in `cpus.rs`, and
+//! LLVM's initialization in `codegen/llvm_targets.rs`.
+
+use skript_runtime::artifact::Target;
+use skript_runtime::processor::{aarch64, x86_features};
+
+/// Vector registers that a target has if it has a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vectors {
+    /// The feature; empty for those of every processor of the architecture.
+    pub(crate) feature: &'static str,
+    /// Bits of a register.
+    pub(crate) bits: u32,
+    /// The number of registers.
+    pub(crate) registers: u32,
+}
+
+/// An architecture: what all of its processors have in common.
+#[derive(Debug)]
+pub(crate) struct Architecture {
+    /// The name in tables: the first word of [`Self::triple`].
+    pub(crate) name: &'static str,
+    /// The beginnings of triples of this architecture.
+    prefixes: &'static [&'static str],
+    /// The triple of a processor that is named without one.
+    pub(crate) triple: &'static str,
+    /// The processor where none is named.
+    pub(crate) generic: &'static str,
+    /// Vector registers; the first row whose feature a target has is the target's.
+    pub(crate) vectors: &'static [Vectors],
+    /// Names of features beyond those of [`Self::checked`].
+    features: &'static [&'static str],
+    /// Operations that LLVM compiles to calls of the C library: the option of `skript-expand-library-math`.
+    pub(crate) library_math: &'static str,
+    /// Whether objects of parts of a module are joined ([`crate::codegen::merged_object`]); else LLVM links the parts before.
+    pub(crate) joins_objects: bool,
+}
+
+const fn vectors(feature: &'static str, bits: u32, registers: u32) -> Vectors {
+    Vectors {
+        feature,
+        bits,
+        registers,
+    }
+}
+
+pub(crate) const X86_64: &str = "x86_64";
+pub(crate) const AARCH64: &str = "aarch64";
+pub(crate) const RISCV64: &str = "riscv64";
+pub(crate) const WASM32: &str = "wasm32";
+pub(crate) const ARM: &str = "arm";
+
+/// The architecture where none is known: that of the compiler's hosts.
+const HOST: Architecture = Architecture {
+    name: X86_64,
+    prefixes: &["x86_64", "amd64"],
+    triple: "x86_64-unknown-linux-gnu",
+    generic: "x86-64-v2",
+    vectors: &[
+        vectors("avx512f", 512, 32),
+        vectors("avx2", 256, 16),
+        vectors("", 128, 16),
+    ],
+    features: &[],
+    library_math: "ceil,floor,remf,round,roundeven,trunc",
+    joins_objects: true,
+};
+
+/// Every architecture. Where there are no vector registers, vectors of 64 bits are pairs of numbers in two registers.
+pub(crate) const ARCHITECTURES: &[Architecture] = &[
+    HOST,
+    Architecture {
+        name: AARCH64,
+        prefixes: &["aarch64", "arm64"],
+        triple: "aarch64-unknown-linux-gnu",
+        generic: "generic",
+        vectors: &[vectors("", 128, 32)],
+        features: &[],
+        library_math: "remf",
+        joins_objects: true,
+    },
+    Architecture {
+        name: RISCV64,
+        prefixes: &["riscv64"],
+        triple: "riscv64-unknown-linux-gnu",
+        generic: "generic-rv64",
+        vectors: &[
+            vectors("zvl512b", 512, 32),
+            vectors("zvl256b", 256, 32),
+            vectors("v", 128, 32),
+            vectors("", 64, 16),
+        ],
+        features: &[
+            "m", "a", "f", "d", "c", "v", "zfh", "zvfh", "zba", "zbb", "zbs", "zicsr", "zifencei",
+            "zvl128b", "zvl256b", "zvl512b",
+        ],
+        library_math: "remf",
+        joins_objects: false,
+    },
+    Architecture {
+        name: WASM32,
+        prefixes: &["wasm32"],
+        triple: "wasm32-unknown-unknown",
+        generic: "generic-wasm",
+        vectors: &[vectors("simd128", 128, 16), vectors("", 64, 16)],
+        features: &[
+            "simd128",
+            "relaxed-simd",
+            "bulk-memory",
+            "bulk-memory-opt",
+            "call-indirect-overlong",
+            "multivalue",
+            "mutable-globals",
+            "nontrapping-fptoint",
+            "reference-types",
+            "sign-ext",
+            "extended-const",
+            "tail-call",
+        ],
+        library_math: "remf,round",
+        joins_objects: false,
+    },
+    Architecture {
+        name: ARM,
+        prefixes: &["thumb", "arm"],
+        triple: "thumbv7em-none-eabihf",
+        generic: "cortex-m4",
+        vectors: &[vectors("neon", 128, 16), vectors("", 64, 16)],
+        features: &[
+            "neon",
+            "vfp4d16sp",
+            "fp16",
+            "vfp2sp",
+            "vfp3d16sp",
+            "thumb2",
+            "hwdiv",
+        ],
+        library_math: "ceil,floor,remf,round,roundeven,trunc",
+        joins_objects: false,
+    },
+];
+
+impl Architecture {
+    /// The architecture of a triple; the most specific beginning counts, for `arm` begins `arm64`.
+    pub(crate) fn of(triple: &str) -> Option<&'static Architecture> {
+        let fitting = ARCHITECTURES.iter().flat_map(|architecture| {
+            let prefixes = architecture.prefixes.iter();
+            prefixes.map(move |prefix| (prefix, architecture))
+        });
+        let fitting = fitting.filter(|(prefix, _)| triple.starts_with(**prefix));
+        let best = fitting.max_by_key(|(prefix, _)| prefix.len());
+        best.map(|(_, architecture)| architecture)
+    }
+
+    /// The architecture of a name in tables.
+    pub(crate) fn named(name: &str) -> &'static Architecture {
+        let mut all = ARCHITECTURES.iter();
+        all.find(|known| known.name == name).unwrap_or(&HOST)
+    }
+
+    /// The architecture of a target; that of this compiler's hosts for a triple that is in no table.
+    pub(crate) fn of_target(target: &Target) -> &'static Architecture {
+        Architecture::of(&target.triple).unwrap_or(&HOST)
+    }
+
+    /// The names of features that a command line may change.
+    pub(crate) fn feature_names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&str> = match self.name {
+            X86_64 => x86_features::TABLE.iter().map(|f| f.name).collect(),
+            AARCH64 => aarch64::NAMES.to_vec(),
+            _ => Vec::new(),
+        };
+        names.extend(self.features);
+        names
+    }
+
+    /// The complete triple of one that may be short: `riscv64`, `aarch64-linux-gnu`.
+    pub(crate) fn complete(&self, triple: &str) -> String {
+        let words: Vec<&str> = triple.split('-').collect();
+        match words[..] {
+            [_] if triple == self.name => self.triple.to_owned(),
+            // A vendor is missing.
+            [architecture, "linux", environment] => {
+                format!("{architecture}-unknown-linux-{environment}")
+            }
+            _ => triple.to_owned(),
+        }
+    }
+}
+
+/// Whether programs of a triple have no C library: its system is none, or unknown.
+pub(crate) fn is_freestanding(triple: &str) -> bool {
+    let mut words = triple.split('-').skip(1);
+    words.all(|word| {
+        !["linux", "darwin", "windows", "wasi", "macosx", "freebsd"]
+            .iter()
+            .any(|system| word.starts_with(system))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triples_have_the_architecture_of_their_longest_beginning() {
+        let name = |triple: &str| Architecture::of(triple).map(|a| a.name);
+        assert_eq!(name("arm64-apple-macosx"), Some(AARCH64));
+        assert_eq!(name("armv7-linux-gnueabihf"), Some(ARM));
+        assert_eq!(name("thumbv7em-none-eabihf"), Some(ARM));
+        assert_eq!(name("sparc64-linux-gnu"), None);
+    }
+
+    #[test]
+    fn short_triples_are_completed() {
+        let complete = |triple| Architecture::of(triple).map(|a| a.complete(triple));
+        assert_eq!(
+            complete("wasm32").as_deref(),
+            Some("wasm32-unknown-unknown")
+        );
+        assert_eq!(
+            complete("aarch64-linux-gnu").as_deref(),
+            Some("aarch64-unknown-linux-gnu")
+        );
+        assert_eq!(
+            complete("aarch64-none-elf").as_deref(),
+            Some("aarch64-none-elf")
+        );
+    }
+
+    #[test]
+    fn systems_without_a_library_are_found() {
+        assert!(is_freestanding("wasm32-unknown-unknown"));
+        assert!(is_freestanding("aarch64-none-elf"));
+        assert!(!is_freestanding("riscv64-unknown-linux-gnu"));
+        assert!(!is_freestanding("arm64-apple-macosx14"));
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Targets as data, side by side: architectures and processors, and GPUs.
+
+pub(crate) mod architectures;
+pub(crate) mod cpus;
+pub(crate) mod gpus;

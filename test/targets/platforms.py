@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Platforms that object files are linked and run for on this machine, as data."""
+import os
+import shutil
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DRIVER = os.path.join(HERE, "driver.c")
+
+# Functions that code for systems without a C library may call: a C compiler expects them of every program.
+MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp"}
+WASM_LINK = ["-nostdlib", "-fuse-ld=lld", "-Wl,--no-entry,--export=skript_drive,--export=skript_stream_address,-z,stack-size=1048576"]
+
+
+class Platform:
+    """Flags of `skript compile`, the command that links the driver, and the command that runs programs; none with Node."""
+
+    def __init__(self, name, flags, linker, runner=None, libraries=("-lm",), freestanding=False):
+        self.name, self.flags, self.linker, self.runner = name, flags, linker, runner
+        self.libraries, self.freestanding = list(libraries), freestanding
+
+    def missing(self):
+        """The first program that this machine lacks."""
+        programs = [self.linker[0], self.runner[0] if self.runner else "node"]
+        if "-fuse-ld=lld" in self.linker:
+            programs.append("wasm-ld-22")
+        return next((program for program in programs if not shutil.which(program)), None)
+
+    def link(self, header, model, program):
+        """What is wrong, or None."""
+        done = subprocess.run([*self.linker, "-std=c11", "-O1", '-DMODEL_H="%s"' % header, DRIVER, model, *self.libraries, "-o", program],
+                              capture_output=True, text=True)
+        return "link: " + done.stderr.strip()[-300:] if done.returncode else None
+
+
+def linux(name, cc, qemu, *flags):
+    return Platform(name, list(flags), [cc, "-static"], qemu)
+
+
+def wasm(name, *flags):
+    clang = ["clang-22", "--target=wasm32-unknown-unknown", "-ffreestanding", "-mbulk-memory", *WASM_LINK]
+    if "--features=+simd128" in flags:
+        clang.append("-msimd128")
+    return Platform(name, ["--target=wasm32", *flags], clang, libraries=(), freestanding=True)
+
+
+AARCH64, RISCV64 = "aarch64-linux-gnu-gcc", "riscv64-linux-gnu-gcc"
+PLATFORMS = {
+    platform.name: platform
+    for platform in [
+        linux("aarch64", AARCH64, ["qemu-aarch64"], "--target=aarch64-linux-gnu"),
+        linux("aarch64-n1", AARCH64, ["qemu-aarch64", "-cpu", "neoverse-n1"], "--target=aarch64-linux-gnu", "--cpu=neoverse-n1"),
+        Platform("aarch64-none", ["--target=aarch64-none-elf"], [AARCH64, "-static"], ["qemu-aarch64"], (), True),
+        # On this processor: what is without a C library elsewhere as well.
+        Platform("x86-64-none", ["--target=x86_64-none-elf", "--cpu=x86-64-v2"], ["cc", "-static"], ["env"], (), True),
+        linux("riscv64", RISCV64, ["qemu-riscv64"], "--target=riscv64-linux-gnu"),
+        linux("riscv64-v", RISCV64, ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=128,vext_spec=v1.0"], "--target=riscv64-linux-gnu", "--features=+v"),
+        linux("riscv64-v256", RISCV64, ["qemu-riscv64", "-cpu", "rv64,v=true,vlen=256,vext_spec=v1.0"], "--target=riscv64-linux-gnu", "--features=+v,+zvl256b"),
+        wasm("wasm32"),
+        wasm("wasm32-simd", "--features=+simd128"),
+    ]
+}
