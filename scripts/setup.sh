@@ -6,7 +6,8 @@ cd "$(dirname "$0")/.."
 packages=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 libclang-22-dev cmake ninja-build
   g++ pkg-config zlib1g-dev libzstd-dev python3-venv curl ca-certificates
   libvulkan1 mesa-vulkan-drivers spirv-tools
-  lld-22 qemu-user qemu-system-arm gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross nodejs)
+  lld-22 qemu-user qemu-system-arm gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross nodejs
+  chromium fonts-dejavu-core)
 
 missing=()
 for package in "${packages[@]}"; do
