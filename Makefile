@@ -33,6 +33,11 @@ bench-operators: build
 	@bench/operators-setup.sh
 	@build/torch-venv/bin/python bench/operators.py $(OPERATORS)
 
+# Networks that torch exports, compared with onnxruntime. NETWORKS: options of test/import/torch_networks.py, such as `--only BERT`.
+test-networks: build
+	@test/import/networks-setup.sh
+	@build/networks-venv/bin/python test/import/torch_networks.py --table out/networks.md $(NETWORKS)
+
 # The packages for Python, in build/wheels.
 wheel: build
 	@python/wheels.sh

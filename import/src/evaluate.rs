@@ -8,6 +8,39 @@ use crate::extent::{Bounds, Extent};
 use crate::tensor::rounded;
 use crate::value::{Item, MOST_KNOWN, Value, width};
 
+/// The operators that [`unary`] computes. Without elements, nothing else would refuse the others.
+const UNARY: &[&str] = &[
+    "Cast",
+    "Neg",
+    "Sqrt",
+    "Floor",
+    "Ceil",
+    "Abs",
+    "Reciprocal",
+    "Not",
+    "Identity",
+];
+
+/// The operators that [`binary`] computes.
+const BINARY: &[&str] = &[
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Mod",
+    "Pow",
+    "Max",
+    "Min",
+    "Equal",
+    "Less",
+    "Greater",
+    "LessOrEqual",
+    "GreaterOrEqual",
+    "And",
+    "Or",
+    "Xor",
+];
+
 /// Computes a node whose inputs are all known. `None` if it is left to its rule.
 pub fn fold(call: &mut Call) -> Option<Value> {
     let inputs: Option<Vec<Value>> = call.inputs.iter().cloned().collect();
@@ -17,8 +50,8 @@ pub fn fold(call: &mut Call) -> Option<Value> {
     }
     let operator = call.node.op_type.as_str();
     let (element, shape, items) = match inputs.as_slice() {
-        [x] => unary(operator, call, x)?,
-        [x, y] => {
+        [x] if UNARY.contains(&operator) => unary(operator, call, x)?,
+        [x, y] if BINARY.contains(&operator) => {
             let context = Context {
                 operator,
                 bounds: &call.importer.bounds,
@@ -200,6 +233,10 @@ fn binary(context: &Context, x: &Value, y: &Value) -> Option<Folded> {
                 "Sub" => Item::Real(a - b),
                 "Mul" => Item::Real(a * b),
                 "Div" => Item::Real(a / b),
+                // Other powers would depend on the machine.
+                "Pow" if a > 0.0 && b == 0.5 => Item::Real(a.sqrt()),
+                "Pow" if b == 1.0 => Item::Real(a),
+                "Pow" if b == 2.0 => Item::Real(a * a),
                 "Equal" => Item::Bool(a == b),
                 "Less" => Item::Bool(a < b),
                 "Greater" => Item::Bool(a > b),

@@ -13,6 +13,8 @@ const SOURCES: &[&str] = &[
     include_str!("../library/normalization.sknd"),
     include_str!("../library/network.sknd"),
     include_str!("../library/recurrent.sknd"),
+    include_str!("../library/signal.sknd"),
+    include_str!("../library/spatial.sknd"),
     include_str!("../library/quantize.sknd"),
     include_str!("../library/loss.sknd"),
     include_str!("../library/attention.sknd"),

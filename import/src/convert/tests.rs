@@ -176,6 +176,23 @@ fn elementwise() {
 }
 
 #[test]
+fn an_empty_shape_is_not_folded_as_an_operand() {
+    let x = value("x", 7, &["1"]);
+    let nodes = vec![
+        node("Expand", &["c", "shape"], &["e"], vec![]),
+        node("Reshape", &["e", "one"], &["r"], vec![]),
+        node("Add", &["x", "r"], &["y"], vec![]),
+    ];
+    let initializer = vec![
+        constant("c", &[], &[51]),
+        constant("shape", &[0], &[]),
+        constant("one", &[1], &[1]),
+    ];
+    let text = statements(vec![x], initializer, nodes);
+    assert_eq!(text, "y = math.add(x, r);");
+}
+
+#[test]
 fn convolution_and_pooling() {
     let x = || value("x", F32, &["1", "3", "8", "8"]);
     let conv = node(

@@ -33,7 +33,13 @@ pub(super) struct Window {
 const MOST: i64 = 1 << 40;
 
 /// A list attribute with one positive number for each dimension.
-fn numbers(c: &Call, name: &str, count: usize, default: i64, least: i64) -> Ruled<Vec<i64>> {
+pub(super) fn numbers(
+    c: &Call,
+    name: &str,
+    count: usize,
+    default: i64,
+    least: i64,
+) -> Ruled<Vec<i64>> {
     let numbers = c.ints(name).unwrap_or_else(|| vec![default; count]);
     match numbers.len() == count && numbers.iter().all(|n| (least..MOST).contains(n)) {
         true => Ok(numbers),

@@ -2,6 +2,7 @@
 //! What operators are refused for, for the documentation. The rules have the last word.
 
 const LIMITS: &[(&str, &str)] = &[
+    ("AffineGrid", "the size is known at import"),
     ("Attention", "softmax in f32; sizes of heads are static"),
     (
         "AveragePool",
@@ -18,13 +19,16 @@ const LIMITS: &[(&str, &str)] = &[
         "to a narrower type of reals only for outputs; no uint64, no 8-bit or 4-bit reals",
     ),
     ("CastLike", "as Cast"),
+    ("CausalConvWithState", "static channels and filters"),
     ("Clip", "no uint64"),
+    ("Col2Im", "shapes are known at import"),
     ("Conv", "no negative padding; sizes of filters are static"),
     ("ConvInteger", "zero points of one number"),
     (
         "ConvTranspose",
         "no negative padding; `output_padding` below the stride",
     ),
+    ("DFT", "a static dimension; at most 65536 elements"),
     ("DequantizeLinear", "no blocks; ints"),
     ("Dropout", "no training"),
     ("Einsum", "no diagonals"),
@@ -48,6 +52,10 @@ const LIMITS: &[(&str, &str)] = &[
         "no window in the padding alone, no negative padding; no uint64",
     ),
     (
+        "MaxUnpool",
+        "a stated shape is not smaller than the one of the window",
+    ),
+    (
         "NonMaxSuppression",
         "the number of boxes and the thresholds are known at import",
     ),
@@ -69,6 +77,8 @@ const LIMITS: &[(&str, &str)] = &[
         "Resize",
         "static extents along axes that change; scales and sizes are known at import",
     ),
+    ("RoiAlign", "a stated number of samples"),
+    ("STFT", "a static signal; a window as long as a frame"),
     ("Scan", "from set 9 on; carried values keep type and shape"),
     (
         "Slice",
@@ -77,6 +87,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("SplitToSequence", "a static dimension"),
     ("Tile", "the numbers are known at import, and at least 1"),
     ("TopK", "k is known at import; no uint64"),
+    ("Unique", "no bools, no uint64"),
     ("Unsqueeze", "the axes are known at import"),
     ("Upsample", "as Resize"),
     (

@@ -22,7 +22,10 @@ mod resample;
 mod resize;
 mod sequence;
 mod shape;
+mod signal;
 mod slice;
+mod spatial;
+mod unique;
 mod versions;
 
 use crate::call::Call;
@@ -126,6 +129,18 @@ pub const GROUPS: &[Group] = &[
     Group {
         name: "Resizing",
         operators: resize::OPERATORS,
+    },
+    Group {
+        name: "Regions and grids",
+        operators: spatial::OPERATORS,
+    },
+    Group {
+        name: "Fourier transforms",
+        operators: signal::OPERATORS,
+    },
+    Group {
+        name: "Different elements",
+        operators: unique::OPERATORS,
     },
     Group {
         name: "Attention",

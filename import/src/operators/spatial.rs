@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Regions and grids of images, blocks of them, and convolutions and caches with a state.
+
+use super::convolution::{numbers, spatial};
+use super::movement::reshaped;
+use super::{Operator, operator};
+use crate::call::{Call, axis, axis_list, float_text, list, product};
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled, overflow};
+use crate::value::Value;
+
+pub const OPERATORS: &[Operator] = &[
+    operator("Col2Im", "`onnx.col2im`", col2im),
+    operator("MaxUnpool", "`onnx.unpool`", max_unpool),
+    operator("RoiAlign", "`onnx.roi_align`", roi_align),
+    operator("AffineGrid", "`onnx.affine_grid`", affine_grid),
+    operator("TensorScatter", "`onnx.updated_from`", tensor_scatter),
+    operator(
+        "CausalConvWithState",
+        "`onnx.preceded`, `nn.conv`",
+        causal_conv,
+    ),
+];
+
+fn col2im(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let image = c.numbers(1, "the shape of the image")?;
+    let block = c.numbers(2, "the shape of a block")?;
+    let d = image.len();
+    if x.rank() != 3 || d == 0 || block.len() != d || block.iter().any(|b| *b < 1) {
+        return Err("the blocks do not fit the image".into());
+    }
+    let stride = numbers(c, "strides", d, 1, 1)?;
+    let dilation = numbers(c, "dilations", d, 1, 1)?;
+    let padding = numbers(c, "pads", 2 * d, 0, 0)?;
+    let mut counts = Vec::new();
+    for at in 0..d {
+        let pick = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
+        let reach = (pick(&block, at) - 1)
+            .checked_mul(pick(&dilation, at))
+            .and_then(|r| r.checked_add(1));
+        let padded = pick(&image, at)
+            .checked_add(pick(&padding, at))
+            .and_then(|p| p.checked_add(pick(&padding, at + d)));
+        let free = padded.zip(reach).and_then(|(p, r)| p.checked_sub(r));
+        let free = free.ok_or_else(overflow)?;
+        if free < 0 {
+            return Err("a block is larger than the padded image".into());
+        }
+        counts.push(Extent::from(free / pick(&stride, at) + 1));
+    }
+    let blocks: Vec<Extent> = block.iter().copied().map(Extent::from).collect();
+    let channels = x.extent(1).over(&product(&blocks)?).ok_or_else(overflow)?;
+    let fits = |a: &Extent, b: &Extent| a.value().zip(b.value()).is_none_or(|(a, b)| a == b);
+    let all = product(&[vec![channels.clone()], blocks.clone()].concat())?;
+    if !fits(&x.extent(1), &all) || !fits(&x.extent(2), &product(&counts)?) {
+        return Err("the blocks do not fit the image".into());
+    }
+    let outer = vec![x.extent(0), channels];
+    let parts = reshaped(c, &x, [outer.clone(), blocks, counts].concat());
+    let attributes = [
+        ("image", list(&image)),
+        ("stride", list(&stride)),
+        ("dilation", list(&dilation)),
+        ("padding", list(&padding)),
+    ];
+    let extents = image.into_iter().map(Extent::from).collect();
+    let shape = [outer, extents].concat();
+    let y = c.call(
+        "onnx.col2im",
+        &attributes,
+        &[(&parts).into()],
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+/// Indices are into the shape that follows from the window; a larger stated shape has zeros after that.
+fn max_unpool(c: &mut Call) -> Ruled<()> {
+    let (x, index) = (c.real(0)?, c.input(1)?);
+    let extents = spatial(&x)?.to_vec();
+    let d = extents.len();
+    let size = numbers(c, "kernel_shape", d, 0, 1)?;
+    let stride = numbers(c, "strides", d, 1, 1)?;
+    let padding = numbers(c, "pads", 2 * d, 0, 0)?;
+    let mut shape = vec![x.extent(0), x.extent(1)];
+    for (at, extent) in extents.iter().enumerate() {
+        let pick = |list: &[i64], at: usize| Extent::from(list.get(at).copied().unwrap_or(0));
+        let first = extent.minus(&Extent::from(1));
+        let inferred = first
+            .and_then(|f| f.times(&pick(&stride, at)))
+            .and_then(|f| f.plus(&pick(&size, at)))
+            .and_then(|f| f.minus(&pick(&padding, at)))
+            .and_then(|f| f.minus(&pick(&padding, at + d)));
+        shape.push(inferred.ok_or_else(overflow)?);
+    }
+    let (count, volume) = (product(&x.shape)?, product(&shape)?);
+    let flat = reshaped(c, &x, vec![count.clone()]);
+    let index = reshaped(c, &index, vec![count]);
+    let attributes = [("count", crate::statement::marked(&volume))];
+    let arguments = [(&flat).into(), (&index).into()];
+    let y = c.call(
+        "onnx.unpool",
+        &attributes,
+        &arguments,
+        (x.element, vec![volume]),
+    );
+    let mut y = reshaped(c, &y, shape.clone());
+    if c.optional(2).is_some() {
+        let stated = c.extents(2, "the shape")?;
+        if stated.len() != shape.len() {
+            return Err("the stated shape has another rank".into());
+        }
+        let mut after = Vec::new();
+        for (to, from) in stated.iter().zip(&shape) {
+            let more = to.minus(from).and_then(|m| m.value());
+            match more {
+                Some(more) if more >= 0 => after.push(more),
+                _ => return Err("a stated shape that is smaller is not supported".into()),
+            }
+        }
+        if after.iter().any(|a| *a > 0) {
+            let zeros = vec![0; after.len()];
+            let padding = [zeros, after].concat();
+            let axes: Vec<usize> = (0..y.rank()).collect();
+            let attributes = [("axes", axis_list(&axes)), ("padding", list(&padding))];
+            y = c.call(
+                "layout.pad",
+                &attributes,
+                &[(&y).into()],
+                (x.element, stated),
+            );
+        }
+    }
+    c.set(0, y);
+    Ok(())
+}
+
+fn roi_align(c: &mut Call) -> Ruled<()> {
+    let (x, rois, batch) = (c.real(0)?, c.real(1)?, c.input(2)?);
+    if x.rank() != 4 || rois.rank() != 2 {
+        return Err("the input is not of images, or the regions are no matrix".into());
+    }
+    let ratio = c.int("sampling_ratio", 0);
+    if !(1..=64).contains(&ratio) {
+        return Err("a number of samples that depends on the regions is not supported: `sampling_ratio` must be from 1 to 64".into());
+    }
+    let largest = match c.string("mode", "avg").as_str() {
+        "avg" => false,
+        "max" => true,
+        other => return Err(Reason(format!("the mode {other:?} is unknown"))),
+    };
+    let default = if c.opset >= 16 {
+        "half_pixel"
+    } else {
+        "output_half_pixel"
+    };
+    let half = match c.string("coordinate_transformation_mode", default).as_str() {
+        "half_pixel" => true,
+        "output_half_pixel" => false,
+        other => return Err(Reason(format!("the transformation {other:?} is unknown"))),
+    };
+    let size = [c.int("output_height", 1), c.int("output_width", 1)];
+    if size.iter().any(|s| *s < 1) {
+        return Err("the size of the result is not positive".into());
+    }
+    let mut attributes = vec![
+        ("size", list(&size)),
+        ("ratio", ratio.to_string()),
+        ("scale", float_text(c.float("spatial_scale", 1.0))),
+        ("offset", if half { "0.5" } else { "0.0" }.to_owned()),
+        // A region of whole elements is at least one of them.
+        ("least", if half { "-inf" } else { "1.0" }.to_owned()),
+    ];
+    if largest {
+        attributes.push(("largest", "true".to_owned()));
+    }
+    let mut shape = vec![rois.extent(0), x.extent(1)];
+    shape.extend(size.into_iter().map(Extent::from));
+    let arguments = [(&x).into(), (&rois).into(), (&batch).into()];
+    let y = c.call(
+        "onnx.roi_align",
+        &attributes,
+        &arguments,
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn affine_grid(c: &mut Call) -> Ruled<()> {
+    let theta = c.real(0)?;
+    let size = c.numbers(1, "the size")?;
+    let size = size.get(2..).unwrap_or_default();
+    let aligned = c.flag("align_corners", false);
+    if size.is_empty() || theta.rank() != 3 {
+        return Err("the size has no spatial dimensions, or there is no batch of maps".into());
+    }
+    if size.iter().any(|s| *s < if aligned { 2 } else { 1 }) {
+        return Err("a size of one with aligned corners, or below one, is not supported".into());
+    }
+    let attributes = [("size", list(size)), ("aligned", aligned.to_string())];
+    let mut shape = vec![theta.extent(0)];
+    shape.extend(size.iter().copied().map(Extent::from));
+    let rank = i64::try_from(size.len()).unwrap_or(0);
+    shape.push(Extent::from(rank));
+    let y = c.call(
+        "onnx.affine_grid",
+        &attributes,
+        &[(&theta).into()],
+        (theta.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
+
+fn tensor_scatter(c: &mut Call) -> Ruled<()> {
+    let (data, update, begin) = (c.input(0)?, c.input(1)?, c.optional(2));
+    let at = axis(c.int("axis", -2), data.rank())?;
+    if at == 0 || update.rank() != data.rank() {
+        return Err("the axis is that of the batch, or the ranks differ".into());
+    }
+    let mut attributes = vec![("axis", at.to_string())];
+    match c.string("mode", "linear").as_str() {
+        "linear" => {}
+        "circular" => attributes.push(("circular", "true".to_owned())),
+        other => return Err(Reason(format!("the mode {other:?} is unknown"))),
+    }
+    let arguments = [(&data).into(), (&update).into(), begin.as_ref().into()];
+    let kind = (data.element, data.shape.clone());
+    let y = c.call("onnx.updated_from", &attributes, &arguments, kind);
+    c.set(0, y);
+    Ok(())
+}
+
+/// A convolution along the last axis of each channel by itself, which sees the elements before and keeps the last ones.
+fn causal_conv(c: &mut Call) -> Ruled<()> {
+    let (x, filter) = (c.real(0)?, c.real(1)?);
+    let (bias, state) = (c.optional(2), c.optional(3));
+    let before = filter.extent(2).value().filter(|k| *k >= 1);
+    let before = before.ok_or("the extents of the filter must be static")? - 1;
+    let channels = x.extent(1).value().ok_or("the channels must be static")?;
+    if x.rank() != 3 || filter.rank() != 3 {
+        return Err("the input or the filter does not have three dimensions".into());
+    }
+    let mut padded = x.clone();
+    if before > 0 {
+        let length = x
+            .extent(2)
+            .plus(&Extent::from(before))
+            .ok_or_else(overflow)?;
+        let shape = vec![x.extent(0), x.extent(1), length];
+        let arguments = [(&x).into(), state.as_ref().into()];
+        let attributes = [("count", before.to_string())];
+        padded = c.call("onnx.preceded", &attributes, &arguments, (x.element, shape));
+    }
+    let attributes = [
+        ("padding", "[0, 0]".to_owned()),
+        ("groups", channels.to_string()),
+    ];
+    let arguments = [(&padded).into(), (&filter).into(), bias.as_ref().into()];
+    let kind = (x.element, x.shape.clone());
+    let mut y = c.call("nn.conv", &attributes, &arguments, kind);
+    match c.string("activation", "none").as_str() {
+        "none" => {}
+        "silu" | "swish" => y = c.map("nn.silu", &[], &y),
+        other => return Err(Reason(format!("the activation {other:?} is unknown"))),
+    }
+    c.set(0, y);
+    if c.wants(1) {
+        let last = last_of(c, &padded, &x.extent(2), before);
+        c.set(1, last);
+    }
+    Ok(())
+}
+
+/// The `count` elements along the last axis from `begin` on.
+fn last_of(c: &mut Call, x: &Value, begin: &Extent, count: i64) -> Value {
+    let shape = vec![x.extent(0), x.extent(1), Extent::from(count)];
+    if count == 0 {
+        return c.known(x.element, shape, Vec::new());
+    }
+    let end = x.extent(2);
+    let attributes = [
+        ("axes", axis_list(&[2])),
+        ("begin", format!("[{}]", crate::statement::marked(begin))),
+        ("end", format!("[{}]", crate::statement::marked(&end))),
+        ("stride", "[1]".to_owned()),
+    ];
+    c.call("onnx.slice", &attributes, &[x.into()], (x.element, shape))
+}
