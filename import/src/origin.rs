@@ -16,8 +16,19 @@ pub struct Origin {
     pub real: Option<ElementType>,
     /// Names of inputs: in ONNX, in SkriptND.
     pub inputs: Vec<(String, String)>,
-    /// Outputs in SkriptND, with the element types of the ONNX model.
-    pub outputs: Vec<(String, ElementType)>,
+    /// The outputs.
+    pub outputs: Vec<Output>,
+}
+
+/// An output of an ONNX model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its name there.
+    pub onnx: String,
+    /// Its name in SkriptND.
+    pub name: String,
+    /// The type of its elements in the ONNX model.
+    pub element: ElementType,
 }
 
 impl Origin {
@@ -40,8 +51,13 @@ impl Origin {
         };
         let text = |port: &Value, key: &str| Some(port.get(key)?.as_str()?.to_owned());
         let inputs = ports("inputs").filter_map(|p| Some((text(p, "onnx")?, text(p, "skript")?)));
-        let outputs = ports("outputs")
-            .filter_map(|p| Some((text(p, "skript")?, element(&text(p, "dtype")?)?)));
+        let outputs = ports("outputs").filter_map(|p| {
+            Some(Output {
+                onnx: text(p, "onnx")?,
+                name: text(p, "skript")?,
+                element: element(&text(p, "dtype")?)?,
+            })
+        });
         Some(Origin {
             real: element(json.get("real")?.as_str()?).filter(|e| e.real().is_some()),
             inputs: inputs.collect(),
@@ -57,8 +73,8 @@ impl Origin {
 
     /// The element type of an output in the ONNX model.
     pub fn output(&self, name: &str) -> Option<ElementType> {
-        let found = self.outputs.iter().find(|(ours, _)| ours == name);
-        found.map(|(_, element)| *element)
+        let found = self.outputs.iter().find(|output| output.name == name);
+        found.map(|output| output.element)
     }
 }
 

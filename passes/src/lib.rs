@@ -7,6 +7,7 @@
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 
 mod all;
+pub mod code_cache;
 pub mod codegen;
 pub mod compile;
 mod duplicates;

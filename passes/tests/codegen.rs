@@ -21,6 +21,7 @@ fn port(name: &str, shape: &[u64]) -> Port {
         name: name.into(),
         aliases: vec![],
         element: ElementType::F32,
+        imported: None,
         shape: shape.iter().map(|n| PortExtent::Fixed(*n)).collect(),
         pack: None,
     }

@@ -36,6 +36,7 @@ __all__ = [
     "Port",
     "__version__",
     "from_text",
+    "from_torch",
     "jax_callable",
     "load",
     "operators",
@@ -47,3 +48,24 @@ def jax_callable(model):
     from .jax import jax_callable as wrapped
 
     return wrapped(model)
+
+
+def from_torch(module, args=(), kwargs=None, dynamic_shapes=None, **options):
+    """Converts a torch.nn.Module to a Model, by an example call; `skript.torch.from_torch` has the details."""
+    return _torch().from_torch(module, args, kwargs, dynamic_shapes, **options)
+
+
+def _torch():
+    import importlib.util
+
+    if importlib.util.find_spec("torch") is None:
+        raise ImportError("skript.from_torch and skript.TorchModule need the package torch: pip install torch")
+    from . import torch
+
+    return torch
+
+
+def __getattr__(name):
+    if name == "TorchModule":
+        return _torch().TorchModule
+    raise AttributeError("module 'skript' has no attribute %r" % name)

@@ -39,6 +39,7 @@ class Diagnostic:
 
 class Port:
     name: str
+    aliases: list[str]
     dtype: numpy.dtype[Any]
     shape: tuple[int | None, ...]
     bounds: tuple[int, ...]
@@ -79,13 +80,16 @@ class Model:
         features: str = "",
         fast_math: Literal["none", "default", "winograd"] = "default",
         threads: int | None = None,
+        cache: bool | None = None,
     ) -> CompiledModel: ...
     def save(self, path: str | PathLike[str], /, *, weights: bool = True) -> None: ...
     def bench(self, *args: Any, seconds: float = 1.0, **kwargs: Any) -> Bench: ...
     def check(self) -> list[Diagnostic]: ...
     def to_stablehlo(self) -> str: ...
     def to_mlir(self) -> str: ...
+    def to_html(self, *, weights: bool = True) -> str: ...
     def graph(self) -> Graph: ...
+    def _repr_html_(self) -> str: ...
 
 class Operator:
     name: str
@@ -109,6 +113,7 @@ def load(
     absent: Sequence[str] = ...,
     weights: str | PathLike[str] | dict[str, Any] | None = None,
     threads: builtins.int = 0,
+    cache: bool = True,
 ) -> Any: ...
 def from_text(
     text: str,
@@ -124,5 +129,6 @@ def from_text(
     absent: Sequence[str] = ...,
     weights: str | PathLike[str] | dict[str, Any] | None = None,
     threads: builtins.int = 0,
+    cache: bool = True,
 ) -> Model: ...
 def operators() -> list[Operator]: ...

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator calls of a graph: as text, as a table in notebooks, and for Graphviz."""
+"""The operator calls of a graph: as text, as a page in notebooks, and for Graphviz."""
 import collections.abc
 import html
 import typing
 
-# A table of more rows is slow in notebooks.
+# Notebooks keep what they show in their file: a larger page is replaced by a table of so many rows.
+MOST_PAGE_BYTES = 4_000_000
 MOST_ROWS = 200
+# The height of a page in a notebook, in pixels.
+HEIGHT = 600
 
 
 class Tensor(typing.NamedTuple):
@@ -38,9 +41,10 @@ class Call(typing.NamedTuple):
 class Graph(collections.abc.Sequence):
     """The operator calls of a graph, in its order. Calls inside of branches, loops and operators are not listed."""
 
-    def __init__(self, name, calls, inputs, outputs):
+    def __init__(self, name, calls, inputs, outputs, model=None):
         tensors = lambda all_of: [Tensor(*t) for t in all_of]  # noqa: E731
         self.name = name
+        self._model = model
         self.inputs = list(inputs)
         self.outputs = list(outputs)
         self._calls = [Call(operator, label, tensors(i), tensors(o)) for operator, label, i, o in calls]
@@ -84,6 +88,13 @@ class Graph(collections.abc.Sequence):
         return "\n".join([*lines, "}", ""])
 
     def _repr_html_(self):
+        page = self._model.to_html(weights=False) if self._model is not None else ""
+        if not 0 < len(page.encode()) <= MOST_PAGE_BYTES:
+            return self._table()
+        frame = "<iframe title='%s' sandbox='allow-scripts' style='width:100%%;height:%dpx;border:1px solid #8888' srcdoc='%s'></iframe>"
+        return frame % (html.escape(self.name), HEIGHT, html.escape(page))
+
+    def _table(self):
         cell = lambda text: "<td style='text-align:left'>%s</td>" % html.escape(text)  # noqa: E731
         rows = []
         for call in self._calls[:MOST_ROWS]:

@@ -10,7 +10,7 @@ use skript::{
     Code, ComposeOptions, Document, Edition, ImportOptions, Limits, Target, Tensor, Value, Weights,
 };
 use skript_python_runtime::errors::plain;
-use skript_python_runtime::{CompiledModel, Origin, arrays};
+use skript_python_runtime::{CompiledModel, arrays};
 use skript_runtime::Artifact;
 
 use crate::model::Model;
@@ -55,6 +55,8 @@ pub struct Choices<'py> {
 ///     beside the model if it is not set
 /// threads
 ///     the number of threads of calls; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS
+/// cache
+///     whether compiled code is kept in the user's cache, `~/.cache/skript`, which the command line shares, and taken from there
 ///
 /// Raises
 /// ------
@@ -71,7 +73,7 @@ pub struct Choices<'py> {
 /// >>> model.inputs
 /// >>> y = model(x)
 #[pyfunction]
-#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0))]
+#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true))]
 #[allow(clippy::too_many_arguments)]
 pub fn load<'py>(
     py: Python<'py>,
@@ -86,6 +88,7 @@ pub fn load<'py>(
     absent: Vec<String>,
     weights: Option<Bound<'py, PyAny>>,
     threads: usize,
+    cache: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     if !path.exists() {
         let text = format!("there is no file or folder {}", path.display());
@@ -136,7 +139,15 @@ pub fn load<'py>(
         false => py.detach(|| Document::open(&path, None::<Edition>, &Limits::default())),
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let model = composed(py, document, &choices, weights, false, threads, &stem)?;
+    let model = composed(
+        py,
+        document,
+        &choices,
+        weights,
+        false,
+        (threads, cache),
+        &stem,
+    )?;
     Ok(Bound::new(py, model)?.into_any())
 }
 
@@ -163,7 +174,7 @@ pub fn load<'py>(
 /// >>> model([1.0, 4.0])
 /// array([1., 2.], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0))]
+#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true))]
 #[allow(clippy::too_many_arguments)]
 pub fn from_text<'py>(
     py: Python<'py>,
@@ -178,6 +189,7 @@ pub fn from_text<'py>(
     absent: Vec<String>,
     weights: Option<Bound<'py, PyAny>>,
     threads: usize,
+    cache: bool,
 ) -> PyResult<Model> {
     let choices = Choices {
         graph,
@@ -190,7 +202,7 @@ pub fn from_text<'py>(
     };
     let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
     let document = py.detach(|| Document::parse(name, text, &Limits::default()));
-    composed(py, document, &choices, weights, true, threads, "")
+    composed(py, document, &choices, weights, true, (threads, cache), "")
 }
 
 fn composed(
@@ -199,7 +211,7 @@ fn composed(
     choices: &Choices<'_>,
     weights: Option<Weights>,
     is_text: bool,
-    threads: usize,
+    (threads, cache): (usize, bool),
     stem: &str,
 ) -> PyResult<Model> {
     let options = choices.options()?;
@@ -219,7 +231,8 @@ fn composed(
     };
     let name = name.to_owned();
     let warnings = document.problems().to_vec();
-    Ok(Model::new(model, weights, warnings, name, threads))
+    let model = Model::new(model, weights, warnings, name, threads, cache);
+    Ok(model)
 }
 
 /// Code of a StableHLO program.
@@ -234,7 +247,7 @@ fn program(py: Python<'_>, path: &Path, threads: usize) -> PyResult<CompiledMode
     let code = code.map_err(|text: String| plain(py, text))?;
     let code = code.map_err(|e| exception(py, &e))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    loaded(py, &name, &code, Vec::new(), threads, Origin::default())
+    loaded(py, &name, &code, Vec::new(), threads)
 }
 
 /// Code in this process.
@@ -244,11 +257,10 @@ pub fn loaded(
     code: &Code,
     variables: Vec<Tensor>,
     threads: usize,
-    origin: Origin,
 ) -> PyResult<CompiledModel> {
     let artifact = py.detach(|| Artifact::from_bytes(&code.to_bytes()));
     let artifact = artifact.map_err(|e| plain(py, e.to_string()))?;
-    CompiledModel::new(py, name, artifact, variables, threads, origin)
+    CompiledModel::new(py, name, artifact, variables, threads)
 }
 
 /// The argument `weights`.

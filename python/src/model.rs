@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The class `Model`.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use skript::{Dimension, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
-use skript_python_runtime::{CompiledModel, Origin, Port};
+use skript_python_runtime::{CompiledModel, Port};
 use skript_runtime::artifact::PortExtent;
 
 use crate::loading::loaded;
@@ -23,6 +25,7 @@ pub struct Model {
     warnings: Vec<Problem>,
     name: String,
     threads: usize,
+    cache: bool,
     compiled: PyOnceLock<Py<CompiledModel>>,
 }
 
@@ -33,6 +36,7 @@ impl Model {
         warnings: Vec<Problem>,
         name: String,
         threads: usize,
+        cache: bool,
     ) -> Model {
         Model {
             model,
@@ -40,6 +44,7 @@ impl Model {
             warnings,
             name,
             threads,
+            cache,
             compiled: PyOnceLock::new(),
         }
     }
@@ -49,23 +54,25 @@ impl Model {
         py: Python<'_>,
         target: &Target,
         threads: usize,
+        cache: bool,
     ) -> PyResult<CompiledModel> {
+        let compiler = compiler(py).filter(|_| cache);
         let compiled = py.detach(|| {
             let variables = self.model.variable_values(&self.weights)?;
-            Ok((self.model.compile(target)?, variables))
+            let code = match compiler {
+                Some(compiler) => self.model.compile_cached(target, compiler)?,
+                None => self.model.compile(target)?,
+            };
+            Ok((code, variables))
         });
         let (code, variables) = compiled.map_err(|e| exception(py, &e))?;
-        let origin = Origin {
-            inputs: self.model.foreign_inputs().to_vec(),
-            outputs: self.model.foreign_outputs().to_vec(),
-        };
-        loaded(py, &self.name, &code, variables, threads, origin)
+        loaded(py, &self.name, &code, variables, threads)
     }
 
     /// The code for this processor.
     fn own<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, CompiledModel>> {
         let compiled = self.compiled.get_or_try_init(py, || {
-            let compiled = self.compile_for(py, &Target::host(), self.threads)?;
+            let compiled = self.compile_for(py, &Target::host(), self.threads, self.cache)?;
             Py::new(py, compiled)
         })?;
         Ok(compiled.bind(py))
@@ -120,6 +127,8 @@ impl Model {
     ///     'none' for IEEE arithmetic in the order of the formulas, 'default', or 'winograd'
     /// threads
     ///     the number of threads of calls; that of `load` if it is not set
+    /// cache
+    ///     whether the code is kept in the user's cache of compiled models, and taken from there; that of `load` if it is not set
     ///
     /// Raises
     /// ------
@@ -127,7 +136,7 @@ impl Model {
     ///     the model has a construct that compiled code does not support, or a variable has no value
     /// ValueError
     ///     an unknown target
-    #[pyo3(signature = (*, target = "host", features = "", fast_math = "default", threads = None))]
+    #[pyo3(signature = (*, target = "host", features = "", fast_math = "default", threads = None, cache = None))]
     fn compile(
         &self,
         py: Python<'_>,
@@ -135,6 +144,7 @@ impl Model {
         features: &str,
         fast_math: &str,
         threads: Option<usize>,
+        cache: Option<bool>,
     ) -> PyResult<CompiledModel> {
         let cpu = match target {
             "host" => "native",
@@ -151,12 +161,13 @@ impl Model {
             }
         };
         let target = target.with_fast_math(level);
-        self.compile_for(py, &target, threads.unwrap_or(self.threads))
+        let threads = threads.unwrap_or(self.threads);
+        self.compile_for(py, &target, threads, cache.unwrap_or(self.cache))
     }
 
     /// Writes the code for this processor, with its weights, as a compiled model (.skm).
     #[pyo3(signature = (path, /, *, weights = true))]
-    fn save(&self, py: Python<'_>, path: std::path::PathBuf, weights: bool) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf, weights: bool) -> PyResult<()> {
         self.own(py)?.get().save(py, path, weights)
     }
 
@@ -218,12 +229,26 @@ impl Model {
             .map_err(|e| exception(py, &e))
     }
 
-    /// The operator calls of the graph: a list that shows itself as a table in notebooks, and has `to_dot()`.
-    fn graph<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// The model as a page of HTML, as `skript view` writes it: the graph with formulas and shapes, to search and to
+    /// expand. With `weights`, which are read then, it has histograms of them. The page needs no network.
+    #[pyo3(signature = (*, weights = true))]
+    fn to_html(&self, py: Python<'_>, weights: bool) -> PyResult<String> {
+        let none = Weights::none();
+        let weights = match weights {
+            true => &self.weights,
+            false => &none,
+        };
+        py.detach(|| self.model.to_html(weights))
+            .map_err(|e| exception(py, &e))
+    }
+
+    /// The operator calls of the graph: a list that shows itself as a page in notebooks, and has `to_dot()`.
+    fn graph<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, own) = (slf.py(), slf.get());
         let class = py.import("skript.graph")?.getattr("Graph")?;
         let tensor = |t: &skript::CallTensor| (t.id, t.port.name.clone(), port(&t.port).shown());
         let tensors = |all: &[skript::CallTensor]| all.iter().map(tensor).collect::<Vec<_>>();
-        let calls = self.model.calls().into_iter().map(|call| {
+        let calls = own.model.calls().into_iter().map(|call| {
             let (inputs, outputs) = (tensors(&call.inputs), tensors(&call.outputs));
             (call.operator, call.label, inputs, outputs)
         });
@@ -233,12 +258,12 @@ impl Model {
                 .map(|p| (p.name.clone(), port(p).shown()))
                 .collect()
         };
-        let (inputs, outputs) = (shown(self.model.inputs()), shown(self.model.outputs()));
-        class.call1((&self.name, calls.collect::<Vec<_>>(), inputs, outputs))
+        let (inputs, outputs) = (shown(own.model.inputs()), shown(own.model.outputs()));
+        class.call1((&own.name, calls.collect::<Vec<_>>(), inputs, outputs, slf))
     }
 
-    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.graph(py)?.call_method0("_repr_html_")
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Model::graph(slf)?.call_method0("_repr_html_")
     }
 
     fn __repr__(&self) -> String {
@@ -251,6 +276,19 @@ impl Model {
     }
 }
 
+/// The file that distinguishes builds of the compiler: the driver of the command-line tools that a wheel has beside the
+/// extension module, with which it shares the cache, or the extension module.
+fn compiler(py: Python<'_>) -> Option<&PathBuf> {
+    static FILE: PyOnceLock<Option<PathBuf>> = PyOnceLock::new();
+    let find = || {
+        let module = py.import("skript._skript").ok()?;
+        let file: PathBuf = module.filename().ok()?.extract().ok()?;
+        let driver = file.with_file_name("bin").join("skript-driver");
+        Some(if driver.is_file() { driver } else { file })
+    };
+    FILE.get_or_init(py, find).as_ref()
+}
+
 /// A port as Python sees it.
 fn port(port: &skript::Port) -> Port {
     let extent = |dimension: &Dimension| match dimension {
@@ -259,7 +297,8 @@ fn port(port: &skript::Port) -> Port {
     };
     Port {
         name: port.name.clone(),
-        element: port.element,
+        aliases: port.aliases.clone(),
+        element: port.imported.unwrap_or(port.element),
         shape: port.shape.iter().map(extent).collect(),
         pack: None,
     }

@@ -140,6 +140,7 @@ mod tests {
             name: name.to_owned(),
             aliases: Vec::new(),
             element: ElementType::F32,
+            imported: None,
             shape: shape.to_vec(),
             pack: None,
         }

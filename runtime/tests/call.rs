@@ -54,6 +54,7 @@ fn port(name: &str) -> Port {
         name: name.into(),
         aliases: vec![],
         element: ElementType::F32,
+        imported: None,
         shape: vec![PortExtent::Fixed(4)],
         pack: None,
     }

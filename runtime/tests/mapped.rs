@@ -47,6 +47,7 @@ fn port(name: &str, extent: u64) -> Port {
         name: name.into(),
         aliases: vec![],
         element: ElementType::F32,
+        imported: None,
         shape: vec![PortExtent::Fixed(extent)],
         pack: None,
     }

@@ -60,6 +60,8 @@ fn tensor(model: &model::Model, function: &Function, id: ValueId) -> Option<Call
     Some(CallTensor {
         id: id.0,
         port: Port {
+            aliases: Vec::new(),
+            imported: None,
             name: value.name.clone().unwrap_or_default(),
             element: ElementType::run_time(value.tensor.kind, model.numbers),
             shape: value.tensor.shape.iter().map(dimension).collect(),

@@ -10,12 +10,15 @@ use crate::weights::Weights;
 use skript_frontend::model;
 use skript_frontend::program::Program;
 use skript_import::Origin;
+use skript_passes::code_cache::Compiler;
 use skript_passes::codegen::Interface;
 use skript_passes::{Options, Stop, compile_model, model_after};
-use skript_runtime::artifact;
+use skript_runtime::{Artifact, artifact};
 use skript_stablehlo::Weights as ProgramWeights;
 use skript_stablehlo::export_model;
-use skript_tensor::{ElementType, Tensor};
+use skript_tensor::{ElementType, Tensor, TensorError};
+use skript_view::{Histogram, Picture};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A graph with everything that it invokes, specialized to attribute values, types and shapes.
@@ -40,7 +43,14 @@ pub struct Export {
 
 impl Model {
     pub(crate) fn new(inner: model::Model, program: Arc<Program>, origin: Arc<Origin>) -> Self {
-        let interface = Interface::of(&inner);
+        let interface = Interface::of(&inner).map(|mut interface| {
+            let updates = interface.updates.len();
+            let count = interface.outputs.len().saturating_sub(updates);
+            let outputs = interface.outputs.get_mut(..count).unwrap_or_default();
+            let (names, types) = (imported_inputs(&origin), imported_outputs(&origin));
+            artifact::add_import(&mut interface.inputs, outputs, names, types);
+            interface
+        });
         Model {
             inner,
             program,
@@ -79,17 +89,6 @@ impl Model {
         name.rsplit('.').next().unwrap_or(name)
     }
 
-    /// Names of inputs in the ONNX model that it was imported from, with their names in the graph.
-    pub fn foreign_inputs(&self) -> &[(String, String)] {
-        &self.origin.inputs
-    }
-
-    /// Outputs with the element types of the ONNX model that it was imported from, which may be narrower than those of
-    /// the graph.
-    pub fn foreign_outputs(&self) -> &[(String, ElementType)] {
-        &self.origin.outputs
-    }
-
     /// The values of the variables, in the order of [`Model::variables`].
     ///
     /// # Errors
@@ -104,14 +103,36 @@ impl Model {
         graph::calls(&self.inner)
     }
 
-    /// Compiles the model to native code.
+    /// Compiles the model to native code. The inputs and outputs of an imported model keep their names in it.
     ///
     /// # Errors
     /// [`Error::Compile`] if the model has a construct that compiled code does not support, or LLVM does not know the target.
     pub fn compile(&self, target: &Target) -> Result<Code, Error> {
         let options = options(target);
         let artifact = compile_model(&self.inner, &self.program.sources, &options)?;
-        Ok(Code::new(artifact))
+        Ok(self.code(artifact))
+    }
+
+    /// The same, with the user's cache of compiled models, which `skript` has, too, and with plans of `skript tune`.
+    /// `compiler` is the file of the program that calls this, or that of another with the same compiler: its length and
+    /// time distinguish builds. Without such a cache, the model is compiled.
+    ///
+    /// # Errors
+    /// Those of [`Model::compile`].
+    pub fn compile_cached(&self, target: &Target, compiler: &Path) -> Result<Code, Error> {
+        let (compiler, sources) = (Compiler::at(compiler), &self.program.sources);
+        let (options, _) = compiler.tuned(&self.inner, sources, options(target));
+        let (artifact, ..) = compiler.compile(&self.inner, sources, &options)?;
+        Ok(self.code(artifact))
+    }
+
+    fn code(&self, mut artifact: Artifact) -> Code {
+        let (names, types) = (
+            imported_inputs(&self.origin),
+            imported_outputs(&self.origin),
+        );
+        artifact.add_import(names, types);
+        Code::new(artifact)
     }
 
     /// The model in the `skript` dialect of MLIR, as text.
@@ -146,6 +167,33 @@ impl Model {
         })
     }
 
+    /// The model as a page of HTML, as `skript view` writes it: the graph with formulas and shapes, and histograms of the
+    /// values that `weights` has. The page needs no network.
+    ///
+    /// # Errors
+    /// [`Error::Arrays`] if a file with arrays cannot be read, or has a variable of another shape or kind.
+    pub fn to_html(&self, weights: &Weights) -> Result<String, Error> {
+        let mut picture = Picture::of(&self.inner, &self.program);
+        let (mut wrong, interface) = (Vec::new(), self.interface.as_ref());
+        let ports = interface.map_or(&[][..], |interface| &interface.variables);
+        for (port, loaded) in ports.iter().zip(weights.load_each(ports)) {
+            match loaded {
+                Ok(tensor) => {
+                    let mut variables = picture.variables.iter_mut();
+                    if let Some(variable) = variables.find(|v| v.name == port.name) {
+                        variable.histogram = Some(Histogram::of(&tensor));
+                    }
+                }
+                Err(TensorError::Missing { .. }) => {}
+                Err(error) => wrong.push(error),
+            }
+        }
+        match wrong.is_empty() {
+            true => Ok(picture.html()),
+            false => Err(Error::Arrays(wrong)),
+        }
+    }
+
     /// Evaluates the model by its definition: slow, and independent of the compiler.
     ///
     /// # Errors
@@ -172,6 +220,18 @@ impl Model {
         let values = outcome.outputs.iter().map(|tensor| tensor.as_ref().clone());
         Ok(names.zip(values).collect())
     }
+}
+
+/// Names of inputs in the graph and in the imported model.
+fn imported_inputs(origin: &Origin) -> impl Iterator<Item = (&str, &str)> {
+    let inputs = origin.inputs.iter();
+    inputs.map(|(there, name)| (name.as_str(), there.as_str()))
+}
+
+/// Names of outputs in the graph and in the imported model, and their element types in that.
+fn imported_outputs(origin: &Origin) -> impl Iterator<Item = (&str, &str, ElementType)> {
+    let outputs = origin.outputs.iter();
+    outputs.map(|output| (output.name.as_str(), output.onnx.as_str(), output.element))
 }
 
 fn options(target: &Target) -> Options {

@@ -19,8 +19,12 @@ pub enum Dimension {
 pub struct Port {
     /// Its name in the graph; a variable's is qualified, `main.G.w`; item n of a pack `xs` is `xs:n`, from 1.
     pub name: String,
+    /// Its other names: those in the model that was imported, those of a variable in files of weights.
+    pub aliases: Vec<String>,
     /// The type of its elements.
     pub element: ElementType,
+    /// The type of its elements in the model that was imported, if it is another one.
+    pub imported: Option<ElementType>,
     /// Its dimensions, the outermost first.
     pub shape: Vec<Dimension>,
 }
@@ -33,7 +37,9 @@ impl Port {
         };
         Port {
             name: port.name.clone(),
+            aliases: port.aliases.clone(),
             element: port.element,
+            imported: port.imported,
             shape: port.shape.iter().map(dimension).collect(),
         }
     }

@@ -3,7 +3,9 @@
 
 use crate::error::Error;
 use skript_runtime::artifact::Port;
-use skript_tensor::{MissingWeights, Tensor, VariableRequest, WeightStore, load_variables};
+use skript_tensor::{
+    MissingWeights, Tensor, TensorError, VariableRequest, WeightStore, load_each, load_variables,
+};
 use std::path::Path;
 
 /// The maximum unpacked size in bytes of a compressed file of weights.
@@ -62,6 +64,12 @@ impl Weights {
     pub(crate) fn load(&self, ports: &[Port]) -> Result<Vec<Tensor>, Error> {
         let requests: Vec<VariableRequest> = ports.iter().map(request).collect();
         load_variables(&self.store, &requests, self.missing).map_err(Error::Arrays)
+    }
+
+    /// The same, one result for each variable.
+    pub(crate) fn load_each(&self, ports: &[Port]) -> Vec<Result<Tensor, TensorError>> {
+        let requests: Vec<VariableRequest> = ports.iter().map(request).collect();
+        load_each(&self.store, &requests, self.missing)
     }
 }
 

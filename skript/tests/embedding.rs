@@ -2,8 +2,8 @@
 //! The API as a program that embeds it uses it, against values worked out by hand.
 
 use skript::{
-    Code, ComposeOptions, Document, ElementType, Error, FastMath, ImportOptions, Limits, Severity,
-    Target, Tensor, Weights,
+    Code, ComposeOptions, Document, Error, FastMath, ImportOptions, Limits, Severity, Target,
+    Tensor, Weights,
 };
 
 const COUNTER: &str = "
@@ -264,9 +264,13 @@ fn an_onnx_model_is_a_document_with_weights() {
     let document = import(&path);
     assert_eq!(document.problems(), []);
     let model = document.compose(&ComposeOptions::default()).unwrap();
-    let (name, ours) = &model.foreign_inputs()[0];
-    assert_eq!(name, "in.1");
-    assert_eq!(model.foreign_outputs()[0].1, ElementType::F32);
+    let input = &model.inputs()[0];
+    assert_eq!(input.aliases, ["in.1"]);
+    let ours = input.name.as_str();
+    let code = model.compile(&Target::host()).unwrap();
+    let code = Code::from_bytes(&code.to_bytes()).unwrap();
+    assert_eq!(code.inputs(), model.inputs());
+    assert_eq!(code.outputs(), model.outputs());
     let x = Tensor::from_f32(&[2], &[1.0, 2.0]).unwrap();
     let weights = document.weights().unwrap();
     let outputs = model.evaluate(&[(ours, &x)], &weights).unwrap();

@@ -5,20 +5,29 @@
 
 Runs the extension modules in target/release, or with `--installed` those that are installed.
 """
+import contextlib
+import gc
+import html.parser
 import importlib
+import io
 import os
 import pathlib
+import re
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # The packages with the modules that cargo built.
 BUILT = tempfile.TemporaryDirectory()
+# Not the user's cache of compiled models.
+os.environ["XDG_CACHE_HOME"] = os.path.join(BUILT.name, "cache")
 
 
 def place(package, module, library):
@@ -312,6 +321,58 @@ class State(unittest.TestCase):
                 runtime.load(path)
 
 
+class Cache(unittest.TestCase):
+    """Compiled models in the user's cache."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.patch = unittest.mock.patch.dict(os.environ, {"XDG_CACHE_HOME": self.folder.name})
+        self.patch.start()
+
+    def tearDown(self):
+        self.patch.stop()
+        self.folder.cleanup()
+
+    def entries(self):
+        return sorted(path.name for path in pathlib.Path(self.folder.name).glob("skript/*.skm"))
+
+    def test_models_are_compiled_once(self):
+        first = skript.from_text(SCALE).compile()
+        (entry,) = self.entries()
+        path = pathlib.Path(self.folder.name) / "skript" / entry
+        written = path.stat().st_mtime_ns
+        # Another process.
+        text = "import sys; sys.path.insert(0, %r); import skript; print(skript.from_text(%r)([1, 2]).tolist())"
+        folder = pathlib.Path(skript.__file__).parent.parent
+        program = [sys.executable, "-c", text % (str(folder), SCALE)]
+        self.assertEqual(subprocess.check_output(program, text=True), "[2.0, 4.0]\n")
+        self.assertEqual((self.entries(), path.stat().st_mtime_ns), ([entry], written))
+        self.assertEqual(first([1, 2]).tolist(), [2, 4])
+
+    def test_a_damaged_entry_is_replaced(self):
+        skript.from_text(SCALE).compile()
+        (entry,) = self.entries()
+        path = pathlib.Path(self.folder.name) / "skript" / entry
+        right = path.read_bytes()
+        path.write_bytes(right[:-40] + bytes(40))
+        self.assertEqual(skript.from_text(SCALE)([1, 2]).tolist(), [2, 4])
+        self.assertEqual(path.read_bytes(), right)
+
+    def test_options_have_entries_of_their_own(self):
+        model = skript.from_text(SCALE)
+        for count, options in enumerate([{}, {"target": "x86-64-v3"}, {"fast_math": "none"}], 1):
+            self.assertEqual(model.compile(**options)([1, 2]).tolist(), [2, 4])
+            self.assertEqual(len(self.entries()), count)
+
+    def test_without_a_cache(self):
+        model = skript.from_text(SCALE, cache=False)
+        self.assertEqual(model([1, 2]).tolist(), [2, 4])
+        skript.from_text(SCALE).compile(cache=False)
+        self.assertEqual(self.entries(), [])
+        model.compile(cache=True)
+        self.assertEqual(len(self.entries()), 1)
+
+
 class Memory(unittest.TestCase):
     def test_inputs_are_not_copied(self):
         """An input of 240 MB passes without a second one."""
@@ -349,11 +410,51 @@ class Memory(unittest.TestCase):
 
         model = skript.from_text(SCALE)
         self.assertEqual(model(Exported(ramp(3))).tolist(), [0, 2, 4])
+        class Older(Exported):
+            """Of a library that does not know the protocol's versions."""
+
+            def __dlpack__(self):
+                return self.array.__dlpack__()
+
+        class Elsewhere(Exported):
+            def __dlpack_device__(self):
+                return (2, 1)
+
+        self.assertEqual(model(Older(ramp(3))).tolist(), [0, 2, 4])
+        self.assertEqual(model(Exported(ramp(6)[::-2])).tolist(), [10, 6, 2])
+        self.assertEqual(model(Exported(ramp(0))).shape, (0,))
+        with self.assertRaisesRegex(TypeError, "input `x` is in memory of CUDA device 2:1"):
+            model(Elsewhere(ramp(3)))
+        with self.assertRaisesRegex(TypeError, "elements that no model has"):
+            model(Exported(ramp(3, dtype=numpy.complex64)))
+        with self.assertRaisesRegex(TypeError, "elements of int64"):
+            model(Exported(ramp(3, dtype=numpy.int64)))
         try:
             import jax
         except ImportError:
             return
         self.assertEqual(model(jax.numpy.arange(3.0)).tolist(), [0, 2, 4])
+        for real in ("f16", "bf16"):
+            x = jax.numpy.arange(3, dtype={"f16": "float16", "bf16": "bfloat16"}[real])
+            y = skript.from_text(SCALE, real=real)(x)
+            self.assertEqual((y.dtype, y.astype(float).tolist()), (x.dtype, [0, 2, 4]))
+
+    def test_exported_arrays_are_released(self):
+        class Kept(numpy.ndarray):
+            pass
+
+        model = skript.from_text(SCALE)
+        x = ramp(8).view(Kept)
+        before = sys.getrefcount(x)
+
+        class Exported:
+            def __dlpack__(self, **options):
+                return x.__dlpack__(**options)
+
+        for _ in range(100):
+            model(Exported())
+        gc.collect()
+        self.assertEqual(sys.getrefcount(x), before)
 
     def test_nothing_leaks(self):
         model = skript.from_text(SCALE)
@@ -417,8 +518,29 @@ class Looking(unittest.TestCase):
         graph = model.graph()
         self.assertEqual([call.operator for call in graph], ["text.scaled"])
         self.assertIn("digraph", graph.to_dot())
-        self.assertIn("<table>", model._repr_html_())
         self.assertIn("float32(≤8,)", str(graph))
+
+    def test_pages(self):
+        """Notebooks show the page of `skript view` in a frame, and a table if the page is large."""
+        model = skript.from_text(SHIFTED, weights={"text.Shifted.offset": numpy.array([1, 2, 3], numpy.float32)})
+        page = model.to_html()
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertEqual(page, model.to_html())
+        self.assertNotEqual(page, model.to_html(weights=False))
+        frames = []
+
+        class Frames(html.parser.HTMLParser):
+            def handle_starttag(self, tag, attributes):
+                frames.append((tag, dict(attributes)))
+
+        for shown in (model, model.graph()):
+            Frames().feed(shown._repr_html_())
+            (tag, attributes) = frames.pop()
+            self.assertEqual((tag, frames), ("iframe", []))
+            self.assertEqual(attributes["srcdoc"], model.to_html(weights=False))
+            self.assertEqual(attributes["sandbox"], "allow-scripts")
+        with unittest.mock.patch("skript.graph.MOST_PAGE_BYTES", 1000):
+            self.assertIn("<td style='text-align:left'>math.add</td>", model._repr_html_())
 
     def test_stages(self):
         model = skript.from_text(SCALE)
@@ -458,6 +580,7 @@ class Onnx(unittest.TestCase):
             import onnx
         except ImportError:
             self.skipTest("no package onnx")
+        self.onnx = onnx
         helper, kinds = onnx.helper, onnx.TensorProto
         nodes = [
             helper.make_node("MatMul", ["in.1", "w"], ["h"]),
@@ -493,10 +616,78 @@ class Onnx(unittest.TestCase):
         self.assertEqual(skript.load(self.path, shapes={"in.1": (2, 4)}).inputs[0].shape, (2, 4))
         self.assertEqual(sorted(p.name for p in self.path.parent.iterdir()), ["net.onnx"])
 
+    def test_saved_models_keep_names_and_types(self):
+        model = skript.load(self.path, bounds={"batch": 16})
+        x = numpy.random.default_rng(2).standard_normal((5, 4)).astype(numpy.float32)
+        wanted = model(x)
+        self.assertEqual([port.dtype for port in model.outputs], [numpy.float32, numpy.int32])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "net.skm"
+            model.save(path)
+            runtime = importlib.import_module("skript_runtime")
+            for package in (skript, runtime):
+                loaded = package.load(path)
+                (port,) = loaded.inputs
+                self.assertEqual(port.aliases, ["in.1"])
+                self.assertEqual([port.dtype for port in loaded.outputs], [numpy.float32, numpy.int32])
+                for found in (loaded(x), loaded(**{"in.1": x}), loaded(**{port.name: x})):
+                    self.assertEqual(found.best32.dtype, numpy.int32)
+                    numpy.testing.assert_array_equal(found.best32, wanted.best32)
+                    numpy.testing.assert_array_equal(found[0], wanted.out)
+                with self.assertRaisesRegex(TypeError, "`in.1` is passed twice"):
+                    loaded(x, **{"in.1": x})
+
+    def test_output_names_of_onnx(self):
+        """`sum` is a word of SkriptND's library, and the graph has another name for it."""
+        onnx = self.onnx
+        helper, kinds = onnx.helper, onnx.TensorProto
+        port = lambda name: helper.make_tensor_value_info(name, kinds.FLOAT, [2])  # noqa: E731
+        nodes = [helper.make_node("Neg", ["x"], ["graph"]), helper.make_node("Abs", ["x"], ["a/b"])]
+        graph = helper.make_graph(nodes, "net", [port("x")], [port("graph"), port("a/b")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), self.path)
+        model = skript.load(self.path)
+        found = model([1, -2])
+        self.assertEqual(found.graph.tolist(), [-1, 2])
+        self.assertEqual(getattr(found, "a/b").tolist(), [1, 2])
+
     def test_models_that_are_refused(self):
         self.path.write_bytes(b"\x08\x08nothing")
         with self.assertRaisesRegex(skript.Error, "net.onnx"):
             skript.load(self.path)
+
+
+def blocks(wanted):
+    """The examples of docs/python.md that import a package, or none of torch."""
+    text = (ROOT / "docs/python.md").read_text()
+    found = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [block for block in found if ("torch" in block) == (wanted == "torch")]
+
+
+class Documentation(unittest.TestCase):
+    def test_examples(self):
+        """Those of docs/python.md, in order."""
+        try:
+            import onnx
+        except ImportError:
+            self.skipTest("no package onnx")
+        helper, kinds = onnx.helper, onnx.TensorProto
+        ports = [helper.make_tensor_value_info(name, kinds.FLOAT, ["batch", 4]) for name in ("image", "y")]
+        graph = helper.make_graph([helper.make_node("Relu", ["image"], ["y"])], "net", ports[:1], ports[1:])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        x = ramp(5, 4) - 7
+        here = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                onnx.save(model, "model.onnx")
+                names = {"x": x}
+                with contextlib.redirect_stdout(io.StringIO()) as printed:
+                    for block in blocks(None):
+                        exec(block, names)
+            finally:
+                os.chdir(here)
+        numpy.testing.assert_array_equal(names["y"], numpy.maximum(x, 0))
+        self.assertIn("Bench(best=", printed.getvalue())
 
 
 class Jax(unittest.TestCase):

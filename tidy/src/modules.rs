@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "error",
     "observer",
     "fast_math",
@@ -28,6 +28,7 @@ const ORDER: [&str; 23] = [
     "pipeline",
     "all",
     "compile",
+    "code_cache",
 ];
 
 const NAMES: &str = "passes/src/ir/ops.rs";

@@ -14,7 +14,7 @@ use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::source::SourceMap;
 use skript_import::{ImportError, Imported, Options};
-use skript_runtime::files;
+use skript_runtime::{Artifact, files};
 use skript_semantics::RealType;
 use skript_tensor::{ElementType, HeldArrays, Tensor, npy, safetensors};
 
@@ -217,6 +217,16 @@ impl Origin {
 
     fn of_json(text: &[u8]) -> Option<Origin> {
         skript_import::Origin::of_json(text).map(|inner| Origin { inner })
+    }
+
+    /// Adds the names and element types to a compiled model.
+    pub fn add_to(&self, artifact: &mut Artifact) {
+        let inputs = self.inner.inputs.iter();
+        let outputs = self.inner.outputs.iter();
+        artifact.add_import(
+            inputs.map(|(onnx, name)| (name.as_str(), onnx.as_str())),
+            outputs.map(|output| (output.name.as_str(), output.onnx.as_str(), output.element)),
+        );
     }
 
     /// The storage type of reals.

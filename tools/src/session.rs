@@ -22,6 +22,7 @@ use skript_frontend::model::{AttributeValue, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
+use skript_runtime::Artifact;
 use skript_semantics::{IntType, Numbers, RealType};
 use skript_tensor::{Archive, HeldArrays, Tensor, archive};
 
@@ -186,6 +187,13 @@ impl<'a> Session<'a> {
         match &self.origin {
             Some(origin) => origin.converted(names, outputs),
             None => outputs,
+        }
+    }
+
+    /// Adds names and element types of the model that was imported to its compiled form.
+    pub fn add_origin(&self, artifact: &mut Artifact) {
+        if let Some(origin) = &self.origin {
+            origin.add_to(artifact);
         }
     }
 

@@ -75,6 +75,7 @@ fn port(tensor: &TensorType, name: String, numbers: Numbers) -> artifact::Port {
         name,
         aliases: Vec::new(),
         element: ElementType::run_time(tensor.kind, numbers),
+        imported: None,
         shape: tensor.shape.iter().map(extent).collect(),
         pack: None,
     }

@@ -35,6 +35,7 @@ class Diagnostic:
 
 class Port:
     name: str
+    aliases: list[str]
     dtype: numpy.dtype[Any]
     shape: tuple[int | None, ...]
     bounds: tuple[int, ...]

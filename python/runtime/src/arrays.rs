@@ -13,6 +13,8 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
 use skript_runtime::artifact::{Port, PortExtent};
 use skript_tensor::{ElementType, Memory, Tensor};
 
+use crate::dlpack;
+
 /// The elements of an array of numpy, which lives as long as this value.
 #[derive(Debug)]
 struct Elements {
@@ -108,7 +110,7 @@ fn new_type(py: Python<'_>, element: ElementType) -> PyResult<Bound<'_, PyAny>> 
     numpy(py)?.call_method1(intern!(py, "dtype"), (name,))
 }
 
-fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+pub fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
     static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let known = NUMPY.get_or_try_init(py, || Ok::<_, PyErr>(py.import("numpy")?.unbind()))?;
     Ok(known.bind(py))
@@ -147,9 +149,7 @@ pub fn tensor_of(
 pub fn any_tensor(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let array = match value.is_instance_of::<PyUntypedArray>() {
         true => value.clone(),
-        false if value.hasattr(intern!(py, "__dlpack__"))? => {
-            numpy(py)?.call_method1(intern!(py, "from_dlpack"), (value,))?
-        }
+        false if value.hasattr(intern!(py, "__dlpack__"))? => dlpack::array(py, what, value)?,
         false => numpy(py)?.call_method1(intern!(py, "asarray"), (value,))?,
     };
     let name = array.getattr(intern!(py, "dtype"))?.str()?;
@@ -220,7 +220,7 @@ fn array_of<'py>(
         return numpy.call_method("asarray", (value,), Some(&options));
     }
     if value.hasattr(intern!(py, "__dlpack__"))? {
-        return numpy.call_method1(intern!(py, "from_dlpack"), (value,));
+        return dlpack::array(py, what, value);
     }
     if value.hasattr(intern!(py, "__array__"))? {
         return numpy.call_method1(intern!(py, "asarray"), (value,));

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use skript_runtime::artifact::{self, Artifact};
 use skript_runtime::{Instance, Program, embed, run};
+use skript_tensor::Tensor;
 use skript_tensor::random::{self, Purpose};
-use skript_tensor::{ElementType, Tensor};
 
 use crate::ports::{Group, Port, groups};
 use crate::{arrays, errors};
@@ -25,21 +25,8 @@ struct Compiled {
     variables: Vec<Tensor>,
     inputs: Vec<Group>,
     outputs: Vec<Group>,
-    /// Other names of inputs.
-    aliases: Vec<(String, String)>,
-    /// The element types of outputs that differ from those of the code.
-    types: Vec<Option<ElementType>>,
     /// The class of several outputs.
     tuple: Option<Py<PyAny>>,
-}
-
-/// Names and types of the model that code was compiled from, if they differ from those of the code.
-#[derive(Clone, Debug, Default)]
-pub struct Origin {
-    /// Other names of inputs, with the names in the graph.
-    pub inputs: Vec<(String, String)>,
-    /// Element types of outputs, by their names in the graph.
-    pub outputs: Vec<(String, ElementType)>,
 }
 
 /// What calls change.
@@ -84,7 +71,6 @@ impl CompiledModel {
         artifact: Artifact,
         variables: Vec<Tensor>,
         threads: usize,
-        origin: Origin,
     ) -> PyResult<CompiledModel> {
         let variables = match &artifact.embedded {
             Some(embedded) => embedded.variables().to_vec(),
@@ -98,18 +84,9 @@ impl CompiledModel {
             groups(&artifact.inputs),
             groups(artifact.outputs.get(..count).unwrap_or(&[])),
         );
-        let types = artifact.outputs.iter().take(count).map(|port| {
-            let found = origin.outputs.iter().find(|(name, _)| *name == port.name);
-            found.map(|(_, e)| *e).filter(|e| *e != port.element)
-        });
-        let types = types.collect();
         let tuple = match outputs.len() {
             0 | 1 => None,
-            _ => Some(named_tuple(
-                py,
-                "Outputs",
-                outputs.iter().map(|o| o.port.name.as_str()),
-            )?),
+            _ => Some(outputs_class(py, &outputs)?),
         };
         let program = Program::load(artifact).map_err(|e| errors::load(py, &e))?;
         let compiled = Compiled {
@@ -118,8 +95,6 @@ impl CompiledModel {
             variables: variables.into_iter().map(Tensor::into_shared).collect(),
             inputs,
             outputs,
-            aliases: origin.inputs,
-            types,
             tuple,
         };
         CompiledModel::of(py, Arc::new(compiled), threads)
@@ -169,13 +144,9 @@ impl CompiledModel {
         values.resize(inputs.len(), None);
         for (key, value) in kwargs.into_iter().flatten() {
             let key: String = key.extract()?;
-            let name = self
-                .compiled
-                .aliases
-                .iter()
-                .find(|(alias, _)| *alias == key);
-            let name = name.map_or(&key, |(_, name)| name);
-            let at = inputs.iter().position(|input| input.port.name == *name);
+            let is_named = |input: &Group| input.port.aliases.contains(&key);
+            let at = inputs.iter().position(|input| input.port.name == key);
+            let at = at.or_else(|| inputs.iter().position(is_named));
             let slot = at.and_then(|at| values.get_mut(at)).ok_or_else(|| {
                 let names: Vec<&str> = inputs.iter().map(|i| i.port.name.as_str()).collect();
                 PyTypeError::new_err(format!(
@@ -283,12 +254,12 @@ impl CompiledModel {
     ) -> PyResult<Bound<'py, PyAny>> {
         let arrays = values
             .into_iter()
-            .zip(&self.compiled.types)
-            .map(|(tensor, element)| {
+            .zip(&self.artifact().outputs)
+            .map(|(tensor, port)| {
                 let array = arrays::array(py, tensor)?;
-                match element {
+                match port.imported {
                     None => Ok(array),
-                    Some(element) => array.call_method1("astype", (arrays::dtype(py, *element)?,)),
+                    Some(element) => array.call_method1("astype", (arrays::dtype(py, element)?,)),
                 }
             });
         let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
@@ -313,9 +284,9 @@ impl CompiledModel {
     /// The position of a variable.
     fn variable(&self, name: &str) -> PyResult<(usize, &artifact::Port)> {
         let variables = self.artifact().variables.iter();
-        let mut found = variables.enumerate().filter(|(_, port)| {
-            port.name == name || port.aliases.iter().any(|alias| alias == name)
-        });
+        let mut found = variables
+            .enumerate()
+            .filter(|(_, port)| port.is_named(name));
         let missing = || PyKeyError::new_err(format!("the model has no variable `{name}`"));
         found.next().ok_or_else(missing)
     }
@@ -559,6 +530,23 @@ fn named_tuple<'n>(
     let fields: Vec<&str> = fields.collect();
     let class = py.import("collections")?.getattr("namedtuple")?;
     Ok(class.call((name, fields), Some(&options))?.unbind())
+}
+
+/// The class of several outputs. An output of an imported model also has its name there, if Python allows that.
+fn outputs_class(py: Python<'_>, outputs: &[Group]) -> PyResult<Py<PyAny>> {
+    let names = outputs.iter().map(|output| output.port.name.as_str());
+    let class = named_tuple(py, "Outputs", names)?;
+    let getter = py.import("operator")?.getattr("itemgetter")?;
+    let property = py.import("builtins")?.getattr("property")?;
+    for (at, output) in outputs.iter().enumerate() {
+        for alias in &output.port.aliases {
+            if !alias.starts_with('_') && !class.bind(py).hasattr(alias.as_str())? {
+                let item = property.call1((getter.call1((at,))?,))?;
+                class.setattr(py, alias.as_str(), item)?;
+            }
+        }
+    }
+    Ok(class)
 }
 
 fn counted(inputs: usize) -> String {

@@ -7,6 +7,7 @@
 #![allow(clippy::missing_errors_doc)]
 pub mod arrays;
 mod compiled;
+mod dlpack;
 pub mod errors;
 mod ports;
 
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use skript_runtime::Artifact;
 
-pub use compiled::{CompiledModel, Origin};
+pub use compiled::CompiledModel;
 pub use ports::{Group, Port, groups};
 
 /// Loads a compiled model (.skm) with its weights, as `CompiledModel.save` and `skript compile --embed-weights` write it.
@@ -47,7 +48,7 @@ pub fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<CompiledM
         return Err(errors::plain(py, text));
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    CompiledModel::new(py, &name, artifact, Vec::new(), threads, Origin::default())
+    CompiledModel::new(py, &name, artifact, Vec::new(), threads)
 }
 
 /// Adds the classes that both packages have.

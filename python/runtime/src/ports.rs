@@ -17,6 +17,10 @@ pub struct Port {
     /// The name in the graph.
     #[pyo3(get)]
     pub name: String,
+    /// Its names in the ONNX model; keyword arguments and attributes of outputs have them, too.
+    #[pyo3(get)]
+    pub aliases: Vec<String>,
+    /// The type that Python sees: that of an imported model, if it has another one.
     pub element: ElementType,
     pub shape: Vec<PortExtent>,
     /// The number of tensors of a pack, which is passed as a list of arrays; None for one tensor.
@@ -70,6 +74,7 @@ impl Port {
             name: self.name.clone(),
             aliases: Vec::new(),
             element: self.element,
+            imported: None,
             shape: self.shape.clone(),
             pack: None,
         };
@@ -103,7 +108,8 @@ pub fn groups(ports: &[artifact::Port]) -> Vec<Group> {
         groups.push(Group {
             port: Port {
                 name: pack.map_or(&port.name, |pack| &pack.name).clone(),
-                element: port.element,
+                aliases: port.aliases.clone(),
+                element: port.imported.unwrap_or(port.element),
                 shape: port.shape.clone(),
                 pack: pack.map(|pack| usize::try_from(pack.length).unwrap_or(usize::MAX)),
             },

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A compiled model: object code and its interface, and the two as a file.
 //!
-//! # File format, version 6
+//! # File format, version 7
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
 //! ```text
 //! 8  magic "SKRIPTM\n"
-//! 4  version (6)
+//! 4  version (7)
 //! 8  length of the body
 //! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
 //!          prepared: u64, inputs, variables, outputs: lists of ports, unread: list of (u32 variable),
@@ -17,7 +17,7 @@
 //! begins at a multiple of 64 bytes, with zeros before it, and the file ends with the last. They have no checksum, because
 //! the file is mapped and read as a call needs it; every length follows from the interface.
 //!
-//! A port is name: string, aliases: list of strings, element: u8, extents: list of (u8 0 fixed | 1 dynamic, u64), pack:
+//! A port is name: string, aliases: list of strings, element: u8, imported: u8 0, or 1 and element: u8, extents: list of (u8 0 fixed | 1 dynamic, u64), pack:
 //! u8 0, or 1 and (name: string, position: u32, length: u32). Equal artifacts have equal bytes.
 
 mod check_message;
@@ -67,6 +67,18 @@ impl Artifact {
         ports.chain(&self.outputs)
     }
 
+    /// Adds what inputs and outputs are in the model that was imported: pairs of names here and there, of outputs with
+    /// their element types there.
+    pub fn add_import<'n>(
+        &mut self,
+        inputs: impl IntoIterator<Item = (&'n str, &'n str)>,
+        outputs: impl IntoIterator<Item = (&'n str, &'n str, ElementType)>,
+    ) {
+        let count = self.outputs.len().saturating_sub(self.updates.len());
+        let own = self.outputs.get_mut(..count).unwrap_or_default();
+        add_import(&mut self.inputs, own, inputs, outputs);
+    }
+
     /// Whether the entry reads a variable, or a call updates it.
     pub(crate) fn is_read(&self, variable: usize) -> bool {
         let is_it = |n: u32| usize::try_from(n) == Ok(variable);
@@ -78,6 +90,23 @@ impl Artifact {
     pub(crate) fn pointer_count(&self) -> usize {
         let dynamic = self.ports().filter(|port| port.is_dynamic());
         self.ports().count() + dynamic.count()
+    }
+}
+
+/// [`Artifact::add_import`] for the ports of a model that is not compiled yet; `results` has no updated variables.
+pub fn add_import<'n>(
+    operands: &mut [Port],
+    results: &mut [Port],
+    inputs: impl IntoIterator<Item = (&'n str, &'n str)>,
+    outputs: impl IntoIterator<Item = (&'n str, &'n str, ElementType)>,
+) {
+    for (name, there) in inputs {
+        let ports = operands.iter_mut().filter(|port| port.group() == name);
+        ports.for_each(|port| port.add_import(there, None));
+    }
+    for (name, there, element) in outputs {
+        let ports = results.iter_mut().filter(|port| port.group() == name);
+        ports.for_each(|port| port.add_import(there, Some(element)));
     }
 }
 
@@ -110,6 +139,8 @@ pub struct Port {
     pub aliases: Vec<String>,
     /// Type of the elements.
     pub element: ElementType,
+    /// Type of the elements in the model that was imported, if it is another one of the same kind.
+    pub imported: Option<ElementType>,
     /// One extent for each dimension.
     pub shape: Vec<PortExtent>,
     /// The pack and the position, if it is an item of a pack.
@@ -179,6 +210,25 @@ impl PortExtent {
 }
 
 impl Port {
+    /// The name in the graph: that of the pack, if it is an item of one.
+    pub fn group(&self) -> &str {
+        let pack = self.pack.as_ref();
+        pack.map_or(&self.name, |pack| &pack.name)
+    }
+
+    fn add_import(&mut self, name: &str, element: Option<ElementType>) {
+        if self.group() != name && !self.aliases.iter().any(|alias| alias == name) {
+            self.aliases.push(name.to_owned());
+        }
+        let is_other = |e: &ElementType| *e != self.element && e.kind() == self.element.kind();
+        self.imported = element.filter(is_other);
+    }
+
+    /// Whether the tensor has this name: in the graph, or another.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+
     /// Whether some extent is dynamic.
     pub fn is_dynamic(&self) -> bool {
         self.shape

@@ -7,6 +7,7 @@ use super::{
     ArenaLayout, Artifact, Check, ELEMENTS, Embedded, LARGEST, PackPlace, Port, PortExtent, Target,
 };
 use skript_host::RegularFile;
+use skript_tensor::ElementType;
 use skript_tensor::map::MappedFile;
 use std::path::Path;
 
@@ -200,12 +201,24 @@ impl<'a> Reader<'a> {
         Ok(items)
     }
 
+    fn element(&mut self) -> Result<ElementType, ArtifactError> {
+        let code = self.u8("element type")?;
+        let element = ELEMENTS.get(usize::from(code)).copied();
+        element.ok_or_else(|| self.invalid("element type"))
+    }
+
     fn port(&mut self) -> Result<Port, ArtifactError> {
         let name = self.string("port name")?;
         let aliases = self.list("aliases", |r| r.string("alias"))?;
-        let element = self.u8("element type")?;
-        let element = ELEMENTS.get(usize::from(element)).copied();
-        let element = element.ok_or_else(|| self.invalid("element type"))?;
+        let element = self.element()?;
+        let imported = match self.u8("imported element type")? {
+            0 => None,
+            1 => Some(self.element()?),
+            _ => return Err(self.invalid("imported element type")),
+        };
+        if imported.is_some_and(|e| e == element || e.kind() != element.kind()) {
+            return Err(self.invalid("imported element type"));
+        }
         let shape = self.list("extents", |r| {
             let tag = r.u8("extent")?;
             let n = r.u64("extent")?;
@@ -238,6 +251,7 @@ impl<'a> Reader<'a> {
             name,
             aliases,
             element,
+            imported,
             shape,
             pack,
         };
@@ -339,6 +353,7 @@ mod tests {
                 name: "x".into(),
                 aliases: vec!["main.G.x".into()],
                 element: ElementType::F32,
+                imported: Some(ElementType::F16),
                 shape: vec![PortExtent::Fixed(2), PortExtent::Dynamic(7)],
                 pack: Some(PackPlace {
                     name: "xs".into(),
@@ -376,6 +391,27 @@ mod tests {
     }
 
     #[test]
+    fn imported_names_and_types_are_kept() {
+        let mut artifact = sample();
+        let mut port = artifact.inputs[0].clone();
+        (port.name, port.imported, port.pack) = ("y".into(), None, None);
+        artifact.outputs = vec![port.clone(), port];
+        artifact.variables = artifact.outputs.clone();
+        artifact.updates = vec![(0, 1)];
+        let of = |element| [("y", "out/y", element), ("other", "z", ElementType::F16)];
+        artifact.add_import([("xs", "in.1"), ("xs", "xs")], of(ElementType::I32));
+        // Of another kind.
+        assert_eq!(artifact.outputs[0].imported, None);
+        artifact.add_import([], of(ElementType::F64));
+        assert_eq!(artifact.inputs[0].aliases, ["main.G.x", "in.1"]);
+        assert_eq!(artifact.outputs[0].imported, Some(ElementType::F64));
+        assert!(artifact.outputs[0].is_named("out/y") && artifact.outputs[0].is_named("y"));
+        // The new value of a variable.
+        assert_eq!(artifact.outputs[1].aliases, ["main.G.x"]);
+        assert_eq!(Artifact::from_bytes(&artifact.to_bytes()), Ok(artifact));
+    }
+
+    #[test]
     fn every_cut_and_every_flipped_byte_is_noticed() {
         let bytes = sample().to_bytes();
         for n in 0..bytes.len() {
@@ -407,6 +443,7 @@ mod tests {
             name: name.into(),
             aliases: vec![],
             element,
+            imported: None,
             shape: vec![PortExtent::Fixed(3)],
             pack: None,
         };

@@ -3,10 +3,11 @@
 
 use super::embedded::ALIGNMENT;
 use super::{Artifact, ELEMENTS, Embedded, Port, PortExtent};
+use skript_tensor::ElementType;
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
 /// The version of the file format.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 impl Artifact {
     /// The artifact as the bytes of a file; equal artifacts have equal bytes.
@@ -83,11 +84,17 @@ fn strings(body: &mut Vec<u8>, texts: &[String]) {
     texts.iter().for_each(|t| string(body, t));
 }
 
+fn code(element: ElementType) -> u8 {
+    let code = ELEMENTS.iter().position(|e| *e == element);
+    code.and_then(|c| u8::try_from(c).ok()).unwrap_or(u8::MAX)
+}
+
 fn port(body: &mut Vec<u8>, port: &Port) {
     string(body, &port.name);
     strings(body, &port.aliases);
-    let code = ELEMENTS.iter().position(|e| *e == port.element);
-    body.push(code.and_then(|c| u8::try_from(c).ok()).unwrap_or(u8::MAX));
+    body.push(code(port.element));
+    body.push(port.imported.is_some().into());
+    body.extend(port.imported.map(code));
     count(body, port.shape.len());
     for extent in &port.shape {
         let (tag, n) = match extent {

@@ -102,7 +102,7 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     }
     let mut inputs = Vec::new();
     for (name, _) in &arguments.inputs {
-        if !artifact.inputs.iter().any(|port| port.name == *name) {
+        if !artifact.inputs.iter().any(|port| port.is_named(name)) {
             let known: Vec<&str> = artifact.inputs.iter().map(|p| p.name.as_str()).collect();
             errors.extend(one(format!(
                 "the model has no input `{name}`; there is {}",
@@ -111,6 +111,15 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
         }
     }
     for port in &artifact.inputs {
+        let given = arguments.inputs.iter().map(|(name, _)| name);
+        let names: Vec<&str> = given
+            .filter(|n| port.is_named(n))
+            .map(String::as_str)
+            .collect();
+        if names.len() > 1 {
+            let names = names.join("` and `");
+            errors.extend(one(format!("`{names}` are the same input")));
+        }
         match input(port, &arguments.inputs) {
             Ok(tensor) => inputs.push(tensor),
             Err(error) => errors.extend(one(error)),
@@ -134,15 +143,19 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     let variables: Vec<&Tensor> = variables.iter().collect();
     let outputs = run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))?;
     let results = files::outputs(&artifact);
-    let results = results.filter_map(|(n, name)| Some((name, outputs.get(n)?)));
+    let results = results.filter_map(|(n, name)| {
+        let (port, tensor) = (artifact.outputs.get(n)?, outputs.get(n)?);
+        let converted = port.imported.and_then(|e| files::converted(tensor, e));
+        Some((name, converted.unwrap_or_else(|| tensor.clone())))
+    });
     let Some(folder) = &arguments.output_dir else {
-        let lines: String = results.map(|(name, t)| summary::line(&name, t)).collect();
+        let lines: String = results.map(|(name, t)| summary::line(&name, &t)).collect();
         return print(&lines).map_err(|e| vec![e]);
     };
     std::fs::create_dir_all(folder)
         .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
     for (name, tensor) in results {
-        files::write(folder, &name, tensor).map_err(|e| vec![e])?;
+        files::write(folder, &name, &tensor).map_err(|e| vec![e])?;
     }
     Ok(())
 }
@@ -176,7 +189,7 @@ fn print(text: &str) -> Result<(), String> {
 
 fn input(port: &Port, given: &[(String, PathBuf)]) -> Result<Tensor, String> {
     let name = &port.name;
-    let file = given.iter().rev().find(|(n, _)| n == name);
+    let file = given.iter().rev().find(|(n, _)| port.is_named(n));
     let (_, path) =
         file.ok_or_else(|| format!("input `{name}` has no value; pass --input {name}=FILE.npy"))?;
     files::input(port, path).map_err(|e| e.to_string())

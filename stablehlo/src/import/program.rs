@@ -513,6 +513,7 @@ fn ports(tensors: &[Tensor]) -> Vec<Port> {
             name: n.to_string(),
             aliases: Vec::new(),
             element: element_type(array.element),
+            imported: None,
             shape: array
                 .extents
                 .iter()

@@ -11,11 +11,11 @@ use skript_frontend::diagnostics::codes::{
 };
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
-use skript_passes::codegen::Interface;
+use skript_passes::code_cache::Compiler;
 use skript_passes::observer;
 use skript_passes::target::TargetDescription;
-use skript_passes::{Options, compile_model, compile_model_for_profile};
-use skript_runtime::cache::{Cache, Key};
+use skript_passes::{CompileError, Options, compile_model, compile_model_for_profile};
+use skript_runtime::cache::Cache;
 use skript_runtime::profile::{self, Step};
 use skript_runtime::{Artifact, Instance, LoadError, Prepared, Program, RunError};
 use skript_tensor::Tensor;
@@ -199,7 +199,7 @@ impl Compiled {
             ..options(self.pipeline, self.target.clone())
         };
         match self.cache {
-            true => keyed(job.model, job.sources, options),
+            true => Compiler::of_process().tuned(job.model, job.sources, options),
             false => (options, String::new()),
         }
     }
@@ -217,100 +217,35 @@ impl Compiled {
             return Err(Diagnostic::without_location(&RUN_FAILED, text).into());
         }
         let (options, plans_key) = self.keyed_options(job);
-        let compile = || {
-            compile_model(job.model, job.sources, &options)
-                .map_err(|e| refused(&e, job.model, job.sources))
-        };
-        let cache = Cache::of_user().filter(|_| self.cache);
-        let Some(cache) = cache else {
-            return Ok(Found::compiled(compile()?));
-        };
-        let key = key(job.model, job.sources, &options);
-        let interface = Interface::of(job.model);
-        let has_interface = |a: &Artifact| interface.as_ref().is_some_and(|i| i.is_of(a));
-        let (artifact, cached) = match cache.get(&key).filter(has_interface) {
-            Some(artifact) => (artifact, true),
-            None => {
-                let artifact = compile()?;
-                let _ = cache.put(&key, &artifact);
-                (artifact, false)
-            }
-        };
+        let wrong = |e: CompileError| refused(&e, job.model, job.sources);
+        if !self.cache {
+            let artifact = compile_model(job.model, job.sources, &options).map_err(wrong)?;
+            return Ok(Found::compiled(artifact));
+        }
+        let compiler = Compiler::of_process();
+        let compiled = compiler.compile(job.model, job.sources, &options);
+        let (artifact, key, cached) = compiled.map_err(wrong)?;
         Ok(Found {
             artifact,
             cached,
-            keys: Some((key, (plans_key, options.target.plans))),
+            keys: key.map(|key| (key, (plans_key, options.target.plans))),
         })
     }
 }
 
-/// The cache key: everything that determines the code, which is the composed model with its locations, the texts,
-/// options, processor, and this program.
-fn key(model: &Model, sources: &SourceMap, options: &Options) -> String {
-    let mut key = Key::new();
-    for (_, file) in sources.files() {
-        key.add("path", file.path.as_os_str().as_encoded_bytes());
-    }
-    add_code(&mut key, model, sources, options);
-    key.finish()
-}
-
-/// The cache key of the plans of a model's kernels: what determines the kernels, wherever the model's files are.
+/// The cache key of the plans of a model's kernels.
 pub fn plans_key(model: &Model, sources: &SourceMap, options: &Options) -> String {
-    let mut key = Key::new();
-    let mut options = options.clone();
-    options.target.plans.clear();
-    add_code(&mut key, model, sources, &options);
-    key.finish()
-}
-
-fn add_code(key: &mut Key, model: &Model, sources: &SourceMap, options: &Options) {
-    for (_, file) in sources.files() {
-        key.add("text", file.text.as_bytes());
-    }
-    key.add("model", format!("{model:?}").as_bytes());
-    key.add("options", format!("{options:?}").as_bytes());
-    // A model with an operator that has no kernel is not compiled, so code for a bound kernel must not stand for it.
-    for kernel in skript_intrinsics::user::bound() {
-        key.add("kernel", format!("{kernel:?}").as_bytes());
-    }
-    compiler(key);
+    Compiler::of_process().plans_key(model, sources, options)
 }
 
 /// The options with the plans that `skript tune` kept for this model, unless they have some.
 pub fn tuned(model: &Model, sources: &SourceMap, options: Options) -> Options {
-    keyed(model, sources, options).0
+    Compiler::of_process().tuned(model, sources, options).0
 }
 
-/// The same, and the key of the plans.
-fn keyed(model: &Model, sources: &SourceMap, mut options: Options) -> (Options, String) {
-    let key = plans_key(model, sources, &options);
-    if options.target.plans.is_empty()
-        && let Some(cache) = Cache::of_user()
-    {
-        options.target.plans = cache.plans(&key).unwrap_or_default();
-    }
-    (options, key)
-}
-
-/// The cache key of a StableHLO program: its text, the processor, and this program.
+/// The cache key of a StableHLO program.
 pub fn program_key(text: &str, target: &TargetDescription) -> String {
-    let mut key = Key::new();
-    key.add("stablehlo", text.as_bytes());
-    key.add("target", format!("{target:?}").as_bytes());
-    compiler(&mut key);
-    key.finish()
-}
-
-/// Adds the compiler to the key.
-fn compiler(key: &mut Key) {
-    key.add("version", env!("CARGO_PKG_VERSION").as_bytes());
-    // Two builds of one version differ during development.
-    let program = std::env::current_exe().and_then(std::fs::metadata);
-    if let Ok(program) = program {
-        key.add("program", &program.len().to_le_bytes());
-        key.add("built", format!("{:?}", program.modified().ok()).as_bytes());
-    }
+    Compiler::of_process().program_key(text, target)
 }
 
 /// Compiles a model for a processor, with the plans that `skript tune` kept for it.

@@ -228,7 +228,8 @@ fn artifact(
 ) -> Result<Artifact, Stopped> {
     let sources = &session.program.sources;
     let target = arguments.target.target_of(&arguments.reading);
-    let artifact = compile(model, sources, arguments.pipeline, target)?;
+    let mut artifact = compile(model, sources, arguments.pipeline, target)?;
+    session.add_origin(&mut artifact);
     let Some(variables) = variables.filter(|_| arguments.embed_weights) else {
         return Ok(artifact);
     };

@@ -252,6 +252,8 @@ impl<'c: 'a, 'a> WrittenRow<'c, 'a> {
         users.iter().all(is_own).then_some(())?;
         let mut operations = ir::operations(body).into_iter();
         let first = operations.find(|own| users.contains(own))?;
+        // A copy is computed already, and may be streamed already.
+        (ir::name(first) != ops::memref::COPY).then_some(())?;
         // Others in the body come after it.
         users
             .iter()
