@@ -4,7 +4,7 @@
 use super::group::{Group, Row};
 use super::member::{Access, ESTIMATE, Kind, element_bytes, extents};
 use super::storage::Storage;
-use crate::ir::ValueKey;
+use crate::ir::{self, ValueKey, ops};
 use std::collections::HashSet;
 
 /// Bytes of a row of one array from which on a block is one row: it stays in the nearest cache, and reading row after row is what
@@ -155,10 +155,19 @@ impl Blocks {
 pub(super) fn gains(group: &Group) -> bool {
     if group.members.iter().any(|m| m.kind == Kind::Window) {
         let storage = Storage::of(group);
-        let mut written = group.numbered().filter(|(_, access)| access.writes);
-        return written.any(|(_, access)| {
-            !access.part.is_empty() && storage.allocation(access.array).is_some()
-        });
+        let written = group.numbered().filter(|(_, access)| access.writes);
+        let parts = written.filter(|(_, access)| !access.part.is_empty());
+        let parts: Vec<(usize, &Access)> = parts.collect();
+        // A kernel computes other operations with the elements that it writes.
+        let pads = [ops::linalg::FILL, ops::memref::COPY];
+        let is_pad = |number: usize| {
+            let member = group.members.get(number);
+            member.is_some_and(|member| pads.contains(&ir::name(member.op).as_str()))
+        };
+        let is_local = |access: &Access| storage.allocation(access.array).is_some();
+        let mut pads = parts.iter();
+        return !parts.is_empty()
+            && pads.all(|(number, access)| is_pad(*number) && is_local(access));
     }
     let rows = Blocks(vec![1; group.rows.len()]);
     let is_long = |number: usize, access: &Access| {
