@@ -16,10 +16,9 @@ step() {
   echo "-- $name: $((SECONDS - start)) s"
 }
 
-# The library of intrinsics' kernels is for shared objects of models.
-build() { cargo build --release --workspace --bins && cargo build --release -p skript-intrinsics; }
 step "format" cargo fmt --all --check
 # With the libraries: a shared object of a model links one.
+step "one build" .venv/bin/python test/one_build.py
 step "tools" cargo build --release --workspace
 step "format of SkriptND" target/release/skript fmt --check frontend/stdlib examples
 step "clippy" cargo clippy --release --workspace --all-targets -- -D warnings

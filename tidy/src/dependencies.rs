@@ -14,6 +14,7 @@ const WITHOUT_MLIR: &[&str] = &[
     "runtime/intrinsics/Cargo.toml",
     "runtime/tensor/Cargo.toml",
     "runtime/reference/Cargo.toml",
+    "runtime/run/Cargo.toml",
     "runtime/Cargo.toml",
     "symbolic/Cargo.toml",
     "view/Cargo.toml",
@@ -23,7 +24,11 @@ const WITHOUT_MLIR: &[&str] = &[
 const MLIR: &[&str] = &["melior", "mlir-sys", "skript-dialect", "skript-passes"];
 
 /// The runtime, for C and Rust and for Python, by manifest.
-const RUNTIME: &[&str] = &["python/runtime/Cargo.toml", "runtime/Cargo.toml"];
+const RUNTIME: &[&str] = &[
+    "python/runtime/Cargo.toml",
+    "runtime/Cargo.toml",
+    "runtime/run/Cargo.toml",
+];
 
 /// Crates that the runtime must not depend on.
 const COMPILER: &[&str] = &["skript-frontend", "skript-reference"];

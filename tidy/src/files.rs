@@ -9,7 +9,7 @@ const MAY_PRINT: &[&str] = &[
     "tools/",
     "tidy/",
     "fuzz/",
-    "runtime/src/bin/",
+    "runtime/run/src/",
     "import/examples/",
 ];
 const MAY_BE_UNSAFE: &[&str] = &[

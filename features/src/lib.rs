@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: Apache-2.0
+#![doc = include_str!("../README.md")]

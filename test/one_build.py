@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the packages that are built alone choose the features of their dependencies as the whole workspace does.
+
+Where they differ, Cargo builds the dependency, and all that depends on it, once more. `features/Cargo.toml` has the list.
+"""
+
+import subprocess
+import sys
+
+# What tests, wheels and examples build alone.
+ALONE = ["skript-python", "skript-python-runtime", "skript-c", "skript-passes-c", "skript-tools", "skript-run"]
+
+
+def chosen(*options):
+    """The packages and their features, as `cargo tree` prints them for the packages that `options` select."""
+    command = ["cargo", "tree", "--offline", "--prefix", "none", "--no-dedupe", "-f", "{p} [{f}]", *options]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {line.replace(" (proc-macro)", "") for line in text.splitlines()}
+
+
+def main():
+    whole = chosen("--workspace")
+    programs = chosen("--workspace", "-e", "no-dev")
+    failures = [("cargo build --workspace", line) for line in sorted(programs - whole)]
+    for package in ALONE:
+        failures += [(f"-p {package}", line) for line in sorted(chosen("-p", package, "-e", "no-dev") - whole)]
+    for command, line in failures:
+        print(f"{command}: other features than all of the workspace has: {line}")
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
