@@ -10,6 +10,8 @@ formulas in `onnx.sknd`, the weights in `main.safetensors`, and `import.json`, w
 the order of the ONNX graph, under both names. `skript run`, `check`, `compile`, `compare`, `bench` and `info` import an
 `.onnx` file when they read it: in memory, nothing is written. Their messages name the file and the ONNX node. Outputs of `run` have the element types of the ONNX model.
 
+- **Repeated blocks.** With `--structure`, blocks that repeat, such as the layers of a transformer, become one operator of `main.sknd`: named
+  as the block's part of the graph, with its own arrays as variables. `--weights-format dat` writes a file for each array.
 - **Names.** `_output_0` at the end is dropped, each run of other characters than letters and digits becomes `_`, and `_` at
   both ends is dropped. A name that begins with a digit, or is a word of the language, gets a prefix. A name that is in use
   gets the first free suffix of `_2`, `_3`, …. `--input` accepts either name.

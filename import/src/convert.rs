@@ -35,6 +35,8 @@ pub struct Options {
     pub bounds: Vec<(String, u64)>,
     /// Inputs that are constants, by name.
     pub constants: Vec<(String, Tensor)>,
+    /// Whether blocks of equal structure become one operator.
+    pub structured: bool,
 }
 
 /// The result: the files of a model folder.
@@ -147,6 +149,7 @@ fn model_of(
     }
     importer.initializers(&mut graph.initializer);
     let mut names = Names::default();
+    let structured = options.structured;
     let mut inputs = Inputs {
         names: &mut names,
         bounds: BTreeMap::new(),
@@ -197,6 +200,7 @@ fn model_of(
         outputs: results,
         bounds,
         block,
+        structured,
         notes,
     };
     write::write(document).map_err(Failed::Refused)

@@ -19,6 +19,7 @@ mod origin;
 mod proto;
 mod refusal;
 mod statement;
+mod structure;
 mod tensor;
 mod value;
 mod write;

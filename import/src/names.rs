@@ -44,6 +44,16 @@ impl Names {
     }
 }
 
+/// The name without the name of what it is a part of: `attention_MatMul` of `/layer.0/attention/MatMul` in `layer.0`.
+pub fn within(onnx: &str, whole: &str) -> String {
+    let (name, whole) = (valid(onnx, ""), valid(whole, ""));
+    let rest = name.strip_prefix(&whole).and_then(|r| r.strip_prefix('_'));
+    match rest {
+        Some(rest) if !whole.is_empty() && !rest.is_empty() => rest.to_owned(),
+        _ => onnx.to_owned(),
+    }
+}
+
 /// A valid name.
 fn valid(onnx: &str, prefix: &str) -> String {
     let onnx = onnx.strip_suffix("_output_0").unwrap_or(onnx);

@@ -2,6 +2,7 @@
 //! Statements of a composition, before values have names.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::extent::Extent;
 use crate::value::Value;
@@ -52,6 +53,8 @@ pub enum Body {
     },
     /// The same tensor as a value of another type of the same kind.
     Same(Value),
+    /// An operator of the document, which stands for repeated statements.
+    Instance(Instance),
     /// A branch by a condition that is known at run time only.
     If {
         condition: Value,
@@ -60,6 +63,32 @@ pub enum Body {
     },
     /// A loop with carried values.
     Loop(Box<Loop>),
+}
+
+/// Statements that repeat, as an operator: those of their first occurrence, whose outputs the block yields.
+#[derive(Debug)]
+pub struct Template {
+    /// The number of the operator in the document.
+    pub index: usize,
+    pub name: String,
+    /// What the names of values and nodes begin with.
+    pub prefix: String,
+    /// The names of dynamic dimensions in the shapes of its inputs.
+    pub dimensions: Vec<String>,
+    pub inputs: Vec<Value>,
+    /// Arrays that nothing else reads.
+    pub variables: Vec<Value>,
+    pub block: Block,
+}
+
+/// An occurrence of a template, with the values for its inputs and variables.
+#[derive(Debug)]
+pub struct Instance {
+    pub operator: Rc<Template>,
+    /// The name of the occurrence in the ONNX graph.
+    pub label: String,
+    pub arguments: Vec<Value>,
+    pub variables: Vec<Value>,
 }
 
 /// A loop.
@@ -101,9 +130,14 @@ pub fn marked(extent: &Extent) -> String {
     extent.text(&|value| format!("{BEGIN}{value}{END}"))
 }
 
+/// Whether a text names a value.
+pub fn is_marked(text: &str) -> bool {
+    text.contains(BEGIN)
+}
+
 /// The text with the marked values replaced by their names.
 pub fn named(text: &str, name: &dyn Fn(usize) -> String) -> String {
-    if !text.contains(BEGIN) {
+    if !is_marked(text) {
         return text.to_owned();
     }
     let mut parts = text.split(BEGIN);
@@ -165,6 +199,11 @@ impl Statement {
                 }
             }
             Body::Same(value) => read(value, found),
+            Body::Instance(instance) => {
+                let variables = &instance.variables;
+                let values = instance.arguments.iter().chain(variables);
+                values.for_each(|v| read(v, found));
+            }
             Body::If {
                 condition,
                 then,

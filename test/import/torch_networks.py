@@ -5,7 +5,7 @@
 The weights are random. A network is equal if the largest difference of each output is at most 1e-3 of its largest element.
 A network that torch cannot export is reported as such and is no error; one that is refused or differs is an error.
 
-Usage: torch_networks.py [--only PART] [--exporter legacy|dynamo] [--table FILE] [--skript FILE] [--keep FOLDER] [--list]
+Usage: torch_networks.py [--only PART] [--exporter legacy|dynamo] [--table FILE] [--skript FILE] [--keep FOLDER] [--structure] [--list]
 """
 
 import argparse
@@ -308,6 +308,7 @@ def attempt(build, exporter, folder, options):
     import onnx
     nodes = len(onnx.load(path, load_external_data=False).graph.node)
     command = [options.skript, "import", str(path), "-o", str(folder / "model"), "--message-format", "short"]
+    command += ["--structure"] * options.structure
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode:
         return "refused", first_line(done.stderr), nodes
@@ -346,6 +347,7 @@ def main():
     parser.add_argument("--exporter", choices=EXPORTERS)
     parser.add_argument("--table")
     parser.add_argument("--keep")
+    parser.add_argument("--structure", action="store_true", help="import with operators for repeated blocks")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--skript", default=str(ROOT / "target/release/skript"))
     options = parser.parse_args()

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Flags and arguments.
 
+mod import;
 mod output;
 mod threads;
 mod tune;
 mod upkeep;
 mod view;
 
+pub use import::{ImportArguments, WeightsFormat};
 pub use threads::ThreadArguments;
 pub use tune::TuneArguments;
 pub use upkeep::{CacheAction, CacheArguments, ManualArguments};
@@ -205,26 +207,6 @@ pub struct IntrinsicArgument {
     pub operator: String,
     pub symbol: String,
     pub library: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub struct ImportArguments {
-    /// ONNX model
-    pub model: PathBuf,
-    /// Folder to write; the default is the name of the model without its extension
-    #[arg(short, long, value_name = "FOLDER")]
-    pub output: Option<PathBuf>,
-    /// Write into a folder that is not empty
-    #[arg(long)]
-    pub force: bool,
-    /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`
-    #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
-    pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
-    #[command(flatten)]
-    pub options: ImportOptions,
-    /// Format of diagnostics
-    #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
 }
 
 #[derive(Debug, Args)]

@@ -16,9 +16,9 @@ use skript_frontend::source::SourceMap;
 use skript_import::{ImportError, Imported, Options};
 use skript_runtime::{Artifact, files};
 use skript_semantics::RealType;
-use skript_tensor::{ElementType, HeldArrays, Tensor, npy, safetensors};
+use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError, dat, npy, safetensors};
 
-use crate::command_line::InputArgument;
+use crate::command_line::{InputArgument, WeightsFormat};
 use crate::foreign;
 
 /// The file of a model's folder that describes the model that it was imported from.
@@ -56,7 +56,7 @@ fn constant(text: &str) -> Result<(String, PathBuf), String> {
 /// The shapes of `--input-shape`.
 pub type Shapes = [(String, Vec<Vec<u64>>)];
 
-/// Imports a model.
+/// Imports a model; with `structured`, repeated blocks become operators.
 ///
 /// # Errors
 /// One diagnostic for each reason.
@@ -64,6 +64,7 @@ pub fn import(
     path: &Path,
     options: &ImportOptions,
     shapes: &Shapes,
+    structured: bool,
 ) -> Result<Imported, Vec<Diagnostic>> {
     let mut constants = Vec::new();
     let mut wrong = Vec::new();
@@ -83,6 +84,7 @@ pub fn import(
         shapes: shapes.collect(),
         bounds: options.bounds.clone(),
         constants,
+        structured,
     };
     skript_import::convert(path, options).map_err(|error| match error {
         ImportError::Refused { path, refusals } => {
@@ -106,7 +108,11 @@ pub fn is_model(path: &Path) -> bool {
 ///
 /// # Errors
 /// The system refuses.
-pub fn write(imported: &Imported, folder: &Path) -> Result<(), Box<Diagnostic>> {
+pub fn write(
+    imported: &Imported,
+    folder: &Path,
+    format: WeightsFormat,
+) -> Result<(), Box<Diagnostic>> {
     let wrong = |path: &Path, error: std::io::Error| {
         let message = format!("cannot write {}: {error}", path.display());
         Box::new(Diagnostic::without_location(&OUTPUT, message))
@@ -121,16 +127,29 @@ pub fn write(imported: &Imported, folder: &Path) -> Result<(), Box<Diagnostic>> 
         text("onnx.sknd", &formatted(onnx))?;
     }
     text(IMPORT_FILE, &imported.json)?;
-    if !imported.weights.is_empty() {
-        let path = folder.join("main.safetensors");
-        let file = File::create(&path).map_err(|e| wrong(&path, e))?;
-        let mut stream = BufWriter::with_capacity(1 << 20, file);
-        let arrays = imported
-            .weights
-            .iter()
-            .map(|w| (w.name.as_str(), &*w.tensor));
-        safetensors::write(arrays, &mut stream).map_err(|e| wrong(&path, e))?;
-        stream.flush().map_err(|e| wrong(&path, e))?;
+    let path = folder.join("main.safetensors");
+    let stream = |path: &Path| {
+        let file = File::create(path).map_err(|e| wrong(path, e))?;
+        Ok::<_, Box<Diagnostic>>(BufWriter::with_capacity(1 << 20, file))
+    };
+    match format {
+        _ if imported.weights.is_empty() => {}
+        WeightsFormat::Safetensors => {
+            let arrays = imported.weights.iter();
+            let arrays = arrays.map(|w| (w.name.as_str(), &*w.tensor));
+            let mut stream = stream(&path)?;
+            safetensors::write(arrays, &mut stream).map_err(|e| wrong(&path, e))?;
+            stream.flush().map_err(|e| wrong(&path, e))?;
+        }
+        WeightsFormat::Dat => {
+            for weight in &imported.weights {
+                let path = folder.join(format!("{}.dat", weight.name));
+                let mut stream = stream(&path)?;
+                let text = |e: TensorError| Diagnostic::without_location(&OUTPUT, e.to_string());
+                dat::write(&path, &weight.tensor, &mut stream).map_err(|e| Box::new(text(e)))?;
+                stream.flush().map_err(|e| wrong(&path, e))?;
+            }
+        }
     }
     Ok(())
 }
@@ -168,7 +187,7 @@ pub fn open(
     options: &ImportOptions,
     shapes: &Shapes,
 ) -> Result<Opened, Vec<Diagnostic>> {
-    let imported = import(path, options, shapes)?;
+    let imported = import(path, options, shapes, false)?;
     let main = path.join("main.sknd");
     let mut texts = vec![(main.clone(), formatted(&imported.main))];
     if let Some(onnx) = &imported.onnx {

@@ -44,8 +44,9 @@ fn import(arguments: &ImportArguments, console: &mut Console) -> Result<(), Vec<
         &arguments.model,
         &arguments.options,
         &arguments.input_shapes,
+        arguments.structure,
     )?;
-    onnx_model::write(&imported, &folder).map_err(|e| vec![*e])?;
+    onnx_model::write(&imported, &folder, arguments.weights_format).map_err(|e| vec![*e])?;
     for note in &imported.notes {
         console.write(&format!("note: {}\n", skript_host::one_line(note)));
     }

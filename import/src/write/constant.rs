@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How values that are known at import are written.
+
+use std::rc::Rc;
+
+use skript_tensor::Tensor;
+
+use crate::call::real_text;
+use crate::extent::Extent;
+use crate::tensor::of_items;
+use crate::value::{Item, Value};
+
+/// Constants of at most this many elements are in the text.
+const MOST_IN_TEXT: usize = 8;
+
+/// The form of a known value in the text.
+#[derive(Debug, PartialEq)]
+pub enum Written {
+    /// A scalar.
+    Literal(String),
+    /// A scalar that follows from dynamic dimensions.
+    Extent(Extent),
+    /// A vector that follows from dynamic dimensions.
+    Extents(Vec<Extent>),
+    /// A tensor without elements.
+    Empty,
+    /// A larger tensor of equal elements.
+    Uniform(String),
+    /// A small constant.
+    Few(String),
+    /// An array of the weights.
+    Variable,
+}
+
+/// The form of a value that no statement gives.
+pub fn written(value: &Value) -> Written {
+    let Some(known) = &value.known else {
+        return Written::Variable;
+    };
+    let literal = |item: &Item| match item {
+        Item::Bool(truth) => Some(truth.to_string()),
+        Item::Real(number) if number.is_nan() => None,
+        Item::Real(number) => Some(real_text(value.element, *number)),
+        Item::Int(extent) => extent.value().map(|v| v.to_string()),
+    };
+    let literals: Option<Vec<String>> = known.iter().map(literal).collect();
+    let Some(texts) = literals else {
+        return match (known.as_slice(), value.rank()) {
+            ([Item::Int(extent)], 0) => Written::Extent(extent.clone()),
+            _ if known.iter().all(|i| matches!(i, Item::Int(_))) => {
+                Written::Extents(value.extents().unwrap_or_default())
+            }
+            _ => Written::Variable,
+        };
+    };
+    if known.len() == 1 && value.rank() == 0 {
+        return Written::Literal(texts.concat());
+    }
+    let first = texts.first();
+    let uniform = first.filter(|first| texts.iter().all(|t| t == *first));
+    let few = texts.len() <= MOST_IN_TEXT && (!value.is_real() || texts.len() == 1);
+    match uniform {
+        _ if texts.is_empty() => Written::Empty,
+        Some(text) if few => Written::Few(text.clone()),
+        Some(text) => Written::Uniform(text.clone()),
+        None if few => Written::Few(format!("[{}]", texts.join(", "))),
+        None => Written::Variable,
+    }
+}
+
+/// The array of a value; `None` if nothing gives it.
+pub fn tensor_of(value: &Value) -> Option<Rc<Tensor>> {
+    if let Some(tensor) = &value.tensor {
+        return Some(tensor.clone());
+    }
+    let extents = value.shape.iter();
+    let shape: Option<Vec<u64>> = extents.map(|e| u64::try_from(e.value()?).ok()).collect();
+    let (shape, items) = shape.zip(value.known.as_ref())?;
+    of_items(value.element, &shape, items)
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The text of operators and of the graph.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::constant::{Written, tensor_of, written};
+use super::{Port, Weight};
+use crate::call::extent_list;
+use crate::extent::Extent;
+use crate::importer::Importer;
+use crate::names::{Names, within};
+use crate::statement::{
+    Argument, Block, Body, Count, Instance, Statement, Template, marked, named,
+};
+use crate::value::{Value, spelled};
+
+pub struct Writer<'i> {
+    importer: &'i Importer,
+    pub names: Names,
+    /// Names, and numbers, of values.
+    pub texts: HashMap<usize, String>,
+    constants: Vec<String>,
+    variables: Vec<String>,
+    pub weights: Vec<Weight>,
+    pub lines: Vec<String>,
+    /// Operators of `onnx.sknd`.
+    pub operators: BTreeSet<String>,
+    graph: String,
+    /// The name of what all values are a part of; their names in the text leave it out.
+    prefix: String,
+    /// Operators of the document: their texts, and their names with those of their variables by number.
+    definitions: Vec<String>,
+    templates: HashMap<usize, (String, Vec<String>)>,
+}
+
+impl<'i> Writer<'i> {
+    pub fn new(importer: &'i Importer, names: Names, graph: &str) -> Writer<'i> {
+        Writer {
+            importer,
+            names,
+            texts: HashMap::new(),
+            constants: Vec::new(),
+            variables: Vec::new(),
+            weights: Vec::new(),
+            lines: Vec::new(),
+            operators: BTreeSet::new(),
+            graph: graph.to_owned(),
+            prefix: String::new(),
+            definitions: Vec::new(),
+            templates: HashMap::new(),
+        }
+    }
+    /// The text of a value where it is read; declares constants and variables.
+    pub fn text(&mut self, value: &Value, indent: &str) -> String {
+        if let Some(text) = self.texts.get(&value.id) {
+            return text.clone();
+        }
+        let text = self.constant(value, indent);
+        self.texts.insert(value.id, text.clone());
+        text
+    }
+
+    fn title(&self, value: &Value) -> String {
+        let title = self.importer.titles.get(&value.id).unwrap_or(&value.onnx);
+        within(title, &self.prefix)
+    }
+
+    fn constant(&mut self, value: &Value, indent: &str) -> String {
+        let title = self.title(value);
+        let (form, prefix) = match written(value) {
+            Written::Literal(text) => return text,
+            Written::Extent(extent) => return self.extent(&extent),
+            Written::Variable => return self.variable(value, &title),
+            form @ Written::Extents(_) => (form, "shape"),
+            form => (form, "c"),
+        };
+        let name = self.names.fresh(&title, prefix);
+        let kind = spelled(value.element);
+        let shape = extent_list(&value.shape);
+        match form {
+            Written::Few(values) => {
+                let (name, kind) = (&name, shape_of(kind, &value.shape));
+                self.constants
+                    .push(format!("        {name}: {kind} = {values};"));
+            }
+            Written::Empty => self.lines.push(format!(
+                "{indent}{name} = layout.constant<{kind}>{{shape={shape}, value=[]}}();"
+            )),
+            Written::Uniform(text) => self.lines.push(format!(
+                "{indent}{name} = layout.constant{{shape={shape}, value={text}}}();"
+            )),
+            Written::Extents(extents) => {
+                let items: Vec<String> = extents.iter().map(|e| self.extent(e)).collect();
+                let items = items.join(", ");
+                self.operators.insert("vector".to_owned());
+                self.lines.push(format!(
+                    "{indent}{name} = onnx.vector{{value=[{items}]}}();"
+                ));
+            }
+            Written::Literal(_) | Written::Extent(_) | Written::Variable => {}
+        }
+        name
+    }
+
+    fn extent(&self, extent: &Extent) -> String {
+        self.attribute(&marked(extent))
+    }
+
+    fn variable(&mut self, value: &Value, title: &str) -> String {
+        let name = self.names.fresh(title, "w");
+        if tensor_of(value).is_none() {
+            // Nothing gives the value: the compiler reports the name.
+            return name;
+        }
+        let kind = shape_of(spelled(value.element), &value.shape);
+        self.variables.push(format!("        {name}: {kind};"));
+        self.weight(value, title, &name);
+        name
+    }
+
+    /// An array of the weights, for the variable with this name in the graph.
+    fn weight(&mut self, value: &Value, title: &str, name: &str) {
+        if let Some(tensor) = tensor_of(value) {
+            self.weights.push(Weight {
+                name: format!("main.{}.{name}", self.graph),
+                onnx: title.to_owned(),
+                tensor,
+            });
+        }
+    }
+
+    fn argument(&mut self, argument: &Argument, indent: &str) -> String {
+        match argument {
+            Argument::Tensor(value) => self.text(value, indent),
+            Argument::Number(text) => self.attribute(text),
+            Argument::Absent => "~".to_owned(),
+            Argument::Pack(values) => {
+                let texts: Vec<String> = values.iter().map(|v| self.text(v, indent)).collect();
+                format!("[{}]", texts.join(", "))
+            }
+        }
+    }
+
+    fn attribute(&self, text: &str) -> String {
+        named(text, &|id| self.texts.get(&id).cloned().unwrap_or_default())
+    }
+
+    fn result(&mut self, value: &Value, operator: &str) -> String {
+        if let Some(text) = self.texts.get(&value.id) {
+            return text.clone();
+        }
+        let prefix = operator
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .split('<')
+            .next()
+            .unwrap_or_default();
+        let title = self.title(value);
+        let name = self.names.fresh(&title, prefix);
+        self.texts.insert(value.id, name.clone());
+        name
+    }
+
+    pub fn block(&mut self, block: &Block, indent: &str) {
+        let mut last = String::new();
+        for statement in &block.statements {
+            let comment = match statement.node == last || statement.node.is_empty() {
+                true => String::new(),
+                false => format!("    # {}", printable(&statement.node)),
+            };
+            last.clone_from(&statement.node);
+            self.statement(statement, indent, &comment);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, indent: &str, comment: &str) {
+        match &statement.body {
+            Body::Call {
+                operator,
+                attributes,
+                arguments,
+            }
+            | Body::Unpacked {
+                operator,
+                attributes,
+                arguments,
+            } => {
+                if let Some(own) = operator.strip_prefix("onnx.") {
+                    self.operators
+                        .insert(own.split('<').next().unwrap_or_default().to_owned());
+                }
+                let arguments: Vec<String> =
+                    arguments.iter().map(|a| self.argument(a, indent)).collect();
+                let attributes: Vec<String> = attributes
+                    .iter()
+                    .map(|(name, text)| format!("{name}={}", self.attribute(text)))
+                    .collect();
+                let attributes = match attributes.is_empty() {
+                    true => String::new(),
+                    false => format!("{{{}}}", attributes.join(", ")),
+                };
+                let results: Vec<String> = statement
+                    .results
+                    .iter()
+                    .map(|r| self.result(r, operator))
+                    .collect();
+                let left = match &statement.body {
+                    Body::Unpacked { .. } => format!("[{}]", results.join(", ")),
+                    _ => results.join(", "),
+                };
+                self.lines.push(format!(
+                    "{indent}{left} = {operator}{attributes}({});{comment}",
+                    arguments.join(", ")
+                ));
+            }
+            Body::Same(value) => {
+                let text = self.text(value, indent);
+                for result in &statement.results {
+                    match self.texts.get(&result.id).cloned() {
+                        // An output of the graph, which has its name already.
+                        Some(name) => self
+                            .lines
+                            .push(format!("{indent}{name} = {text};{comment}")),
+                        None => {
+                            self.texts.insert(result.id, text.clone());
+                        }
+                    }
+                }
+            }
+            Body::Instance(instance) => {
+                self.instance(instance, &statement.results, indent, comment)
+            }
+            Body::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let condition = self.text(condition, indent);
+                let results: Vec<String> = statement
+                    .results
+                    .iter()
+                    .map(|r| self.result(r, "if"))
+                    .collect();
+                self.lines.push(format!(
+                    "{indent}{} = if {condition} then {{{comment}",
+                    results.join(", ")
+                ));
+                self.inner(then, indent);
+                self.lines.push(format!("{indent}}} else {{"));
+                self.inner(otherwise, indent);
+                self.lines.push(format!("{indent}}};"));
+            }
+            Body::Loop(l) => {
+                let carried: Vec<String> = l
+                    .carried
+                    .iter()
+                    .map(|(step, start)| {
+                        let start = self.text(start, indent);
+                        let name = self.result(step, "carried");
+                        let kind = spelled(step.element);
+                        let shape = extent_list(&step.shape);
+                        format!("{name}: {kind}{} = {start}", self.attribute(&shape))
+                    })
+                    .collect();
+                let index = self.result(&l.index, "i");
+                let count = match &l.count {
+                    Some(Count::Extent(count)) => format!(" {}", self.extent(count)),
+                    Some(Count::Tensor(count)) => format!(" {}", self.text(count, indent)),
+                    None => String::new(),
+                };
+                let results: Vec<String> = statement
+                    .results
+                    .iter()
+                    .map(|r| self.result(r, "loop"))
+                    .collect();
+                let with = match carried.is_empty() {
+                    true => String::new(),
+                    false => format!("with {} ", carried.join(", ")),
+                };
+                let condition = match &l.condition {
+                    None => String::new(),
+                    Some(condition) => format!("while {} ", self.text(condition, indent)),
+                };
+                self.lines.push(format!(
+                    "{indent}{} = {with}{condition}do..({index} ->{count}) {{{comment}",
+                    results.join(", ")
+                ));
+                self.inner(&l.body, indent);
+                self.lines.push(format!("{indent}}};"));
+            }
+        }
+    }
+
+    /// An invocation of an operator of the document, with its variables.
+    fn instance(&mut self, instance: &Instance, results: &[Value], indent: &str, comment: &str) {
+        let template = &instance.operator;
+        let (operator, variables) = match self.templates.get(&template.index) {
+            Some(known) => known.clone(),
+            None => {
+                let known = self.template(template);
+                self.templates.insert(template.index, known.clone());
+                known
+            }
+        };
+        let arguments = instance.arguments.iter();
+        let arguments: Vec<String> = arguments.map(|v| self.text(v, indent)).collect();
+        let label = self.names.fresh(&instance.label, "block");
+        for (value, variable) in instance.variables.iter().zip(&variables) {
+            let title = self.title(value);
+            self.weight(value, &title, &format!("{label}.{variable}"));
+        }
+        let results = results.iter().map(|r| self.result(r, &operator));
+        let results = results.collect::<Vec<_>>().join(", ");
+        let arguments = arguments.join(", ");
+        self.lines.push(format!(
+            "{indent}{results} = {label}: {operator}({arguments});{comment}"
+        ));
+    }
+
+    /// Writes the definition of an operator. Returns its name and those of its variables.
+    fn template(&mut self, template: &Template) -> (String, Vec<String>) {
+        let name = self.names.fresh(&template.name, "Block");
+        let mut inner = Writer::new(self.importer, Names::default(), &self.graph);
+        let prefix = &template.prefix;
+        let titled = |value: &Value| within(&self.title(value), prefix);
+        inner.prefix.clone_from(prefix);
+        for dimension in &template.dimensions {
+            inner.names.fresh(dimension, "n");
+        }
+        let mut declare = |value: &Value, name: &str, text: &mut String| {
+            let name = inner.names.fresh(name, "w");
+            inner.texts.insert(value.id, name.clone());
+            let kind = shape_of(spelled(value.element), &value.shape);
+            text.push_str(&format!("        {name}: {kind};\n"));
+            name
+        };
+        let (mut inputs, mut variables, mut outputs) =
+            (String::new(), String::new(), String::new());
+        for value in &template.inputs {
+            let shared = value.tensor.is_some().then(|| titled(value));
+            declare(value, shared.as_deref().unwrap_or("x"), &mut inputs);
+        }
+        let own = template.variables.iter();
+        let own = own
+            .map(|value| declare(value, &titled(value), &mut variables))
+            .collect();
+        for value in &template.block.yields {
+            declare(value, "y", &mut outputs);
+        }
+        inner.block(&template.block, "        ");
+        let mut text = format!("operator {name} {{\n");
+        section(&mut text, "input", &inputs);
+        section(&mut text, "constant", &joined(&inner.constants));
+        section(&mut text, "variable", &variables);
+        section(&mut text, "output", &outputs);
+        section(&mut text, "compose", &joined(&inner.lines));
+        text.push_str("}\n\n");
+        self.operators.append(&mut inner.operators);
+        self.definitions.push(text);
+        (name, own)
+    }
+
+    /// A block within a statement. Constants that it declares are its own.
+    fn inner(&mut self, block: &Block, indent: &str) {
+        let deeper = format!("{indent}    ");
+        let before: HashSet<usize> = self.texts.keys().copied().collect();
+        self.block(block, &deeper);
+        let yields: Vec<String> = block.yields.iter().map(|v| self.text(v, &deeper)).collect();
+        self.lines
+            .push(format!("{deeper}yield {};", yields.join(", ")));
+        let declared: HashSet<&str> = self
+            .variables
+            .iter()
+            .chain(&self.constants)
+            .filter_map(|line| line.trim_start().split(':').next())
+            .collect();
+        self.texts
+            .retain(|id, text| before.contains(id) || declared.contains(text.as_str()));
+    }
+
+    pub fn main(
+        &self,
+        inputs: &[Port],
+        outputs: &[(String, Value, String)],
+        bounds: &BTreeMap<String, u64>,
+        stem: &str,
+        producer: &str,
+        opsets: &BTreeMap<String, i64>,
+    ) -> String {
+        let mut text = format!("# Imported from {}.onnx", printable(stem));
+        let versions: Vec<String> = opsets
+            .iter()
+            .map(|(domain, version)| match domain.as_str() {
+                "" => format!("opset {version}"),
+                domain => format!("{} {version}", printable(domain)),
+            })
+            .collect();
+        text.push_str(&format!(" ({}", versions.join(", ")));
+        if !producer.is_empty() {
+            text.push_str(&format!("; written by {}", printable(producer)));
+        }
+        text.push_str(").\n\n");
+        let body = self.lines.join("\n");
+        let definitions = self.definitions.concat();
+        let mut imports = Vec::new();
+        for module in [
+            "algo", "image", "layout", "linalg", "math", "nn", "onnx", "quant",
+        ] {
+            let called = format!("= {module}.");
+            if body.contains(&called) || definitions.contains(&called) {
+                imports.push(format!("import {module};\n"));
+            }
+        }
+        text.push_str(&imports.concat());
+        if !imports.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&definitions);
+        text.push_str(&format!("graph {} {{\n", self.graph));
+        let mut seen = HashSet::new();
+        let mut declared = Vec::new();
+        for (value, name) in inputs {
+            let extents: Vec<String> = value
+                .shape
+                .iter()
+                .map(|e| match e.name() {
+                    Some(dim) if seen.insert(dim.to_owned()) => {
+                        format!("{dim}|{}", bounds.get(dim).copied().unwrap_or(1))
+                    }
+                    _ => e.text(&|_| String::new()),
+                })
+                .collect();
+            declared.push(format!(
+                "        {name}: {}[{}];\n",
+                spelled(value.element),
+                extents.join(",")
+            ));
+        }
+        section(&mut text, "input", &declared.concat());
+        section(&mut text, "constant", &joined(&self.constants));
+        section(&mut text, "variable", &joined(&self.variables));
+        let declared: Vec<String> = outputs
+            .iter()
+            .map(|(_, value, name)| {
+                let extents: Vec<String> = value
+                    .shape
+                    .iter()
+                    .map(|e| match (e.value(), e.name()) {
+                        (Some(number), _) => number.to_string(),
+                        (None, Some(name)) => name.to_owned(),
+                        (None, None) => "~".to_owned(),
+                    })
+                    .collect();
+                format!(
+                    "        {name}: {}[{}];\n",
+                    spelled(value.element),
+                    extents.join(",")
+                )
+            })
+            .collect();
+        section(&mut text, "output", &declared.concat());
+        section(&mut text, "compose", &format!("{body}\n"));
+        text.push_str("}\n");
+        text
+    }
+}
+
+/// The lines, each with its end.
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// A type with its shape, `real[2,n]`.
+fn shape_of(kind: &str, shape: &[Extent]) -> String {
+    let extents = extent_list(shape).replace(", ", ",");
+    format!("{kind}{extents}")
+}
+
+fn section(text: &mut String, name: &str, body: &str) {
+    if !body.trim().is_empty() {
+        text.push_str(&format!("    @{name} {{\n{body}    }}\n"));
+    }
+}
+
+/// Text of the file in a comment: one line, without control characters.
+fn printable(text: &str) -> String {
+    skript_host::one_line(text).to_string()
+}
