@@ -94,19 +94,19 @@ const LLVM: &[Step] = &[
         "func.func(expand-strided-metadata,lower-affine,convert-vector-to-scf,convert-scf-to-cf)",
     ),
     models("skript-lower-checks"),
-    every("func.func(convert-vector-to-llvm)"),
+    any("func.func(convert-vector-to-llvm)"),
     models(EXPAND_MATH),
     // What those expansions round.
     models(LIBRARY_MATH),
     every("convert-math-to-funcs"),
     every("func.func(convert-math-to-llvm)"),
     every("convert-math-to-libm"),
-    // What math makes of functions of vectors: calls for each element.
+    // With what math makes of functions of vectors: calls for each element.
     every("func.func(convert-vector-to-llvm)"),
-    models("func.func(convert-complex-to-llvm)"),
     every("func.func(expand-strided-metadata,lower-affine)"),
+    // At once: each conversion walks all operations.
+    models("func.func(convert-to-llvm{filter-dialects=arith,complex,index,ub})"),
     models("finalize-memref-to-llvm"),
-    models("func.func(convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm)"),
     models("convert-cf-to-llvm"),
     models("convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
     any("convert-to-llvm"),
