@@ -239,9 +239,10 @@ NETWORKS = {
     "Gemma 2": words("Gemma2ForCausalLM", "Gemma2Config", **gated(head_dim=8, sliding_window=4)),
     "Phi": words("PhiForCausalLM", "PhiConfig", **gated()),
     "Phi-3": words("Phi3ForCausalLM", "Phi3Config", **gated(pad_token_id=0)),
-    "OPT": words("OPTForCausalLM", "OPTConfig", vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+    "OPT": words("OPTForCausalLM", "OPTConfig", causal=False, vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
                  ffn_dim=64, max_position_embeddings=64, word_embed_proj_dim=32, use_cache=False),
-    "BLOOM": words("BloomForCausalLM", "BloomConfig", vocab_size=99, hidden_size=32, n_layer=2, n_head=4, use_cache=False),
+    "BLOOM": words("BloomForCausalLM", "BloomConfig", causal=False, vocab_size=99, hidden_size=32, n_layer=2,
+                   n_head=4, use_cache=False),
     "T5 encoder": words("T5EncoderModel", "T5Config", vocab_size=99, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4),
     "MPNet": words("MPNetModel", "MPNetConfig", **SMALL),
     "Whisper encoder": lambda: (lambda t: (Hidden(t.models.whisper.modeling_whisper.WhisperEncoder(t.WhisperConfig(
