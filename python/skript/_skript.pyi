@@ -114,6 +114,7 @@ def load(
     weights: str | PathLike[str] | dict[str, Any] | None = None,
     threads: builtins.int = 0,
     cache: bool = True,
+    specialize: bool = False,
 ) -> Any: ...
 def from_text(
     text: str,
@@ -130,5 +131,6 @@ def from_text(
     weights: str | PathLike[str] | dict[str, Any] | None = None,
     threads: builtins.int = 0,
     cache: bool = True,
+    specialize: bool = False,
 ) -> Model: ...
 def operators() -> list[Operator]: ...

@@ -13,7 +13,7 @@ use skript_python_runtime::errors::plain;
 use skript_python_runtime::{CompiledModel, arrays};
 use skript_runtime::Artifact;
 
-use crate::model::Model;
+use crate::model::{Calls, Model};
 use crate::problems::exception;
 
 /// The seed of random weights.
@@ -57,6 +57,9 @@ pub struct Choices<'py> {
 ///     the number of threads of calls; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS
 /// cache
 ///     whether compiled code is kept in the user's cache, `~/.cache/skript`, which the command line shares, and taken from there
+/// specialize
+///     whether the shapes of a call, if the model has dynamic dimensions, get code of their own when they occur first; those
+///     after the sixteenth, and models that update variables, use the code for all shapes
 ///
 /// Raises
 /// ------
@@ -73,7 +76,7 @@ pub struct Choices<'py> {
 /// >>> model.inputs
 /// >>> y = model(x)
 #[pyfunction]
-#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true))]
+#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true, specialize = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn load<'py>(
     py: Python<'py>,
@@ -89,6 +92,7 @@ pub fn load<'py>(
     weights: Option<Bound<'py, PyAny>>,
     threads: usize,
     cache: bool,
+    specialize: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     if !path.exists() {
         let text = format!("there is no file or folder {}", path.display());
@@ -139,15 +143,12 @@ pub fn load<'py>(
         false => py.detach(|| Document::open(&path, None::<Edition>, &Limits::default())),
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let model = composed(
-        py,
-        document,
-        &choices,
-        weights,
-        false,
-        (threads, cache),
-        &stem,
-    )?;
+    let calls = Calls {
+        threads,
+        cache,
+        specialize,
+    };
+    let model = composed(py, document, &choices, weights, false, calls, &stem)?;
     Ok(Bound::new(py, model)?.into_any())
 }
 
@@ -174,7 +175,7 @@ pub fn load<'py>(
 /// >>> model([1.0, 4.0])
 /// array([1., 2.], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true))]
+#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true, specialize = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn from_text<'py>(
     py: Python<'py>,
@@ -190,7 +191,13 @@ pub fn from_text<'py>(
     weights: Option<Bound<'py, PyAny>>,
     threads: usize,
     cache: bool,
+    specialize: bool,
 ) -> PyResult<Model> {
+    let calls = Calls {
+        threads,
+        cache,
+        specialize,
+    };
     let choices = Choices {
         graph,
         attributes,
@@ -202,7 +209,7 @@ pub fn from_text<'py>(
     };
     let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
     let document = py.detach(|| Document::parse(name, text, &Limits::default()));
-    composed(py, document, &choices, weights, true, (threads, cache), "")
+    composed(py, document, &choices, weights, true, calls, "")
 }
 
 fn composed(
@@ -211,7 +218,7 @@ fn composed(
     choices: &Choices<'_>,
     weights: Option<Weights>,
     is_text: bool,
-    (threads, cache): (usize, bool),
+    calls: Calls,
     stem: &str,
 ) -> PyResult<Model> {
     let options = choices.options()?;
@@ -231,7 +238,7 @@ fn composed(
     };
     let name = name.to_owned();
     let warnings = document.problems().to_vec();
-    let model = Model::new(model, weights, warnings, name, threads, cache);
+    let model = Model::new(model, weights, warnings, name, calls);
     Ok(model)
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The class `Model`.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -24,9 +26,27 @@ pub struct Model {
     weights: Weights,
     warnings: Vec<Problem>,
     name: String,
-    threads: usize,
-    cache: bool,
+    calls: Calls,
     compiled: PyOnceLock<Py<CompiledModel>>,
+    /// Code for the shapes of calls.
+    specialized: Mutex<HashMap<Shapes, Py<CompiledModel>>>,
+}
+
+/// The shapes of all inputs.
+type Shapes = Vec<Vec<u64>>;
+
+/// The number of shapes that have code of their own.
+const MOST_SPECIALIZED: usize = 16;
+
+/// How the model is called.
+#[derive(Clone, Copy)]
+pub struct Calls {
+    /// The number of threads.
+    pub threads: usize,
+    /// Whether code is kept in the user's cache.
+    pub cache: bool,
+    /// Whether shapes get code of their own.
+    pub specialize: bool,
 }
 
 impl Model {
@@ -35,33 +55,33 @@ impl Model {
         weights: Weights,
         warnings: Vec<Problem>,
         name: String,
-        threads: usize,
-        cache: bool,
+        calls: Calls,
     ) -> Model {
         Model {
             model,
             weights,
             warnings,
             name,
-            threads,
-            cache,
+            calls,
             compiled: PyOnceLock::new(),
+            specialized: Mutex::default(),
         }
     }
 
     fn compile_for(
         &self,
         py: Python<'_>,
+        model: &skript::Model,
         target: &Target,
         threads: usize,
         cache: bool,
     ) -> PyResult<CompiledModel> {
         let compiler = compiler(py).filter(|_| cache);
         let compiled = py.detach(|| {
-            let variables = self.model.variable_values(&self.weights)?;
+            let variables = model.variable_values(&self.weights)?;
             let code = match compiler {
-                Some(compiler) => self.model.compile_cached(target, compiler)?,
-                None => self.model.compile(target)?,
+                Some(compiler) => model.compile_cached(target, compiler)?,
+                None => model.compile(target)?,
             };
             Ok((code, variables))
         });
@@ -71,11 +91,56 @@ impl Model {
 
     /// The code for this processor.
     fn own<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, CompiledModel>> {
-        let compiled = self.compiled.get_or_try_init(py, || {
-            let compiled = self.compile_for(py, &Target::host(), self.threads, self.cache)?;
-            Py::new(py, compiled)
-        })?;
+        let compiled = self
+            .compiled
+            .get_or_try_init(py, || Py::new(py, self.compile_for_host(py, &self.model)?))?;
         Ok(compiled.bind(py))
+    }
+
+    fn compile_for_host(&self, py: Python<'_>, model: &skript::Model) -> PyResult<CompiledModel> {
+        let Calls { threads, cache, .. } = self.calls;
+        self.compile_for(py, model, &Target::host(), threads, cache)
+    }
+
+    /// The code for a call: that for the shapes of its arrays, if shapes have code of their own.
+    fn for_call<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, CompiledModel>> {
+        let own = self.own(py)?;
+        // Variables that calls update have one value for all shapes.
+        if !self.calls.specialize || own.get().updates_variables() {
+            return Ok(own.clone());
+        }
+        let tensors = own.get().arguments(py, args, kwargs)?;
+        let shapes: Shapes = tensors.iter().map(|t| t.shape().to_vec()).collect();
+        let known = || {
+            self.specialized
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let (found, count) = {
+            let known = known();
+            (
+                known.get(&shapes).map(|code| code.clone_ref(py)),
+                known.len(),
+            )
+        };
+        if let Some(found) = found {
+            return Ok(found.into_bound(py));
+        }
+        let extents: Vec<&[u64]> = shapes.iter().map(Vec::as_slice).collect();
+        let model = (count < MOST_SPECIALIZED).then(|| self.model.specialized(&extents));
+        let code = match model.flatten() {
+            Some(model) => Py::new(py, self.compile_for_host(py, &model)?)?,
+            None => own.clone().unbind(),
+        };
+        if count < MOST_SPECIALIZED {
+            known().insert(shapes, code.clone_ref(py));
+        }
+        Ok(code.into_bound(py))
     }
 }
 
@@ -88,7 +153,7 @@ impl Model {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.own(py)?.call(args, kwargs)
+        self.for_call(py, args, kwargs)?.call(args, kwargs)
     }
 
     /// The name of the graph.
@@ -161,8 +226,9 @@ impl Model {
             }
         };
         let target = target.with_fast_math(level);
-        let threads = threads.unwrap_or(self.threads);
-        self.compile_for(py, &target, threads, cache.unwrap_or(self.cache))
+        let threads = threads.unwrap_or(self.calls.threads);
+        let cache = cache.unwrap_or(self.calls.cache);
+        self.compile_for(py, &self.model, &target, threads, cache)
     }
 
     /// Writes the code for this processor, with its weights, as a compiled model (.skm).
@@ -180,7 +246,8 @@ impl Model {
         seconds: f64,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.own(py)?.get().bench(py, args, seconds, kwargs)
+        let code = self.for_call(py, args, kwargs)?;
+        code.get().bench(py, args, seconds, kwargs)
     }
 
     /// Computes the outputs by the definition of each operator: slow, and independent of the compiler. Variables keep the

@@ -2,7 +2,7 @@
 //! Parsed and checked text.
 
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Context, Model};
 use crate::problem::{Problem, Severity};
 use crate::weights::Weights;
 use skript_frontend::check::check_program;
@@ -332,7 +332,6 @@ impl Document {
                 None => "the main module has no graph".to_owned(),
             }));
         }
-        let mut sink = Sink::default();
         let mut options = options.clone();
         if let Some(real) = self
             .origin
@@ -342,13 +341,11 @@ impl Document {
         {
             options.inner.numbers.real = real;
         }
-        let composed = compose::compose(&self.program, &options.inner, &self.limits, &mut sink);
-        match composed {
-            Some(model) if !sink.has_errors() => {
-                let (program, origin) = (Arc::clone(&self.program), Arc::clone(&self.origin));
-                Ok(Model::new(model, program, origin))
-            }
-            _ => Err(Error::Document(Problem::all(sink, &self.program.sources))),
-        }
+        Model::compose(Context {
+            program: Arc::clone(&self.program),
+            origin: Arc::clone(&self.origin),
+            options: options.inner,
+            limits: self.limits.clone(),
+        })
     }
 }

@@ -5,8 +5,12 @@ use crate::code::{Code, Output};
 use crate::error::Error;
 use crate::graph::{self, Call};
 use crate::port::Port;
+use crate::problem::Problem;
 use crate::target::Target;
 use crate::weights::Weights;
+use skript_frontend::compose::{ComposeOptions, compose};
+use skript_frontend::diagnostics::Sink;
+use skript_frontend::limits::Limits;
 use skript_frontend::model;
 use skript_frontend::program::Program;
 use skript_import::Origin;
@@ -25,9 +29,17 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Model {
     inner: model::Model,
-    program: Arc<Program>,
+    context: Context,
     interface: Option<Interface>,
-    origin: Arc<Origin>,
+}
+
+/// What a model was composed of.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub program: Arc<Program>,
+    pub origin: Arc<Origin>,
+    pub options: ComposeOptions,
+    pub limits: Limits,
 }
 
 /// A model as StableHLO.
@@ -42,21 +54,42 @@ pub struct Export {
 }
 
 impl Model {
-    pub(crate) fn new(inner: model::Model, program: Arc<Program>, origin: Arc<Origin>) -> Self {
+    /// # Errors
+    /// [`Error::Document`] if composition reports errors.
+    pub(crate) fn compose(context: Context) -> Result<Self, Error> {
+        let (program, mut sink) = (&context.program, Sink::default());
+        let composed = compose(program, &context.options, &context.limits, &mut sink);
+        let Some(inner) = composed.filter(|_| !sink.has_errors()) else {
+            return Err(Error::Document(Problem::all(sink, &program.sources)));
+        };
+        let origin = &context.origin;
         let interface = Interface::of(&inner).map(|mut interface| {
             let updates = interface.updates.len();
             let count = interface.outputs.len().saturating_sub(updates);
             let outputs = interface.outputs.get_mut(..count).unwrap_or_default();
-            let (names, types) = (imported_inputs(&origin), imported_outputs(&origin));
+            let (names, types) = (imported_inputs(origin), imported_outputs(origin));
             artifact::add_import(&mut interface.inputs, outputs, names, types);
             interface
         });
-        Model {
+        Ok(Model {
             inner,
-            program,
+            context,
             interface,
-            origin,
+        })
+    }
+
+    /// The model for arrays of these shapes, in the order of [`Model::inputs`]: its code is for them alone, and knows all
+    /// extents. `None` if the model has no dynamic extents, or does not compose for these shapes.
+    pub fn specialized(&self, shapes: &[&[u64]]) -> Option<Model> {
+        let shapes = self.inner.dynamic_shapes(shapes);
+        if shapes.is_empty() {
+            return None;
         }
+        let mut context = self.context.clone();
+        let names = shapes.iter().map(|(name, _)| name.clone());
+        context.options.given_inputs.extend(names);
+        context.options.input_shapes.extend(shapes);
+        Model::compose(context).ok()
     }
 
     /// The inputs, in the order of the graph; packs are flattened.
@@ -109,7 +142,7 @@ impl Model {
     /// [`Error::Compile`] if the model has a construct that compiled code does not support, or LLVM does not know the target.
     pub fn compile(&self, target: &Target) -> Result<Code, Error> {
         let options = options(target);
-        let artifact = compile_model(&self.inner, &self.program.sources, &options)?;
+        let artifact = compile_model(&self.inner, &self.context.program.sources, &options)?;
         Ok(self.code(artifact))
     }
 
@@ -120,7 +153,7 @@ impl Model {
     /// # Errors
     /// Those of [`Model::compile`].
     pub fn compile_cached(&self, target: &Target, compiler: &Path) -> Result<Code, Error> {
-        let (compiler, sources) = (Compiler::at(compiler), &self.program.sources);
+        let (compiler, sources) = (Compiler::at(compiler), &self.context.program.sources);
         let (options, _) = compiler.tuned(&self.inner, sources, options(target));
         let (artifact, ..) = compiler.compile(&self.inner, sources, &options)?;
         Ok(self.code(artifact))
@@ -128,8 +161,8 @@ impl Model {
 
     fn code(&self, mut artifact: Artifact) -> Code {
         let (names, types) = (
-            imported_inputs(&self.origin),
-            imported_outputs(&self.origin),
+            imported_inputs(&self.context.origin),
+            imported_outputs(&self.context.origin),
         );
         artifact.add_import(names, types);
         Code::new(artifact)
@@ -143,7 +176,7 @@ impl Model {
         let options = options(&Target::host());
         let text = model_after(
             &self.inner,
-            &self.program.sources,
+            &self.context.program.sources,
             &options,
             Stop::Skript,
             true,
@@ -157,7 +190,7 @@ impl Model {
     /// [`Error::Compile`] if a construct has no StableHLO form.
     pub fn to_stablehlo(&self) -> Result<Export, Error> {
         let none = ProgramWeights::default();
-        let exported = export_model(&self.inner, &self.program.sources, None, &none)?;
+        let exported = export_model(&self.inner, &self.context.program.sources, None, &none)?;
         let names =
             |ports: &[skript_stablehlo::Port]| ports.iter().map(|port| port.name.clone()).collect();
         Ok(Export {
@@ -173,7 +206,7 @@ impl Model {
     /// # Errors
     /// [`Error::Arrays`] if a file with arrays cannot be read, or has a variable of another shape or kind.
     pub fn to_html(&self, weights: &Weights) -> Result<String, Error> {
-        let mut picture = Picture::of(&self.inner, &self.program);
+        let mut picture = Picture::of(&self.inner, &self.context.program);
         let (mut wrong, interface) = (Vec::new(), self.interface.as_ref());
         let ports = interface.map_or(&[][..], |interface| &interface.variables);
         for (port, loaded) in ports.iter().zip(weights.load_each(ports)) {

@@ -364,6 +364,25 @@ class Cache(unittest.TestCase):
             self.assertEqual(model.compile(**options)([1, 2]).tolist(), [2, 4])
             self.assertEqual(len(self.entries()), count)
 
+    def test_shapes_have_entries_of_their_own(self):
+        text = """
+import linalg;
+graph G {
+    @input { x: real[n|9,4]; }
+    @variable { w: real[4,3]; }
+    @output { y: real[n,3]; }
+    @compose { y = linalg.matmul(x, w); }
+}"""
+        w = numpy.arange(12, dtype=numpy.float32).reshape(4, 3)
+        model = skript.from_text(text, weights={"text.G.w": w}, specialize=True)
+        # The code for all shapes, and one for each.
+        for n, count in [(2, 2), (5, 3), (2, 3), (0, 4)]:
+            x = numpy.arange(n * 4, dtype=numpy.float32).reshape(n, 4)
+            numpy.testing.assert_array_equal(model(x), x @ w)
+            self.assertEqual(len(self.entries()), count)
+        with self.assertRaisesRegex(ValueError, "≤9"):
+            model(numpy.zeros((10, 4), numpy.float32))
+
     def test_without_a_cache(self):
         model = skript.from_text(SCALE, cache=False)
         self.assertEqual(model([1, 2]).tolist(), [2, 4])

@@ -260,6 +260,9 @@ pub struct RunArguments {
     /// Compile without the cache of compiled code in $XDG_CACHE_HOME/skript
     #[arg(long)]
     pub no_cache: bool,
+    /// Compile for the shapes of the inputs instead of for all that dynamic dimensions allow
+    #[arg(long)]
+    pub specialize: bool,
     /// An input: NAME=FILE.npy, NAME=A.npy,B.npy for a pack, NAME=random:SEED, or FILE.npz with all inputs
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = input_argument)]
     pub inputs: Vec<InputArgument>,

@@ -4,6 +4,7 @@
 mod name_errors;
 mod open_shapes;
 mod record;
+mod specialize;
 mod weights;
 
 use std::path::Path;
@@ -488,21 +489,22 @@ impl<'a> Session<'a> {
     /// Composes the graph for these inputs; the others are null or have their defaults.
     pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
         let graph = self.graph()?;
-        let name = graph.name.name.clone();
+        let (name, brought) = (graph.name.name.clone(), self.brought(&graph.inputs, given));
+        self.compose_graph(name, brought)
+    }
+
+    /// What the inputs bring to the composition, where the others are null or have their defaults.
+    fn brought(&self, declared: &[Declaration], given: &[InputArgument]) -> Brought {
         let held = inputs::held(given);
         let is_given = |name: &&str| held.as_ref().is_none_or(|held| held.contains(*name));
-        let (given_names, absent): (Vec<&str>, _) =
-            names(&graph.inputs).into_iter().partition(is_given);
-        let arguments = self.arguments;
+        let (given_names, absent): (Vec<&str>, _) = names(declared).into_iter().partition(is_given);
         let named = given_names.into_iter().map(str::to_owned);
-        let brought = Brought {
-            given: named
-                .chain(arguments.given_inputs.iter().cloned())
-                .collect(),
+        let others = self.arguments.given_inputs.iter().cloned();
+        Brought {
+            given: named.chain(others).collect(),
             absent: absent.into_iter().map(str::to_owned).collect(),
             pack_lengths: inputs::pack_lengths(given),
-        };
-        self.compose_graph(name, brought)
+        }
     }
 
     /// Composes the graph for these inputs, and random values for others; only an archive determines the absent inputs.
@@ -510,23 +512,6 @@ impl<'a> Session<'a> {
         let name = self.graph()?.name.name.clone();
         let brought = self.measured(given)?;
         self.compose_graph(name, brought)
-    }
-
-    /// Composes the graph of [`Session::compose_with_arrays`] for inputs of these shapes. `None` if that is not
-    /// possible; nothing is reported.
-    pub fn compose_with_shapes(
-        &self,
-        given: &[InputArgument],
-        shapes: Vec<(String, Vec<Vec<u64>>)>,
-    ) -> Option<Model> {
-        let name = self.graph()?.name.name.clone();
-        let mut brought = self.measured(&self.named(given))?;
-        brought
-            .given
-            .extend(shapes.iter().map(|(name, _)| name.clone()));
-        let mut options = self.compose_options(name, brought).ok()?;
-        options.input_shapes.extend(shapes);
-        compose(&self.program, &options, &self.limits, &mut Sink::default())
     }
 
     fn measured(&self, given: &[InputArgument]) -> Option<Brought> {

@@ -10,6 +10,7 @@ pub mod compute_types;
 pub(crate) mod constant;
 pub(crate) mod cost;
 mod domain_size;
+mod dynamic_shapes;
 pub(crate) mod extent;
 pub(crate) mod formula;
 pub(crate) mod function;

@@ -118,6 +118,11 @@ impl CompiledModel {
         self.compiled.program.artifact()
     }
 
+    /// Whether calls give variables new values.
+    pub fn updates_variables(&self) -> bool {
+        !self.artifact().updates.is_empty()
+    }
+
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

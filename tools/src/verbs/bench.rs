@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::RUN_FAILED;
-use skript_frontend::model::{Model, PortTensors, Precision};
+use skript_frontend::model::{Model, Precision};
 use skript_runtime::threads::default_threads;
 use skript_runtime::{Instance, Program};
 use skript_tensor::Tensor;
@@ -90,9 +90,9 @@ fn measure(
     times.sort();
     let least = times.first().copied().unwrap_or_default();
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    let cost = executed(arguments, session, model, &inputs)
-        .unwrap_or_else(|| model.clone())
-        .cost();
+    // Of the timed iterations.
+    let executed = session.specialized_measured(model, &arguments.inputs, &inputs);
+    let cost = executed.unwrap_or_else(|| model.clone()).cost();
     let rate = |time: Duration| cost.flops as f64 / time.as_secs_f64().max(1e-9) / 1e9;
     let arrays = inputs.iter().chain(&variables).copied().chain(&outputs);
     let bytes: usize = arrays.map(|tensor| tensor.bytes().len()).sum();
@@ -176,47 +176,4 @@ fn measure(
 pub fn count(threads: usize) -> String {
     let plural = if threads == 1 { "" } else { "s" };
     format!("{threads} thread{plural}")
-}
-
-/// The model composed for the shapes of its arrays, whose cost is that of the timed iterations. `None` if no input has
-/// a dynamic extent, or the model does not compose for these shapes.
-fn executed(
-    arguments: &BenchArguments,
-    session: &Session,
-    model: &Model,
-    inputs: &[&Tensor],
-) -> Option<Model> {
-    let entry = model.function(model.entry)?;
-    let mut arrays = inputs.iter();
-    let mut shapes = Vec::new();
-    for port in &entry.inputs {
-        let values = port.tensors.values();
-        let arrays: Vec<&[u64]> = arrays
-            .by_ref()
-            .take(values.len())
-            .map(|t| t.shape())
-            .collect();
-        let types = values.iter().filter_map(|v| entry.values.get(v.0 as usize));
-        let is_dynamic = types
-            .flat_map(|v| &v.tensor.shape)
-            .any(|e| e.fixed().is_none());
-        if is_dynamic {
-            shapes.push((port.name.clone(), item_shapes(&port.tensors, &arrays)));
-        }
-    }
-    match shapes.is_empty() {
-        true => None,
-        false => session.compose_with_shapes(&arguments.inputs, shapes),
-    }
-}
-
-/// The shape of each tensor of an input, as for `--input-shape`; for a stack, that of each item.
-fn item_shapes(tensors: &PortTensors, arrays: &[&[u64]]) -> Vec<Vec<u64>> {
-    match (tensors, arrays) {
-        (PortTensors::Stack(_), [stack]) => match stack.split_first() {
-            Some((count, item)) => (0..*count).map(|_| item.to_vec()).collect(),
-            None => Vec::new(),
-        },
-        _ => arrays.iter().map(|shape| shape.to_vec()).collect(),
-    }
 }

@@ -4,9 +4,11 @@
 mod stablehlo;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
+use skript_tensor::Tensor;
 
 use crate::command_line::{EngineName, RunArguments};
 use crate::console::{Console, Status};
@@ -43,9 +45,18 @@ fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Conso
 /// Adds diagnostics to the session.
 fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session) {
     let given = session.named(&arguments.inputs);
-    let Some(model) = session.compose_for(&given) else {
+    let Some(mut model) = session.compose_for(&given) else {
         return;
     };
+    // What is wrong with the inputs is reported below.
+    if arguments.specialize
+        && let Ok(inputs) = inputs::gather(&model, &given, session.unpacked_bytes())
+    {
+        let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
+        model = session
+            .specialized(&model, &given, &inputs)
+            .unwrap_or(model);
+    }
     let weights = Weights {
         folder: arguments.variables.as_deref(),
         given: arguments.weights.as_ref(),
