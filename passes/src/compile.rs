@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The driver: compiles a composed model to an artifact, or to the text of an intermediate stage.
 
-use crate::codegen::gpu::{self, DeviceCode};
+use crate::codegen::gpu;
 use crate::codegen::{self, CodegenError, Form, Interface, checks, entry, memory};
 use crate::emit::{EmitError, emit};
 use crate::observer;
@@ -15,7 +15,7 @@ use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use skript_frontend::model::Model;
 use skript_frontend::source::SourceMap;
-use skript_runtime::artifact::Artifact;
+use skript_runtime::artifact::{Artifact, Kernels};
 use skript_runtime::profile::Step;
 
 /// Options of a compilation.
@@ -201,6 +201,7 @@ fn artifact(
         updates: interface.updates,
         checks: checks::table(module.as_operation()),
         object: codegen::emit(module, &target.code, Form::Object)?,
+        kernels: None,
         embedded: None,
     })
 }
@@ -323,27 +324,29 @@ pub fn compile_model_for_gpu(
     sources: &SourceMap,
     options: &Options,
     gpu: &'static Gpu,
-) -> Result<(Artifact, DeviceCode), CompileError> {
+) -> Result<Artifact, CompileError> {
     let context = context();
     let mut options = options.clone();
     options.target.gpu = Some(gpu);
     let (module, interface) = tensors(model, sources, &options, &context)?;
     run(&module, &gpu_stages::to_kernels(&options.target, gpu))?;
-    let kernels = gpu::emit::names(&module);
-    let code = match kernels.is_empty() {
+    let names = gpu::emit::names(&module);
+    let code = match names.is_empty() {
         true => Vec::new(),
         false => {
             let device = device(&module, gpu, &gpu_stages::kernels(gpu))?;
             gpu::emit::emit(&device, gpu, Form::Object)?
         }
     };
-    let code = DeviceCode {
-        language: gpu.language,
-        code,
-        kernels,
-    };
     run(&module, &gpu_stages::host(&options.target))?;
-    Ok((artifact(&module, interface, &options.target)?, code))
+    Ok(Artifact {
+        kernels: Some(Kernels {
+            language: gpu.language,
+            code,
+            names,
+        }),
+        ..artifact(&module, interface, &options.target)?
+    })
 }
 
 /// The module after the last stage.

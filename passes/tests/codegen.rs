@@ -262,6 +262,7 @@ fn loaded_code_finds_mathematics_and_nothing_else_of_the_process() {
             updates: vec![],
             checks: vec![],
             object,
+            kernels: None,
             embedded: None,
         })
     };
@@ -359,6 +360,7 @@ fn parts_of_a_large_module_call_each_other() {
         updates: vec![],
         checks: vec![],
         object,
+        kernels: None,
         embedded: None,
     };
     // Integers below 2²⁴ are exact.

@@ -185,6 +185,7 @@ mod tests {
             updates: vec![],
             checks: vec![],
             object: vec![7; 100],
+            kernels: None,
             embedded: None,
         }
     }

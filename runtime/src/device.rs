@@ -15,6 +15,39 @@ use skript_tensor::Tensor;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::str::FromStr;
+
+/// Where a model runs, as command lines name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceChoice {
+    /// The processor.
+    Cpu,
+    /// A GPU with CUDA, by its number.
+    Cuda(usize),
+    /// A device with Vulkan, by its number.
+    Vulkan(usize),
+    /// A GPU if there is one, otherwise the processor.
+    Auto,
+}
+
+impl FromStr for DeviceChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, number) = text.split_once(':').unwrap_or((text, "0"));
+        let is_plain = name == text;
+        let number = number
+            .parse()
+            .map_err(|_| format!("`{number}` is no number"))?;
+        match name {
+            "cpu" if is_plain => Ok(DeviceChoice::Cpu),
+            "auto" if is_plain => Ok(DeviceChoice::Auto),
+            "cuda" => Ok(DeviceChoice::Cuda(number)),
+            "vulkan" => Ok(DeviceChoice::Vulkan(number)),
+            _ => Err("there are cpu, cuda, cuda:N, vulkan, vulkan:N and auto".to_owned()),
+        }
+    }
+}
 
 /// A device with the kernels of one model. Addresses are its own.
 pub trait Device {
@@ -47,6 +80,12 @@ pub trait Device {
         threads: u32,
         words: &[u64],
     ) -> Result<(), String>;
+
+    /// Waits for the end of all launches.
+    ///
+    /// # Errors
+    /// Why one of them failed.
+    fn finish(&mut self) -> Result<(), String>;
 }
 
 /// A program with its memory on a device: executes one call at a time.
@@ -160,9 +199,7 @@ impl DeviceInstance {
         }
         self.extents
             .pass(artifact, inputs, variables, &mut self.pointers);
-        let mut context = Context::default();
-        let status = self.execute(&mut context)?;
-        outcome(artifact, status, &context)?;
+        self.repeat()?;
         let first = artifact.inputs.len() + artifact.variables.len();
         for (position, tensor) in outputs.iter_mut().enumerate() {
             let address = self.tensors.get(first + position).copied().flatten();
@@ -174,6 +211,17 @@ impl DeviceInstance {
             }
         }
         Ok(())
+    }
+
+    /// Computes the outputs of the last call's inputs once more, and waits for them; nothing is copied.
+    ///
+    /// # Errors
+    /// Those of [`crate::Instance::call`], and [`RunError::Device`].
+    pub fn repeat(&mut self) -> Result<(), RunError> {
+        let mut context = Context::default();
+        let status = self.execute(&mut context)?;
+        outcome(self.program.artifact(), status, &context)?;
+        self.state.device.finish().map_err(RunError::Device)
     }
 
     /// Calls the code of the host.
@@ -251,6 +299,10 @@ impl Device for NoDevice {
     }
 
     fn launch(&mut self, _: usize, _: u32, _: u32, _: &[u64]) -> Result<(), String> {
+        Err("the device is in use".to_owned())
+    }
+
+    fn finish(&mut self) -> Result<(), String> {
         Err("the device is in use".to_owned())
     }
 }

@@ -37,6 +37,9 @@ pub enum LoadError {
         .0.join("`, `")
     )]
     Symbols(Vec<String>),
+    /// The kernels are for a GPU, and no device was chosen.
+    #[error("compiled for a GPU, with kernels in {0}: choose a device, such as --device=auto")]
+    Kernels(&'static str),
     /// The system cannot provide memory for an arena.
     #[error("no memory for an arena of {bytes} bytes: {source}")]
     Arena {

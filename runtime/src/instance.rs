@@ -36,6 +36,9 @@ impl Instance {
     /// [`LoadError::Arena`] if the system cannot provide the memory.
     pub fn new(program: &Program) -> Result<Instance, LoadError> {
         let artifact = program.artifact();
+        if let Some(kernels) = &artifact.kernels {
+            return Err(LoadError::Kernels(kernels.language.name()));
+        }
         let bytes = artifact.arena.size;
         let arena = Arena::new(bytes).map_err(|source| LoadError::Arena { bytes, source })?;
         let extents = artifact

@@ -163,6 +163,7 @@ mod tests {
             updates: vec![(0, 1)],
             checks: Vec::new(),
             object: Vec::new(),
+            kernels: None,
             embedded: None,
         };
         let text = object_header(&artifact, "g */ #error");

@@ -71,6 +71,8 @@ pub fn compute_on_device(
 ) -> Result<Vec<Tensor>, RunError> {
     let mut outputs = slots(instance.program().artifact())?;
     instance.call(inputs, variables, &mut outputs)?;
+    unchanged(inputs.iter().chain(variables).copied())
+        .map_err(|e| RunError::Changed(e.to_string()))?;
     actual(outputs, |n| instance.output_shape(n))
 }
 

@@ -88,6 +88,7 @@ fn artifact() -> Artifact {
             trace: vec!["main.sknd:1:2".into()],
         }],
         object: std::fs::read(object).unwrap(),
+        kernels: None,
         embedded: None,
     }
 }

@@ -81,6 +81,7 @@ fn program_of(code: &str, prepared: u64) -> Program {
         updates: vec![],
         checks: vec![],
         object: std::fs::read(object).unwrap(),
+        kernels: None,
         embedded: None,
     };
     Program::load(artifact).unwrap()

@@ -45,7 +45,7 @@ def main():
     parser.add_argument("--skript", required=True)
     parser.add_argument("--engine", choices=["reference", "compiled"], required=True)
     parser.add_argument("--pipeline", choices=["linalg", "linalg-named", "affine", "scf"], default="linalg")
-    parser.add_argument("--device", choices=["vulkan"])
+    parser.add_argument("--device", choices=["cuda", "vulkan"])
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--update", action="store_true")

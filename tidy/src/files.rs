@@ -22,6 +22,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "tools/src/measure/peak.rs",
     "runtime/intrinsics/src/compiled.rs",
     "runtime/intrinsics/src/user.rs",
+    "runtime/gpu/src/cuda.rs",
     "runtime/gpu/src/vulkan.rs",
     "runtime/src/arena.rs",
     "runtime/src/device.rs",

@@ -7,6 +7,7 @@
 mod attributes;
 mod command_line;
 mod console;
+mod devices;
 mod engine;
 mod foreign;
 mod inputs;

@@ -2,9 +2,12 @@
 //! The flags that select the processor that code is generated for, and how code may round.
 
 use crate::command_line::{ModelArguments, QuantizeArgument};
+use crate::console::Console;
+use crate::devices;
 use clap::{Args, ValueEnum};
 use skript_passes::fast_math::FastMath;
 use skript_passes::target::{Gpu, Language, NATIVE, TargetDescription, TargetError};
+use skript_runtime::device::DeviceChoice;
 
 #[derive(Clone, Debug, Args)]
 pub struct TargetArguments {
@@ -28,9 +31,9 @@ pub struct TargetArguments {
     /// Architecture of the GPU: sm_80 (default) or sm_90 with --target=nvptx64, gfx90a (default) or gfx1100 with --target=amdgcn
     #[arg(long, value_name = "NAME")]
     gpu_arch: Option<String>,
-    /// Device that kernels run on: cpu, vulkan, or vulkan:N for one of several
-    #[arg(long, value_name = "NAME", default_value = "cpu", value_parser = device)]
-    device: Device,
+    /// Device that the model runs on: cpu, cuda, vulkan, auto for a GPU if there is one; cuda:N or vulkan:N for one of several
+    #[arg(long, value_name = "NAME", default_value = "cpu")]
+    device: DeviceChoice,
     /// How far results may differ from the formulas by rounding: docs/numerics.md has the errors
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Default)]
     fast_math: Level,
@@ -72,23 +75,6 @@ fn kind(text: &str) -> Result<Kind, String> {
     })
 }
 
-/// Where kernels run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Device {
-    Cpu,
-    Vulkan(usize),
-}
-
-fn device(text: &str) -> Result<Device, String> {
-    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
-    match text.split_once(':') {
-        None if text == "cpu" => Ok(Device::Cpu),
-        None if text == "vulkan" => Ok(Device::Vulkan(0)),
-        Some(("vulkan", text)) => Ok(Device::Vulkan(number(text)?)),
-        _ => Err("there are cpu, vulkan and vulkan:N".to_owned()),
-    }
-}
-
 /// The levels of `--fast-math`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Level {
@@ -119,20 +105,36 @@ impl TargetArguments {
         Ok(TargetDescription {
             fast_math,
             gpu: self.gpu()?,
-            device: match self.device {
-                Device::Vulkan(number) => number,
-                Device::Cpu => 0,
-            },
+            device: self.device().0,
             ..target
         })
+    }
+
+    /// The device that the model runs on, and what the user should know about it.
+    pub fn device(&self) -> (DeviceChoice, Option<&'static str>) {
+        match self.device {
+            DeviceChoice::Auto => devices::found(),
+            other => (other, None),
+        }
+    }
+
+    /// Prints the note about the device, if there is one.
+    pub fn announce(&self, console: &mut Console) {
+        if let (_, Some(note)) = self.device() {
+            console.write(&format!("note: {}\n", skript_host::one_line(note)));
+        }
     }
 
     /// The GPU, if code is for one.
     fn gpu(&self) -> Result<Option<&'static Gpu>, TargetError> {
         let architecture = |usual| self.gpu_arch.as_deref().unwrap_or(usual);
         let (name, language) = match self.target {
-            Kind::Cpu if matches!(self.device, Device::Vulkan(_)) => ("vulkan", Language::SpirV),
-            Kind::Cpu | Kind::Triple(_) => return Ok(None),
+            Kind::Cpu => match self.device().0 {
+                DeviceChoice::Cuda(_) => (architecture("sm_80"), Language::Ptx),
+                DeviceChoice::Vulkan(_) => ("vulkan", Language::SpirV),
+                DeviceChoice::Cpu | DeviceChoice::Auto => return Ok(None),
+            },
+            Kind::Triple(_) => return Ok(None),
             Kind::Nvptx64 => (architecture("sm_80"), Language::Ptx),
             Kind::Amdgcn => (architecture("gfx90a"), Language::Amdgcn),
             Kind::Vulkan => ("vulkan", Language::SpirV),

@@ -15,6 +15,7 @@ pub(crate) use crate::schedule::targets::cpus::{CPUS, Cpu};
 pub use crate::schedule::targets::gpus::{GPUS, Gpu, Language};
 use skript_frontend::diagnostics::closest;
 use skript_runtime::artifact::Target;
+use skript_runtime::device::DeviceChoice;
 
 /// The name of this processor on command lines.
 pub const NATIVE: &str = "native";
@@ -40,8 +41,8 @@ pub struct TargetDescription {
     pub computes_integers: bool,
     /// The GPU that kernels are for; `code` is then the host's processor.
     pub gpu: Option<&'static Gpu>,
-    /// The number of the device among those of its kind.
-    pub device: usize,
+    /// The device that kernels run on.
+    pub device: DeviceChoice,
     /// Plans of kernels in place of those that costs select: the option `plans` of `skript-vectorize-reductions`.
     pub plans: String,
 }
@@ -197,7 +198,7 @@ impl TargetDescription {
             fast_math: FastMath::default(),
             computes_integers: false,
             gpu: None,
-            device: 0,
+            device: DeviceChoice::Cpu,
             plans: String::new(),
             code,
         }

@@ -1,26 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Devices for compiled models: [`vulkan`] runs SPIR-V. Drivers are loaded when a device is opened.
+//! Devices for compiled models: [`cuda`] runs PTX, [`vulkan`] SPIR-V. Drivers are loaded when a device is opened.
 //!
 //! Internal to the compiler. This interface changes without notice.
 #![warn(missing_docs)]
 
+pub mod cuda;
 mod memory;
 pub mod vulkan;
+
+use cuda::Cuda;
+use skript_runtime::artifact::{Kernels, Language};
+use skript_runtime::device::{Device, DeviceChoice};
+use vulkan::Vulkan;
+
+/// Opens a device for these kernels.
+///
+/// # Errors
+/// [`DeviceError`] if there is no such device, or it does not run kernels in their language.
+pub fn open(
+    kernels: &Kernels,
+    choice: DeviceChoice,
+) -> Result<Box<dyn Device + Send>, DeviceError> {
+    let (code, names) = (&kernels.code, &kernels.names);
+    match (choice, kernels.language) {
+        (DeviceChoice::Cuda(number), Language::Ptx) => {
+            Ok(Box::new(Cuda::open(number, code, names)?))
+        }
+        (DeviceChoice::Vulkan(number), Language::SpirV) => {
+            Ok(Box::new(Vulkan::open(number, code, names)?))
+        }
+        (DeviceChoice::Auto, Language::Ptx) => Ok(Box::new(Cuda::open(0, code, names)?)),
+        (DeviceChoice::Auto, Language::SpirV) => Ok(Box::new(Vulkan::open(0, code, names)?)),
+        (_, language) => Err(DeviceError::Language(language.name())),
+    }
+}
+
+/// The GPU that [`DeviceChoice::Auto`] stands for, and its name.
+///
+/// # Errors
+/// What was found instead of one, by each interface.
+pub fn find() -> Result<(DeviceChoice, String), [DeviceError; 2]> {
+    let cuda = match cuda::probe(0) {
+        Ok(name) => return Ok((DeviceChoice::Cuda(0), name)),
+        Err(error) => error,
+    };
+    match vulkan::first_gpu() {
+        Ok((number, name)) => Ok((DeviceChoice::Vulkan(number), name)),
+        Err(error) => Err([cuda, error]),
+    }
+}
 
 /// Why there is no device, or it failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// The driver's loader is not on this system.
-    #[error("no Vulkan here: {0}")]
-    Missing(String),
+    /// The driver is not on this system.
+    #[error("no {api} here: {reason}")]
+    Missing {
+        /// The interface of the driver.
+        api: &'static str,
+        /// Why.
+        reason: String,
+    },
     /// No device of this number.
-    #[error("there is no Vulkan device {wanted}; there are {found}")]
+    #[error("there is no {api} device {wanted}; there are {found}")]
     Number {
+        /// The interface of the driver.
+        api: &'static str,
         /// The wanted number, from 0.
         wanted: usize,
         /// How many there are.
         found: usize,
     },
+    /// The device runs kernels in another language.
+    #[error("the kernels are in {0}, which this device does not run")]
+    Language(&'static str),
     /// The device lacks what kernels need.
     #[error("the device {device} lacks {lacks}, which kernels need")]
     Features {
@@ -28,6 +81,14 @@ pub enum DeviceError {
         device: String,
         /// What it lacks.
         lacks: &'static str,
+    },
+    /// The device has not enough memory left.
+    #[error("the device {device} has no {bytes} bytes of memory left")]
+    Memory {
+        /// Its name.
+        device: String,
+        /// The wanted number of bytes.
+        bytes: usize,
     },
     /// A call of the driver failed.
     #[error("{what} failed: {error}")]

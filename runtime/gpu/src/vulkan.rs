@@ -63,27 +63,62 @@ fn failed(what: &'static str) -> impl Fn(vk::Result) -> DeviceError {
     }
 }
 
+fn missing(error: &dyn std::fmt::Display) -> DeviceError {
+    DeviceError::Missing {
+        api: "Vulkan",
+        reason: error.to_string(),
+    }
+}
+
+/// The instance of Vulkan.
+fn instance() -> Result<Instance, DeviceError> {
+    // SAFETY: the loader of the system is a library that can be loaded; `Drop` destroys the instance.
+    unsafe {
+        let entry = ash::Entry::load().map_err(|e| missing(&e))?;
+        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
+        let information = vk::InstanceCreateInfo::default().application_info(&application);
+        let instance = entry.create_instance(&information, None);
+        Ok(Instance {
+            instance: instance.map_err(|e| missing(&e))?,
+            _entry: entry,
+        })
+    }
+}
+
+/// The number and the name of the first device that is a GPU: not a driver that computes on the processor.
+///
+/// # Errors
+/// [`DeviceError`]: why there is none.
+pub fn first_gpu() -> Result<(usize, String), DeviceError> {
+    let instance = instance()?;
+    let instance = &instance.instance;
+    // SAFETY: the instance is alive.
+    let devices = unsafe { instance.enumerate_physical_devices() };
+    let devices = devices.map_err(failed("listing devices"))?;
+    for (number, device) in devices.iter().enumerate() {
+        // SAFETY: the device is of this instance.
+        let properties = unsafe { instance.get_physical_device_properties(*device) };
+        let kind = properties.device_type;
+        if kind == vk::PhysicalDeviceType::DISCRETE_GPU
+            || kind == vk::PhysicalDeviceType::INTEGRATED_GPU
+        {
+            let name = properties.device_name_as_c_str().unwrap_or(c"?");
+            return Ok((number, name.to_string_lossy().into_owned()));
+        }
+    }
+    Err(missing(&"no device is a GPU"))
+}
+
 impl Vulkan {
     /// Opens device `number` for the kernels of a module of SPIR-V.
     ///
     /// # Errors
     /// [`DeviceError`] without a driver, such a device, or its features.
     pub fn open(number: usize, code: &[u8], kernels: &[String]) -> Result<Vulkan, DeviceError> {
-        // SAFETY: the loader of the system is a library that can be loaded; handles are used as Vulkan's specification says,
-        // and destroyed by `Drop` in the reverse order.
-        unsafe {
-            let entry = ash::Entry::load().map_err(|e| DeviceError::Missing(e.to_string()))?;
-            let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_2);
-            let information = vk::InstanceCreateInfo::default().application_info(&application);
-            let instance = entry
-                .create_instance(&information, None)
-                .map_err(|e| DeviceError::Missing(e.to_string()))?;
-            let instance = Instance {
-                instance,
-                _entry: entry,
-            };
-            Vulkan::on(instance, number, code, kernels)
-        }
+        let instance = instance()?;
+        // SAFETY: the instance is alive; handles are used as Vulkan's specification says, and destroyed by `Drop` in the
+        // reverse order.
+        unsafe { Vulkan::on(instance, number, code, kernels) }
     }
 
     /// # Safety
@@ -102,6 +137,7 @@ impl Vulkan {
                 .map_err(failed("listing devices"))?;
             let found = devices.len();
             let physical = devices.get(number).copied().ok_or(DeviceError::Number {
+                api: "Vulkan",
                 wanted: number,
                 found,
             })?;
@@ -473,6 +509,10 @@ impl Device for Vulkan {
         self.record(kernel, blocks, words)
             .map_err(|e| e.to_string())
     }
+
+    fn finish(&mut self) -> Result<(), String> {
+        self.flush().map_err(|e| e.to_string())
+    }
 }
 
 #[cfg(test)]
@@ -484,7 +524,10 @@ mod tests {
         for _ in 0..2 {
             let opened = Vulkan::open(9999, &[], &[]);
             let error = opened.map(|device| device.name().to_owned()).unwrap_err();
-            let is_refused = matches!(error, DeviceError::Missing(_) | DeviceError::Number { .. });
+            let is_refused = matches!(
+                error,
+                DeviceError::Missing { .. } | DeviceError::Number { .. }
+            );
             assert!(is_refused, "{error}");
         }
     }

@@ -12,8 +12,9 @@ use std::sync::LazyLock;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
 use skript_host::printable;
-use skript_runtime::artifact::Port;
-use skript_runtime::{Artifact, files, run};
+use skript_runtime::artifact::{Kernels, Port};
+use skript_runtime::device::DeviceChoice;
+use skript_runtime::{Artifact, DeviceInstance, Program, files, run};
 use skript_tensor::{Tensor, WeightStore, summary};
 
 /// The maximum unpacked size in bytes of a packed file of weights.
@@ -41,6 +42,9 @@ struct Arguments {
     /// Threads; if not given, as many as this process has CPUs. Results are the same
     #[arg(long, env = "SKRIPT_NUM_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
+    /// Device for the kernels of a model that was compiled for a GPU: auto for the first one, cuda:N, or vulkan:N
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    device: DeviceChoice,
     /// A kernel for an operator without a body: a function of a shared library
     #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
     intrinsics: Vec<(String, String, PathBuf)>,
@@ -141,7 +145,17 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     }
     let inputs: Vec<&Tensor> = inputs.iter().collect();
     let variables: Vec<&Tensor> = variables.iter().collect();
-    let outputs = run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))?;
+    let outputs = match &artifact.kernels {
+        None if matches!(arguments.device, DeviceChoice::Auto | DeviceChoice::Cpu) => {
+            run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))
+        }
+        None => Err(one(
+            "the model was compiled for a processor: compile it with --target=nvptx64 or --target=vulkan for a GPU".to_owned(),
+        )),
+        Some(kernels) => {
+            on_device(&artifact, kernels, arguments.device, &inputs, &variables).map_err(one)
+        }
+    }?;
     let results = files::outputs(&artifact);
     let results = results.filter_map(|(n, name)| {
         let (port, tensor) = (artifact.outputs.get(n)?, outputs.get(n)?);
@@ -158,6 +172,21 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
         files::write(folder, &name, &tensor).map_err(|e| vec![e])?;
     }
     Ok(())
+}
+
+/// The outputs, by a device.
+fn on_device(
+    artifact: &Artifact,
+    kernels: &Kernels,
+    choice: DeviceChoice,
+    inputs: &[&Tensor],
+    variables: &[&Tensor],
+) -> Result<Vec<Tensor>, String> {
+    let device = skript_gpu::open(kernels, choice).map_err(|e| e.to_string())?;
+    let program = Program::load(artifact.clone()).map_err(|e| e.to_string())?;
+    let instance = DeviceInstance::new(&program, device);
+    let mut instance = instance.map_err(|e| e.to_string())?;
+    run::compute_on_device(&mut instance, inputs, variables).map_err(|e| e.to_string())
 }
 
 /// The variables, from files.

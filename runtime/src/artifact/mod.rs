@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A compiled model: object code and its interface, and the two as a file.
 //!
-//! # File format, version 7
+//! # File format, version 8
 //! All integers are little endian; a string is a `u32` length and UTF-8; a list is a `u32` count and its items.
 //! ```text
 //! 8  magic "SKRIPTM\n"
-//! 4  version (7)
+//! 4  version (8)
 //! 8  length of the body
 //! n  body: target (triple, cpu, features: strings), entry: string, arena size: u64, arena alignment: u64,
 //!          prepared: u64, inputs, variables, outputs: lists of ports, unread: list of (u32 variable),
 //!          updates: list of (u32 variable, u32 output), checks: list of (code: string, message: string, trace: list of
-//!          strings), weights: u8 0 none | 1 embedded, object: u64 length and bytes
+//!          strings), weights: u8 0 none | 1 embedded, kernels: u8 0 none | 1 + language, code: u64 length and bytes, and
+//!          names: list of strings; object: u64 length and bytes
 //! 32 BLAKE3 of all the above
 //! ```
 //! Embedded weights follow: the bytes that `skript_prepare` computed, then each variable that is not in `unread`. Each
@@ -22,10 +23,12 @@
 
 mod check_message;
 mod embedded;
+mod kernels;
 mod read;
 mod write;
 
 pub use embedded::Embedded;
+pub use kernels::{Kernels, Language};
 pub use read::ArtifactError;
 use skript_tensor::ElementType;
 pub use write::VERSION;
@@ -56,6 +59,8 @@ pub struct Artifact {
     pub checks: Vec<Check>,
     /// A relocatable object file, ELF.
     pub object: Vec<u8>,
+    /// Kernels that the object launches on a GPU.
+    pub kernels: Option<Kernels>,
     /// The values of the variables, if the artifact carries them.
     pub embedded: Option<Embedded>,
 }

@@ -4,7 +4,8 @@
 use super::embedded::ALIGNMENT;
 use super::write::{MAGIC, VERSION};
 use super::{
-    ArenaLayout, Artifact, Check, ELEMENTS, Embedded, LARGEST, PackPlace, Port, PortExtent, Target,
+    ArenaLayout, Artifact, Check, ELEMENTS, Embedded, Kernels, LARGEST, Language, PackPlace, Port,
+    PortExtent, Target,
 };
 use skript_host::RegularFile;
 use skript_tensor::ElementType;
@@ -261,6 +262,25 @@ impl<'a> Reader<'a> {
         Ok(port)
     }
 
+    /// A long length and as many bytes.
+    fn long(&mut self, what: &'static str) -> Result<Vec<u8>, ArtifactError> {
+        let length = self.u64(what)?;
+        let length = usize::try_from(length).map_err(|_| self.invalid(what))?;
+        Ok(self.take(length, what)?.to_vec())
+    }
+
+    fn kernels(&mut self) -> Result<Option<Kernels>, ArtifactError> {
+        let Some(language) = self.u8("kernels")?.checked_sub(1) else {
+            return Ok(None);
+        };
+        let language = Language::ALL.get(usize::from(language)).copied();
+        Ok(Some(Kernels {
+            language: language.ok_or_else(|| self.invalid("language of kernels"))?,
+            code: self.long("kernels")?,
+            names: self.list("kernels", |r| r.string("kernel"))?,
+        }))
+    }
+
     /// The artifact, and whether weights follow it.
     fn artifact(&mut self) -> Result<(Artifact, bool), ArtifactError> {
         let target = Target {
@@ -310,9 +330,8 @@ impl<'a> Reader<'a> {
             1 => true,
             _ => return Err(self.invalid("weights")),
         };
-        let length = self.u64("object")?;
-        let length = usize::try_from(length).map_err(|_| self.invalid("object"))?;
-        let object = self.take(length, "object")?.to_vec();
+        let kernels = self.kernels()?;
+        let object = self.long("object")?;
         let artifact = Artifact {
             target,
             entry,
@@ -325,6 +344,7 @@ impl<'a> Reader<'a> {
             updates,
             checks,
             object,
+            kernels,
             embedded: None,
         };
         Ok((artifact, has_weights))
@@ -371,6 +391,11 @@ mod tests {
                 trace: vec!["main.sknd:3:4-3:9: f".into()],
             }],
             object: vec![1, 2, 3],
+            kernels: Some(Kernels {
+                language: Language::SpirV,
+                code: vec![4, 5],
+                names: vec!["kernel_0".into()],
+            }),
             embedded: None,
         }
     }

@@ -2,12 +2,12 @@
 //! Artifact → bytes.
 
 use super::embedded::ALIGNMENT;
-use super::{Artifact, ELEMENTS, Embedded, Port, PortExtent};
+use super::{Artifact, ELEMENTS, Embedded, Language, Port, PortExtent};
 use skript_tensor::ElementType;
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
 /// The version of the file format.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 impl Artifact {
     /// The artifact as the bytes of a file; equal artifacts have equal bytes.
@@ -51,8 +51,17 @@ impl Artifact {
             strings(&mut body, &check.trace);
         }
         body.push(self.embedded.is_some().into());
-        body.extend((self.object.len() as u64).to_le_bytes());
-        body.extend(&self.object);
+        match &self.kernels {
+            None => body.push(0),
+            Some(kernels) => {
+                let mut languages = Language::ALL.iter();
+                let code = languages.position(|l| *l == kernels.language);
+                body.push(code.and_then(|c| u8::try_from(c + 1).ok()).unwrap_or(0));
+                long(&mut body, &kernels.code);
+                strings(&mut body, &kernels.names);
+            }
+        }
+        long(&mut body, &self.object);
 
         let mut file = Vec::with_capacity(body.len() + 128);
         file.extend(MAGIC);
@@ -72,6 +81,11 @@ impl Artifact {
 /// The compiler builds lists in memory; one of 2³² items is not possible, and reading it back would fail.
 fn count(body: &mut Vec<u8>, n: usize) {
     body.extend(u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn long(body: &mut Vec<u8>, bytes: &[u8]) {
+    body.extend((bytes.len() as u64).to_le_bytes());
+    body.extend(bytes);
 }
 
 fn string(body: &mut Vec<u8>, text: &str) {

@@ -14,7 +14,9 @@ use skript_frontend::source::{SourceMap, Span};
 use skript_passes::code_cache::Compiler;
 use skript_passes::observer;
 use skript_passes::target::TargetDescription;
-use skript_passes::{CompileError, Options, compile_model, compile_model_for_profile};
+use skript_passes::{
+    CompileError, Options, compile_model, compile_model_for_gpu, compile_model_for_profile,
+};
 use skript_runtime::cache::Cache;
 use skript_runtime::profile::{self, Step};
 use skript_runtime::{Artifact, Instance, LoadError, Prepared, Program, RunError};
@@ -188,7 +190,7 @@ impl Compiled {
     }
 
     /// The compiler's options, with plans that `skript tune` kept.
-    fn options(&self, job: &Job) -> Options {
+    pub fn options(&self, job: &Job) -> Options {
         self.keyed_options(job).0
     }
 
@@ -256,7 +258,11 @@ pub fn compile(
     target: TargetDescription,
 ) -> Result<Artifact, Stopped> {
     let options = tuned(model, sources, options(pipeline, target));
-    compile_model(model, sources, &options).map_err(|e| refused(&e, model, sources))
+    let compiled = match options.target.gpu {
+        Some(gpu) => compile_model_for_gpu(model, sources, &options, gpu),
+        None => compile_model(model, sources, &options),
+    };
+    compiled.map_err(|e| refused(&e, model, sources))
 }
 
 /// The compiler's options for a pipeline of the command line and a processor.

@@ -4,7 +4,7 @@
 mod calls;
 mod compile_error;
 pub mod compiled;
-mod device;
+pub mod device;
 mod reference;
 
 pub use compile_error::{not_exported, refused};

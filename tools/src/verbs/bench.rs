@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript bench`: latency of calls, compared with the machine's peak rate.
 
+mod device;
 mod profile;
 mod program;
 
@@ -30,6 +31,7 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     if stablehlo_program::is_program(&arguments.model) {
         return program::run(arguments, console);
     }
+    arguments.target.announce(console);
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if let Some((model, (inputs, variables))) =
         session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
@@ -60,6 +62,9 @@ fn measure(
         inputs,
         variables,
     };
+    if let Some(gpu) = compiled(false).target.gpu {
+        return device::measure(arguments, session, &compiled(false), gpu, &job);
+    }
     let begun = Instant::now();
     compiled(false).artifact(&job)?;
     let compile = begun.elapsed();

@@ -19,6 +19,7 @@ use crate::session::{Session, Stopped};
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
+    arguments.target.announce(console);
     let mut session = Session::open(&arguments.model, &arguments.reading);
     if let Some((model, (inputs, variables))) =
         session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())

@@ -65,15 +65,13 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
             "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, or --emit, such as --emit=linalg",
         ));
     }
-    if arguments.target.target.is_gpu()
-        && matches!(arguments.emit(), EmitName::Artifact | EmitName::So)
-    {
+    if arguments.target.target.is_gpu() && arguments.emit() == EmitName::So {
         session.report_usage(
             Diagnostic::without_location(
                 &OUTPUT,
-                "there are no artifacts with kernels of GPUs yet",
+                "there are no shared objects with kernels of GPUs",
             )
-            .with_help("use -o model.ptx with --target=nvptx64, -o model.s with --target=amdgcn, -o model.spv with --target=vulkan"),
+            .with_help("use -o model.skm, -o model.ptx with --target=nvptx64, -o model.s with --target=amdgcn, -o model.spv with --target=vulkan"),
         );
     }
     if arguments.report.is_some() && arguments.emit() != EmitName::Stablehlo {

@@ -31,6 +31,7 @@ fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Conso
     if stablehlo_program::is_program(model) {
         return stablehlo::run(model, arguments, console);
     }
+    arguments.target.announce(console);
     let mut session = Session::open(model, &arguments.reading);
     if session.status() == Status::Done {
         let given = session.named(&arguments.inputs);

@@ -7,21 +7,10 @@ use crate::error::CodegenError;
 use crate::ir::func::symbol;
 use crate::ir::splice::splice;
 use crate::ir::{self, attributes, ops};
-use crate::schedule::targets::gpus::{Gpu, Language};
+use crate::schedule::targets::gpus::{Gpu, Language, triple};
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
 use melior::ir::{Attribute, Module, Operation};
 use skript_runtime::artifact::Target;
-
-/// Compiled kernels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceCode {
-    /// The language of the code.
-    pub language: Language,
-    /// Text of PTX, or a module of SPIR-V.
-    pub code: Vec<u8>,
-    /// The names of the kernels, by their numbers in launches.
-    pub kernels: Vec<String>,
-}
 
 fn wrong(error: melior::Error) -> CodegenError {
     CodegenError::Module(error.to_string())
@@ -61,7 +50,7 @@ pub(crate) fn emit(module: &Module, gpu: &Gpu, form: Form) -> Result<Vec<u8>, Co
     match gpu.language {
         Language::Ptx | Language::Amdgcn => {
             let target = Target {
-                triple: gpu.language.triple().to_owned(),
+                triple: triple(gpu.language).to_owned(),
                 cpu: gpu.name.to_owned(),
                 features: gpu.features.to_owned(),
             };

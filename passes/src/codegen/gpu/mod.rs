@@ -7,5 +7,3 @@ pub(crate) mod kernel_math;
 pub(crate) mod kernel_memory;
 pub(crate) mod launches;
 mod layout;
-
-pub use emit::DeviceCode;

@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! GPUs as data: how kernels are written for them, and their properties that decide how loops are mapped.
 
-/// The language that kernels are compiled to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// PTX, by LLVM's target NVPTX.
-    Ptx,
-    /// Code of AMD's GPUs, by LLVM's target AMDGPU.
-    Amdgcn,
-    /// SPIR-V for Vulkan 1.2 with physical addresses.
-    SpirV,
-}
+pub use skript_runtime::artifact::Language;
 
-impl Language {
-    /// The triple of LLVM's target; empty for SPIR-V, which MLIR writes.
-    pub(crate) fn triple(self) -> &'static str {
-        match self {
-            Language::Ptx => "nvptx64-nvidia-cuda",
-            Language::Amdgcn => "amdgcn-amd-amdhsa",
-            Language::SpirV => "",
-        }
-    }
-
-    /// The name in artifacts.
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Ptx => "ptx",
-            Language::Amdgcn => "amdgcn",
-            Language::SpirV => "spirv",
-        }
+/// The triple of LLVM's target for a language; empty for SPIR-V, which MLIR writes.
+pub(crate) fn triple(language: Language) -> &'static str {
+    match language {
+        Language::Ptx => "nvptx64-nvidia-cuda",
+        Language::Amdgcn => "amdgcn-amd-amdhsa",
+        Language::SpirV => "",
     }
 }
 

@@ -97,8 +97,17 @@ fn text(artifact: &Artifact) -> String {
         Some(bytes) => format!("weights     {bytes} bytes, embedded\n"),
         None => String::new(),
     };
+    let kernels = match &artifact.kernels {
+        Some(kernels) => format!(
+            "kernels     {} in {}, {} bytes\n",
+            kernels.names.len(),
+            kernels.language.name(),
+            kernels.code.len()
+        ),
+        None => String::new(),
+    };
     text + &format!(
-        "code        {} bytes\n{weights}memory      {} bytes of arena\n",
+        "code        {} bytes\n{kernels}{weights}memory      {} bytes of arena\n",
         artifact.object.len(),
         artifact.arena.size
     )
@@ -112,6 +121,11 @@ fn json(artifact: &Artifact) -> Json {
         "code_bytes": artifact.object.len(),
         "weight_bytes": weight_bytes(artifact),
         "arena_bytes": artifact.arena.size,
+        "kernels": artifact.kernels.as_ref().map(|kernels| json!({
+            "language": kernels.language.name(),
+            "names": kernels.names,
+            "bytes": kernels.code.len(),
+        })),
     });
     for (title, ports) in roles(artifact) {
         let ports = ports

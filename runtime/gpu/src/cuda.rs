@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A CUDA device, by the driver alone: PTX is compiled by it, and launches are in the order of the calls in one stream.
+
+use crate::DeviceError;
+use cudarc::driver::sys::{self, CUdevice_attribute};
+use cudarc::driver::{DriverError, result};
+use skript_runtime::device::Device;
+use std::ffi::{CString, c_void};
+
+/// The least compute capability that kernels need.
+const LEAST: (i32, i32) = (8, 0);
+
+/// A device with the kernels of a model.
+pub struct Cuda {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    module: sys::CUmodule,
+    functions: Vec<sys::CUfunction>,
+    memory: Vec<sys::CUdeviceptr>,
+    name: String,
+}
+
+// SAFETY: handles of the driver may be used by any thread, one at a time, which exclusive borrows guarantee.
+unsafe impl Send for Cuda {}
+
+fn failed(what: &'static str) -> impl Fn(DriverError) -> DeviceError {
+    move |error| {
+        let name = error.error_name().ok().map(|n| n.to_string_lossy());
+        let text = error.error_string().ok().map(|t| t.to_string_lossy());
+        DeviceError::Driver {
+            what,
+            error: match (name, text) {
+                (Some(name), Some(text)) => format!("{name}, {text}"),
+                _ => format!("{:?}", error.0),
+            },
+        }
+    }
+}
+
+/// A device of the driver, before anything is made on it.
+struct Found {
+    device: sys::CUdevice,
+    name: String,
+}
+
+/// Finds device `number`.
+fn find(number: usize) -> Result<Found, DeviceError> {
+    let missing = |reason: String| DeviceError::Missing {
+        api: "CUDA",
+        reason,
+    };
+    // SAFETY: the driver of the system is a library that can be loaded.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(missing(
+            "libcuda.so, NVIDIA's driver, is not on this system".to_owned(),
+        ));
+    }
+    result::init().map_err(|e| missing(failed("starting the driver")(e).to_string()))?;
+    let found = result::device::get_count().map_err(failed("listing devices"))?;
+    let ordinal = i32::try_from(number).ok().filter(|n| *n < found);
+    let ordinal = ordinal.ok_or(DeviceError::Number {
+        api: "CUDA",
+        wanted: number,
+        found: usize::try_from(found).unwrap_or(0),
+    })?;
+    let device = result::device::get(ordinal).map_err(failed("opening the device"))?;
+    let name = result::device::get_name(device).unwrap_or_else(|_| "?".to_owned());
+    let capability = |attribute| {
+        // SAFETY: the device is one of the driver's.
+        unsafe { result::device::get_attribute(device, attribute) }
+            .map_err(failed("reading the compute capability"))
+    };
+    let major = capability(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = capability(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    match (major, minor) >= LEAST {
+        true => Ok(Found { device, name }),
+        false => Err(DeviceError::Features {
+            device: format!("{name} (compute capability {major}.{minor})"),
+            lacks: "compute capability 8.0",
+        }),
+    }
+}
+
+/// Whether device `number` is there and runs kernels; its name.
+///
+/// # Errors
+/// [`DeviceError`]: why not.
+pub fn probe(number: usize) -> Result<String, DeviceError> {
+    Ok(find(number)?.name)
+}
+
+impl Cuda {
+    /// Opens device `number` for the kernels of a text of PTX.
+    ///
+    /// # Errors
+    /// [`DeviceError`] without a driver, such a device, or its features, or if the driver does not compile the kernels.
+    pub fn open(number: usize, code: &[u8], kernels: &[String]) -> Result<Cuda, DeviceError> {
+        let Found { device, name } = find(number)?;
+        // SAFETY: the device is one of the driver's; `Drop` releases its context.
+        let context = unsafe { result::primary_ctx::retain(device) };
+        let mut made = Cuda {
+            device,
+            context: context.map_err(failed("opening the device"))?,
+            stream: std::ptr::null_mut(),
+            module: std::ptr::null_mut(),
+            functions: Vec::new(),
+            memory: Vec::new(),
+            name,
+        };
+        made.select()?;
+        let kind = result::stream::StreamKind::NonBlocking;
+        made.stream = result::stream::create(kind).map_err(failed("making a stream"))?;
+        if kernels.is_empty() {
+            return Ok(made);
+        }
+        let wrong = |_| DeviceError::Driver {
+            what: "compiling the kernels",
+            error: "their text has a zero".to_owned(),
+        };
+        let text = CString::new(code).map_err(wrong)?;
+        // SAFETY: the text ends with a zero.
+        let module = unsafe { result::module::load_data(text.as_ptr().cast()) };
+        made.module = module.map_err(failed("compiling the kernels"))?;
+        for kernel in kernels {
+            let name = CString::new(kernel.as_str()).map_err(wrong)?;
+            // SAFETY: the module is loaded.
+            let function = unsafe { result::module::get_function(made.module, name) };
+            made.functions
+                .push(function.map_err(failed("finding a kernel"))?);
+        }
+        Ok(made)
+    }
+
+    /// The name of the device.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes the device's context that of this thread.
+    fn select(&self) -> Result<(), DeviceError> {
+        // SAFETY: the context is retained.
+        unsafe { result::ctx::set_current(self.context) }.map_err(failed("selecting the device"))
+    }
+
+    fn wait(&self) -> Result<(), DeviceError> {
+        // SAFETY: the stream is this device's.
+        unsafe { result::stream::synchronize(self.stream) }
+            .map_err(failed("waiting for the device"))
+    }
+
+    fn memory(&mut self, bytes: u64) -> Result<u64, DeviceError> {
+        self.select()?;
+        let bytes = usize::try_from(bytes.max(64)).unwrap_or(usize::MAX);
+        // SAFETY: `Drop` frees it.
+        let address = unsafe { result::malloc_sync(bytes) };
+        let address = address.map_err(|error| match error.0 {
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => DeviceError::Memory {
+                device: self.name.clone(),
+                bytes,
+            },
+            _ => failed("allocating memory of the device")(error),
+        })?;
+        self.memory.push(address);
+        Ok(address)
+    }
+
+    fn upload(&mut self, address: u64, bytes: &[u8]) -> Result<(), DeviceError> {
+        self.select()?;
+        // SAFETY: the address is of an allocation of as many bytes; they outlive the copy.
+        unsafe { result::memcpy_htod_async(address, bytes, self.stream) }
+            .map_err(failed("writing memory of the device"))?;
+        self.wait()
+    }
+
+    fn download(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), DeviceError> {
+        self.select()?;
+        // SAFETY: as in `upload`.
+        unsafe { result::memcpy_dtoh_async(bytes, address, self.stream) }
+            .map_err(failed("reading memory of the device"))?;
+        self.wait()
+    }
+
+    fn start(
+        &mut self,
+        kernel: usize,
+        blocks: u32,
+        threads: u32,
+        words: &[u64],
+    ) -> Result<(), DeviceError> {
+        let function = self.functions.get(kernel).ok_or(DeviceError::Driver {
+            what: "launching a kernel",
+            error: "there is no such kernel".to_owned(),
+        })?;
+        self.select()?;
+        // The driver reads as many bytes of a word as the parameter has.
+        let words = words.iter().map(std::ptr::from_ref);
+        let mut words: Vec<*mut c_void> = words.map(|word| word.cast_mut().cast()).collect();
+        let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
+        // SAFETY: the words are the kernel's parameters, and the driver copies them.
+        unsafe { result::launch_kernel(*function, grid, block, 0, self.stream, &mut words) }
+            .map_err(failed("launching a kernel"))
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        if self.select().is_err() {
+            return;
+        }
+        // SAFETY: the device waits for its work; every handle is of this device, and used no more. What fails is gone already.
+        unsafe {
+            if !self.stream.is_null() {
+                let _ = result::stream::synchronize(self.stream);
+            }
+            for address in self.memory.drain(..) {
+                let _ = result::free_sync(address);
+            }
+            if !self.module.is_null() {
+                let _ = result::module::unload(self.module);
+            }
+            if !self.stream.is_null() {
+                let _ = result::stream::destroy(self.stream);
+            }
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}
+
+impl Device for Cuda {
+    fn allocate(&mut self, bytes: u64) -> Result<u64, String> {
+        self.memory(bytes).map_err(|e| e.to_string())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), String> {
+        self.upload(address, bytes).map_err(|e| e.to_string())
+    }
+
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), String> {
+        self.download(address, bytes).map_err(|e| e.to_string())
+    }
+
+    fn launch(
+        &mut self,
+        kernel: usize,
+        blocks: u32,
+        threads: u32,
+        words: &[u64],
+    ) -> Result<(), String> {
+        let started = self.start(kernel, blocks, threads, words);
+        started.map_err(|e| e.to_string())
+    }
+
+    fn finish(&mut self) -> Result<(), String> {
+        self.wait().map_err(|e| e.to_string())
+    }
+}
