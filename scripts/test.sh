@@ -96,6 +96,11 @@ if [ -d "$suite" ]; then
   export VK_ICD_FILENAMES=${VK_ICD_FILENAMES:-$(echo /usr/share/vulkan/icd.d/lvp_icd.*.json)}
   if [ -e "$VK_ICD_FILENAMES" ]; then
     step "conformance on Vulkan" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --device vulkan $gpu
+    carried() {
+      .venv/bin/python test/gpu/carried.py pack "$suite" out/carried --skript target/release/skript --target vulkan "$@" &&
+        .venv/bin/python test/gpu/carried.py run out/carried --runner target/release/skript-run
+    }
+    step "artifacts with kernels" carried $([ "$all" = --all ] || echo --sample 40)
   else
     echo "== conformance on Vulkan: skipped, mesa-vulkan-drivers is not installed"
   fi

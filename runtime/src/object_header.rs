@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The C header of an object file: how programs without this project's runtime call the code, in memory of their own.
 
-use crate::artifact::{Artifact, ELEMENTS, Port, PortExtent};
+use crate::artifact::{Artifact, Port, PortExtent};
 use crate::shared_object::{in_comment, literal};
 use object::read::elf::{ElfFile32, ElfFile64};
 use object::{Endianness, ObjectSymbol as _};
@@ -116,11 +116,10 @@ fn row(role: &str, port: &Port) -> String {
         PortExtent::Fixed(_) => "0".to_owned(),
         PortExtent::Dynamic(_) => "1".to_owned(),
     });
-    let known = ELEMENTS.iter().position(|element| *element == port.element);
     format!(
         "X(SKRIPT_{role}, {}, {}, {}, {}, {}, {}, {}u)",
         literal(&port.name),
-        known.unwrap_or(ELEMENTS.len()),
+        port.element.code(),
         port.element.size(),
         port.shape.len(),
         list(bounds.collect()),

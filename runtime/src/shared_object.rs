@@ -4,7 +4,7 @@
 //! The library of `runtime/c` is the same for every model; the tables, written here, describe the model. Callers include the
 //! header.
 
-use crate::artifact::{Artifact, ELEMENTS, Port, PortExtent};
+use crate::artifact::{Artifact, Port, PortExtent};
 use skript_tensor::weights::file_name;
 use std::fmt::Write as _;
 
@@ -242,10 +242,7 @@ impl Tables {
             Some(pack) => (literal(&pack.name), pack.position, pack.length),
         };
         // The enumeration of the header has the order of element types in files.
-        let code = ELEMENTS
-            .iter()
-            .position(|e| *e == port.element)
-            .unwrap_or(ELEMENTS.len());
+        let code = port.element.code();
         Ok(format!(
             "{{{}, (skript_type){code}, {rank}, {bounds}, {dynamic}, {bytes}u, {pack}, {position}, {length}}}",
             literal(&port.name),
@@ -279,6 +276,7 @@ pub(crate) fn in_comment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skript_tensor::ElementType;
 
     #[test]
     fn no_name_leaves_its_literal_or_comment() {
@@ -294,7 +292,7 @@ mod tests {
         let after = HEADER.split("SKRIPT_BOOL,").nth(1).unwrap();
         let names = after.split('}').next().unwrap().split("SKRIPT_").skip(1);
         let names = names.map(|n| n.split([',', '\n']).next().unwrap().to_lowercase());
-        let known: Vec<&str> = ELEMENTS.iter().skip(1).map(|e| e.name()).collect();
+        let known: Vec<&str> = ElementType::ALL.iter().skip(1).map(|e| e.name()).collect();
         assert_eq!(names.collect::<Vec<_>>(), known);
         let most = format!("#define SKRIPT_MAX_RANK {MOST_EXTENTS}\n");
         assert!(HEADER.contains(&most));

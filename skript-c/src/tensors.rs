@@ -7,38 +7,14 @@ use crate::types::{MAX_RANK, skc_port, skc_tensor};
 use skript::{Dimension, ElementType, Port, Tensor};
 use std::ffi::CString;
 
-/// By number in `skript.h`.
-const TYPES: [ElementType; 13] = [
-    ElementType::Bool,
-    ElementType::I32,
-    ElementType::I64,
-    ElementType::F32,
-    ElementType::F64,
-    ElementType::F16,
-    ElementType::BF16,
-    ElementType::I8,
-    ElementType::I16,
-    ElementType::U8,
-    ElementType::U16,
-    ElementType::U32,
-    ElementType::U64,
-];
-
-fn number(element: ElementType) -> u32 {
-    let at = TYPES.iter().position(|known| *known == element);
-    at.and_then(|at| u32::try_from(at).ok()).unwrap_or(u32::MAX)
-}
-
 /// A copy of a tensor of the caller.
 ///
 /// # Safety
 /// `data` points to `bytes` bytes, or is null.
 pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Failure> {
     let wrong = |text: &str| Failure::argument(format!("input `{name}`: {text}"));
-    let element = usize::try_from(tensor.r#type)
-        .ok()
-        .and_then(|at| TYPES.get(at));
-    let element = *element.ok_or_else(|| wrong("the type is unknown"))?;
+    let element = ElementType::of_code(tensor.r#type);
+    let element = element.ok_or_else(|| wrong("the type is unknown"))?;
     let rank = tensor.rank as usize;
     let extents = tensor
         .extents
@@ -102,7 +78,7 @@ pub(crate) unsafe fn write(
     // SAFETY: no more bytes than the caller promises.
     let data = unsafe { memory::array_mut(output.data.cast::<u8>(), bytes.len() as u64, &what) }?;
     data.copy_from_slice(bytes);
-    output.r#type = number(value.element());
+    output.r#type = value.element().code().into();
     output.rank = u32::try_from(value.shape().len()).unwrap_or(0);
     output.extents = extents(value.shape().iter().copied());
     Ok(())
@@ -135,7 +111,7 @@ pub(crate) fn port(port: &Port, name: &CString) -> Result<skc_port, Failure> {
     }
     Ok(skc_port {
         name: name.as_ptr(),
-        r#type: number(port.element),
+        r#type: port.element.code().into(),
         rank: u32::try_from(port.shape.len()).unwrap_or(0),
         bounds: extents(bounds),
         dynamic,

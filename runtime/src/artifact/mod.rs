@@ -185,23 +185,6 @@ pub struct Check {
     pub trace: Vec<String>,
 }
 
-/// Codes of element types in files and in the C interface.
-pub(crate) const ELEMENTS: [ElementType; 13] = [
-    ElementType::Bool,
-    ElementType::I32,
-    ElementType::I64,
-    ElementType::F32,
-    ElementType::F64,
-    ElementType::F16,
-    ElementType::BF16,
-    ElementType::I8,
-    ElementType::I16,
-    ElementType::U8,
-    ElementType::U16,
-    ElementType::U32,
-    ElementType::U64,
-];
-
 /// The maximum size of an arena or a tensor in bytes: 1 TiB.
 pub const LARGEST: u64 = 1 << 40;
 

@@ -4,7 +4,7 @@
 use super::embedded::ALIGNMENT;
 use super::write::{MAGIC, VERSION};
 use super::{
-    ArenaLayout, Artifact, Check, ELEMENTS, Embedded, Kernels, LARGEST, Language, PackPlace, Port,
+    ArenaLayout, Artifact, Check, Embedded, Kernels, LARGEST, Language, PackPlace, Port,
     PortExtent, Target,
 };
 use skript_host::RegularFile;
@@ -204,8 +204,7 @@ impl<'a> Reader<'a> {
 
     fn element(&mut self) -> Result<ElementType, ArtifactError> {
         let code = self.u8("element type")?;
-        let element = ELEMENTS.get(usize::from(code)).copied();
-        element.ok_or_else(|| self.invalid("element type"))
+        ElementType::of_code(code.into()).ok_or_else(|| self.invalid("element type"))
     }
 
     fn port(&mut self) -> Result<Port, ArtifactError> {

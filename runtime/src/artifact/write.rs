@@ -2,7 +2,7 @@
 //! Artifact → bytes.
 
 use super::embedded::ALIGNMENT;
-use super::{Artifact, ELEMENTS, Embedded, Language, Port, PortExtent};
+use super::{Artifact, Embedded, Language, Port, PortExtent};
 use skript_tensor::ElementType;
 
 pub(super) const MAGIC: &[u8; 8] = b"SKRIPTM\n";
@@ -98,17 +98,12 @@ fn strings(body: &mut Vec<u8>, texts: &[String]) {
     texts.iter().for_each(|t| string(body, t));
 }
 
-fn code(element: ElementType) -> u8 {
-    let code = ELEMENTS.iter().position(|e| *e == element);
-    code.and_then(|c| u8::try_from(c).ok()).unwrap_or(u8::MAX)
-}
-
 fn port(body: &mut Vec<u8>, port: &Port) {
     string(body, &port.name);
     strings(body, &port.aliases);
-    body.push(code(port.element));
+    body.push(port.element.code());
     body.push(port.imported.is_some().into());
-    body.extend(port.imported.map(code));
+    body.extend(port.imported.map(ElementType::code));
     count(body, port.shape.len());
     for extent in &port.shape {
         let (tag, n) = match extent {

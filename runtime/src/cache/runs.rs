@@ -10,7 +10,6 @@
 //! ```
 
 use super::{Cache, RUN, open};
-use crate::artifact::ELEMENTS;
 use skript_tensor::ElementType;
 use std::ffi::OsString;
 use std::io::{Error, ErrorKind, Read};
@@ -115,12 +114,7 @@ impl RunRecord {
         }
         let inputs = self.inputs.iter().flat_map(|at| at.to_le_bytes());
         add(&inputs.collect::<Vec<u8>>());
-        let code = |element: &Option<ElementType>| {
-            let found = ELEMENTS.iter().position(|e| Some(*e) == *element);
-            found
-                .and_then(|at| u8::try_from(at).ok())
-                .unwrap_or(UNCHANGED)
-        };
+        let code = |element: &Option<ElementType>| element.map_or(UNCHANGED, ElementType::code);
         add(&self.outputs.iter().map(code).collect::<Vec<u8>>());
         bytes
     }
@@ -150,7 +144,7 @@ impl RunRecord {
                 let codes = fields.next()?.iter();
                 let element = |code: &u8| match *code {
                     UNCHANGED => Some(None),
-                    code => ELEMENTS.get(usize::from(code)).map(|e| Some(*e)),
+                    code => ElementType::of_code(code.into()).map(Some),
                 };
                 codes.map(element).collect::<Option<_>>()?
             },

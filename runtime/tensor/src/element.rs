@@ -36,6 +36,35 @@ pub enum ElementType {
 }
 
 impl ElementType {
+    /// Every type, in the order of the codes that compiled models, the cache and the C interfaces have.
+    pub const ALL: [ElementType; 13] = [
+        ElementType::Bool,
+        ElementType::I32,
+        ElementType::I64,
+        ElementType::F32,
+        ElementType::F64,
+        ElementType::F16,
+        ElementType::BF16,
+        ElementType::I8,
+        ElementType::I16,
+        ElementType::U8,
+        ElementType::U16,
+        ElementType::U32,
+        ElementType::U64,
+    ];
+
+    /// The code, a position in [`ElementType::ALL`].
+    pub fn code(self) -> u8 {
+        let at = ElementType::ALL.iter().position(|e| *e == self);
+        at.and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)
+    }
+
+    /// The type of a code; `None` if there is none.
+    pub fn of_code(code: u32) -> Option<ElementType> {
+        let at = usize::try_from(code).ok()?;
+        ElementType::ALL.get(at).copied()
+    }
+
     /// The size of one element in bytes.
     pub fn size(self) -> usize {
         match self {
