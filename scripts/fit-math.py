@@ -109,8 +109,11 @@ mp.mp.dps = 60
 half_ln2 = mp.log(2) / 2 * mp.mpf("1.001")
 table("EXP", "`(exp(r) - 1 - r) / r²`, r between -½ ln 2 and ½ ln 2", lambda r: (mp.expm1(r) - r) / r**2 if r else mp.mpf(1) / 2,
       lambda r: r**2 / mp.exp(r), range(6), -half_ln2, half_ln2, single=True)
-table("TANH", "`(tanh(x) / x - 1) / x²` by powers of x², x up to 1", lambda x: (mp.tanh(x) / x - 1) / x**2,
-      lambda x: x**3 / mp.tanh(x), even(7), TINY, 1, single=True)
+table("EXP_OF_TWICE", "`(exp(2r) - 1) / r`, r between -¼ ln 2 and ¼ ln 2", lambda r: mp.expm1(2 * r) / r if r else mp.mpf(2),
+      lambda r: r / mp.exp(2 * r), range(6), -half_ln2 / 2, half_ln2 / 2, single=True)
+fraction = lambda x: x**2 / (1 - mp.tanh(x) / x)
+table("TANH", "`x² / (1 - tanh(x) / x)` by powers of x², x up to 1", fraction, lambda x: x**3 / (mp.tanh(x) * fraction(x) ** 2), even(4),
+      "1e-5", 1, single=True)
 table("ERF", "`erf(x) / x - 1` by powers of x², x up to 1", lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), even(7), TINY,
       1, single=True)
 table("ERFC", "`-log(1 - erf(x)) / x`, x between 1 and 4", lambda x: -mp.log(mp.erfc(x)) / x,

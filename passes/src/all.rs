@@ -53,6 +53,7 @@ pub const ALL: &[Pass] = &[
     schedule::gpu::outline::PASS,
     integers::PASS,
     prepare::fold_scales::PASS,
+    elementwise::factor_sums::PASS,
     prepare::hoist_constants::PASS,
     layout::PASS,
     prepare::PASS,

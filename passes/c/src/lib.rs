@@ -66,6 +66,7 @@ create_functions! {
     skriptCreateExpandKernelMathPass => "skript-expand-kernel-math",
     skriptCreateExpandLibraryMathPass => "skript-expand-library-math",
     skriptCreateExpandMathPass => "skript-expand-math",
+    skriptCreateFactorSumsPass => "skript-factor-sums",
     skriptCreateFenceStreamsPass => "skript-fence-streams",
     skriptCreateFillBordersPass => "skript-fill-borders",
     skriptCreateFoldExtentsPass => "skript-fold-extents",

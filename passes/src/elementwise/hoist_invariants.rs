@@ -194,6 +194,11 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
         self.extents.len()
     }
 
+    /// The static extent of a loop.
+    pub(crate) fn extent(&self, l: usize) -> Option<u64> {
+        self.extents.get(l).copied().flatten()
+    }
+
     /// Whether all of these loops have static extents.
     pub(crate) fn is_static(&self, loops: &BTreeSet<usize>) -> bool {
         let is_static = |l: &usize| self.extents.get(*l).is_some_and(Option::is_some);

@@ -5,6 +5,7 @@ pub(crate) mod check_extents;
 pub(crate) mod compute_in_users;
 pub(crate) mod elementwise_to_formula;
 pub(crate) mod elementwise_to_linalg;
+pub(crate) mod factor_sums;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod hoist_invariants;
 pub(crate) mod scalarize_elementwise;

@@ -7,6 +7,7 @@
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
 use crate::codegen::{library_math, parallel_calls, streams, vector_math};
+use crate::elementwise::factor_sums;
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
 use crate::profile::{mark, number};
@@ -190,14 +191,15 @@ pub(crate) fn bufferize(target: &TargetDescription) -> Stage {
         true => INTEGERS,
         false => &[],
     };
-    // Kernels of GPUs read tensors in the order of their formulas.
-    let layouts = match target.gpu {
-        Some(_) => &[][..],
-        None => &layouts[..],
+    // Kernels of GPUs read tensors in the order of their formulas, at any subscripts.
+    let (sums, layouts) = match (target.gpu, target.fast_math) {
+        (Some(_), _) => (None, &[][..]),
+        (None, FastMath::None) => (None, &layouts[..]),
+        (None, _) => (Some(factor_sums::PASS.flag), &layouts[..]),
     };
     let passes = integers.iter().copied();
     let passes = passes.chain([recurrence::hoist_projections::PASS.flag]);
-    let passes = passes.chain(before.iter().copied());
+    let passes = passes.chain(before.iter().copied()).chain(sums);
     let passes = passes.chain(layouts.iter().map(String::as_str));
     let passes = passes.chain(of(BUFFERIZE, Modules::Models));
     Stage {

@@ -3,7 +3,7 @@
 
 use super::Class;
 use super::builder::Value;
-use super::coefficients::{ERF, ERFC, EXP, EXP2_WIDE, SINH_WIDE, TANH};
+use super::coefficients::{ERF, ERFC, EXP, EXP_OF_TWICE, EXP2_WIDE, SINH_WIDE, TANH};
 
 /// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
 pub(super) const LN2_HIGH: f64 = 0.693_359_375;
@@ -40,13 +40,24 @@ fn exp_of_parts<'b>(n: Value<'b>, r: Value<'b>) -> Value<'b> {
     p.scale(n.bits(Class::I32) - ROUNDER_BITS)
 }
 
-/// A polynomial near 0, `1 - 2 / (exp(2|x|) + 1)` elsewhere.
+/// `a - a · a² / p(a²)` near 0, `1 - 2 / (exp(2a) + 1)` elsewhere, with `a = |x|`: one division for both.
 pub(super) fn tanh(x: Value) -> Value {
-    let a = x.abs();
+    // From 9.02 on the result is 1.
+    let a = x.abs().at_most(10.0);
     let square = a * a;
-    let small = (square.polynomial(&TANH) * square).mul_add(a, a);
-    let large = 1.0 - 2.0 / (exp(a + a) + 1.0);
-    a.less(1.0).select(small, large).copysign(x)
+    // `exp(2a) = 2ⁿ · exp(2r)` with `a = n · ½ ln 2 + r`; the low bits of the sum are n and the bias of an exponent.
+    let rounder = ROUNDER + 127.0;
+    let shifted = a.mul_add(2.0 * f64::from(LOG2_E), rounder);
+    let r = (shifted - rounder).mul_add(-0.5 * f64::from(std::f32::consts::LN_2), a);
+    let p = r.polynomial(&EXP_OF_TWICE).mul_add(r, 1.0);
+    let power = shifted.bits(Class::I32).shift_left(23).bits(Class::F32);
+    let above = p.mul_add(power, 1.0);
+
+    let is_small = a.less(1.0);
+    let numerator = is_small.select(square, a.constant(2.0));
+    let denominator = is_small.select(square.polynomial(&TANH), above);
+    let whole = is_small.select(a, a.constant(1.0));
+    (-whole).mul_add(numerator / denominator, whole).copysign(x)
 }
 
 /// A polynomial near 0, `1 - exp(-a·R(a))` elsewhere, with `a = |x|`.

@@ -70,6 +70,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandKernelMathPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandLibraryMathPass(void);
 /* --skript-expand-math */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
+/* --skript-factor-sums */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateFactorSumsPass(void);
 /* --skript-fence-streams */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFenceStreamsPass(void);
 /* --skript-fill-borders */
