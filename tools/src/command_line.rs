@@ -310,6 +310,9 @@ pub struct CompareArguments {
     /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
+    /// Folder of the weights, or a file as for --weights; the default is the model's folder
+    #[arg(long, value_name = "DIR|FILE")]
+    pub variables: Option<PathBuf>,
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Differences up to rtol * |expected| + atol are accepted; the defaults depend on --real: 1e-4 and 1e-5 for f32
@@ -342,6 +345,9 @@ pub struct BenchArguments {
     /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
+    /// Folder of the weights, or a file as for --weights; the default is the model's folder
+    #[arg(long, value_name = "DIR|FILE")]
+    pub variables: Option<PathBuf>,
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Number of timed iterations, after two warm-up iterations

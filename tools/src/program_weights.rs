@@ -41,7 +41,7 @@ pub struct ProgramWeights {
     #[arg(long = "weights", value_enum, value_name = "WHERE", group = READING)]
     pub location: Option<WeightsLocation>,
     /// Folder of the weights, or a .safetensors, .npz or .tgz file; the model's own folder if not given
-    #[arg(long, value_name = "DIR|FILE", requires = READING)]
+    #[arg(long, value_name = "DIR|FILE")]
     pub variables: Option<PathBuf>,
 }
 

@@ -28,9 +28,7 @@ use skript_semantics::{IntType, Numbers, RealType};
 use skript_tensor::{Archive, HeldArrays, Tensor, archive};
 
 use crate::attributes::attribute_value;
-use crate::command_line::{
-    InputArgument, IntrinsicArgument, MessageFormat, ModelArguments, WeightsArgument,
-};
+use crate::command_line::{InputArgument, IntrinsicArgument, MessageFormat, ModelArguments};
 use crate::console::{Console, Status};
 use crate::foreign;
 use crate::inputs;
@@ -395,7 +393,7 @@ impl<'a> Session<'a> {
     pub fn compose_with_arrays(
         &mut self,
         given: &[InputArgument],
-        weights: Option<&WeightsArgument>,
+        weights: Weights,
     ) -> Option<(Model, inputs::Arrays)> {
         let given = &self.named(given);
         if self.status == Status::Done {
@@ -406,11 +404,6 @@ impl<'a> Session<'a> {
         }
         let model = self.compose_measured(given)?;
         let given = inputs::or_random(&model, given);
-        let weights = Weights {
-            given: weights,
-            folder: None,
-            remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file",
-        };
         let arrays = inputs::prepare(self, &model, &given, weights)?;
         Some((model, arrays))
     }

@@ -61,6 +61,10 @@ fn main() {
         eprintln!("skript-translate: --weights is for --{EXPORT}");
         std::process::exit(2);
     }
+    if options.weights.variables.is_some() && options.weights.location.is_none() {
+        eprintln!("skript-translate: --variables needs --weights=file or --weights=inline");
+        std::process::exit(2);
+    }
     options.files = files(&rest);
     // It is initialized once.
     let _ = OPTIONS.set(options);

@@ -26,6 +26,9 @@ pub struct TuneArguments {
     /// A file with weights (.safetensors, .npz, .tgz), or the values of missing weights: zero or random:SEED
     #[arg(long, value_name = "FILE|zero|random:SEED", value_parser = weights_argument)]
     pub weights: Option<WeightsArgument>,
+    /// Folder of the weights, or a file as for --weights; the default is the model's folder
+    #[arg(long, value_name = "DIR|FILE")]
+    pub variables: Option<PathBuf>,
     #[command(flatten)]
     pub threads: ThreadArguments,
     /// Timed calls with each plan, in turn with as many with the plans that the cost model selects

@@ -36,6 +36,17 @@ impl Weights<'_> {
     }
 }
 
+impl<'a> Weights<'a> {
+    /// Those of the command line: `--variables` and `--weights`.
+    pub fn of_arguments(folder: Option<&'a Path>, given: Option<&'a WeightsArgument>) -> Self {
+        Weights {
+            folder,
+            given,
+            remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file, --variables DIR all weights from another folder",
+        }
+    }
+}
+
 impl Session<'_> {
     /// The sources of this session's weights.
     pub fn store(&self, weights: Weights) -> Result<WeightStore, TensorError> {

@@ -20,7 +20,7 @@ use crate::console::{Console, Status};
 use crate::engine::Job;
 use crate::engine::compiled::{Compiled, captured, failed, graph_name};
 use crate::measure::{bandwidth, duration_text, milliseconds, peak, peak_memory, write_json};
-use crate::session::{Session, Stopped};
+use crate::session::{Session, Stopped, Weights};
 use crate::stablehlo_program;
 
 /// The time for measuring the processor's peak rate.
@@ -33,8 +33,9 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     }
     arguments.target.announce(console);
     let mut session = Session::open(&arguments.model, &arguments.reading);
+    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if let Some((model, (inputs, variables))) =
-        session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
+        session.compose_with_arrays(&arguments.inputs, weights)
         && let Err(error) = measure(arguments, &session, &model, &inputs, &variables)
     {
         session.report_all(error);

@@ -15,14 +15,15 @@ use crate::console::{Console, Status};
 use crate::engine::compiled::Compiled;
 use crate::engine::{Engine, Job, Reference};
 use crate::outputs;
-use crate::session::{Session, Stopped};
+use crate::session::{Session, Stopped, Weights};
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
     arguments.target.announce(console);
     let mut session = Session::open(&arguments.model, &arguments.reading);
+    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if let Some((model, (inputs, variables))) =
-        session.compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
+        session.compose_with_arrays(&arguments.inputs, weights)
     {
         match compare(arguments, &session, &model, &inputs, &variables) {
             Ok(report) => super::print(&skript_host::printable(&report)),

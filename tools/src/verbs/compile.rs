@@ -113,6 +113,10 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
             .with_help("name the program's file with -o"),
         );
     }
+    let is_reading = arguments.weights.read() || arguments.embed_weights;
+    if arguments.weights.variables.is_some() && !is_reading {
+        session.report_usage(unread_variables(arguments.emit()));
+    }
     if session.status() == Status::Done {
         session.check_names(std::iter::empty());
     }
@@ -131,7 +135,6 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
             },
             ..own
         };
-        let is_reading = arguments.weights.read() || arguments.embed_weights;
         let variables = match is_reading && session.status() == Status::Done {
             true => session.variables(&model, weights),
             false => None,
@@ -145,6 +148,24 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
         }
     }
     session.close(console)
+}
+
+/// `--variables` without an option that writes weights.
+fn unread_variables(emit: EmitName) -> Diagnostic {
+    let help = match emit {
+        EmitName::Artifact => {
+            "add --embed-weights to write the weights into the artifact, or leave --variables out here and run it with `skript-run MODEL.skm --weights DIR|FILE`"
+        }
+        EmitName::So => {
+            "add --embed-weights to write the weights into the shared object, or leave --variables out here: its caller passes the folder of the weights"
+        }
+        EmitName::Stablehlo => {
+            "add --weights=file to write the weights beside the program, or --weights=inline to write them into it"
+        }
+        _ => "leave --variables out: what is written has no weights, its caller passes them",
+    };
+    let text = "--variables reads weights, but none are written";
+    Diagnostic::without_location(&COMMAND_LINE_NAME, text).with_help(help)
 }
 
 /// Compiles the model; returns the written file if the user did not name it.

@@ -58,11 +58,7 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
             .specialized(&model, &given, &inputs)
             .unwrap_or(model);
     }
-    let weights = Weights {
-        folder: arguments.variables.as_deref(),
-        given: arguments.weights.as_ref(),
-        remedy: "--weights=zero or --weights=random:SEED fills missing weights; --weights FILE reads them from a file, --variables DIR all weights from another folder",
-    };
+    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     let prepared = inputs::prepare(session, &model, &given, weights);
     let Some((inputs, mut variables)) = prepared else {
         return;

@@ -26,7 +26,7 @@ use crate::console::{Console, Status};
 use crate::engine::Job;
 use crate::engine::compiled::{Compiled, captured, failed, options, plans_key};
 use crate::measure::write_json;
-use crate::session::{Session, Stopped};
+use crate::session::{Session, Stopped, Weights};
 use crate::stablehlo_program;
 
 /// The share of the time that a plan must gain in the first measurement; in the second one it must gain anything.
@@ -35,6 +35,7 @@ const LEAST_GAIN: f64 = 0.03;
 pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
     let mut session = Session::open(&arguments.model, &arguments.reading);
+    let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if stablehlo_program::is_program(&arguments.model) {
         let text = "`skript tune` takes models in SkriptND; the plans of StableHLO programs are those of the cost model";
         session.report_all(Box::new(Diagnostic::without_location(&UNREADABLE, text)).into());
@@ -48,11 +49,9 @@ pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
             super::print(&format!("{what}\n"));
             Ok(())
         }),
-        None => session
-            .compose_with_arrays(&arguments.inputs, arguments.weights.as_ref())
-            .map(|(model, (inputs, variables))| {
-                tune(arguments, &session, &model, &inputs, &variables)
-            }),
+        None => session.compose_with_arrays(&arguments.inputs, weights).map(
+            |(model, (inputs, variables))| tune(arguments, &session, &model, &inputs, &variables),
+        ),
     };
     if let Some(Err(error)) = done {
         session.report_all(error);

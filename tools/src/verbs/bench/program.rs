@@ -21,6 +21,7 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
     let own = [
         ("--pipeline", arguments.pipeline != Pipeline::Linalg),
         ("--weights", arguments.weights.is_some()),
+        ("--variables", arguments.variables.is_some()),
     ];
     let mut wrong = model_flags(&arguments.reading, &own);
     let several = repeated(inputs::named(&arguments.inputs));

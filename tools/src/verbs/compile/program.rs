@@ -46,6 +46,7 @@ fn usage(arguments: &CompileArguments) -> Vec<Diagnostic> {
         ("--report", arguments.report.is_some()),
         ("--mesh", arguments.mesh.is_some()),
         ("--weights", arguments.weights.location.is_some()),
+        ("--variables", arguments.weights.variables.is_some()),
         ("--embed-weights", arguments.embed_weights),
         ("--dump-stages", arguments.dump_stages.is_some()),
     ];
