@@ -2,9 +2,6 @@
 """Whether the outputs of two engines agree."""
 import numpy
 
-# Largest difference, relative to the largest element. Both sides round each step to f32 and sum in an order of their own.
-TOLERANCE = 1e-3
-
 
 def difference(results, expected):
     """The largest difference of all outputs, relative to the largest element of each; infinite if shapes or names differ."""

@@ -45,10 +45,17 @@ def arguments(folder):
     return [part for path in paths for part in ("--input", "%s=%s" % (os.path.basename(path)[: -len(".npy")], path))]
 
 
+def ours(folder):
+    """A workload as arguments of skript. One without a text is a quantized ONNX model."""
+    has_text = os.path.exists(os.path.join(folder, "main.sknd"))
+    model = [folder] if has_text else [os.path.join(folder, "model.onnx"), "--quantize=integer"]
+    return [*model, *arguments(folder)]
+
+
 def measure_ours(skript, folder, threads, round, calls):
     """What `skript bench --json` writes."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        run([skript, "bench", folder, *arguments(folder), "--threads", str(threads), "--calls", str(calls), "--json", file.name], cpus(threads, round))
+        run([skript, "bench", *ours(folder), "--threads", str(threads), "--calls", str(calls), "--json", file.name], cpus(threads, round))
         return json.load(file)
 
 
@@ -62,7 +69,7 @@ def outputs(name, skript, folder):
     """The outputs of one call by name."""
     with tempfile.TemporaryDirectory() as results:
         if name == OURS:
-            command = [skript, "run", folder, *arguments(folder), "--output-dir", results]
+            command = [skript, "run", *ours(folder), "--output-dir", results]
         else:
             command = [sys.executable, os.path.join(HERE, "peer_%s.py" % name), folder, "--seconds", "0", "--outputs", results]
         run(command, os.sched_getaffinity(0))

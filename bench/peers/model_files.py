@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of one workload: main.sknd, main.safetensors, model.onnx, and the inputs as .npy."""
+"""The files of one workload: main.sknd and main.safetensors, if it has a text, model.onnx, and the inputs as .npy."""
 import json
 import os
 import struct
@@ -10,8 +10,9 @@ import numpy
 def write(net, folder):
     """Writes what all engines need."""
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "main.sknd"), "w") as file:
-        file.write(net.text())
+    if net.text():
+        with open(os.path.join(folder, "main.sknd"), "w") as file:
+            file.write(net.text())
     if net.variables:
         write_safetensors(os.path.join(folder, "main.safetensors"), {"main.Main." + name: array.values for name, array in net.variables.items()})
     with open(os.path.join(folder, "model.onnx"), "wb") as file:

@@ -37,6 +37,9 @@ class Array:
 class Network:
     """Inputs, variables, statements and nodes. Values depend on the name and on the position alone: every process has the same."""
 
+    # The largest difference of two engines, relative to the largest element. Both round each step to f32 and sum in an order of their own.
+    tolerance = 1e-3
+
     def __init__(self, name):
         self.seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
         self.inputs, self.variables, self.dynamic = {}, {}, {}

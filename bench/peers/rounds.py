@@ -17,8 +17,9 @@ Comparison = collections.namedtuple("Comparison", "rows failures")
 def compare(workload, peers, threads, rounds, seconds, skript, scratch):
     """Rows by number of threads, and what failed: (engine, reason)."""
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        model_files.write(workload.build(), folder)
-        names, failures = agreeing([*peers, engines.OURS], skript, folder)
+        net = workload.build()
+        model_files.write(net, folder)
+        names, failures = agreeing([*peers, engines.OURS], skript, folder, net.tolerance)
         rows = []
         for count in threads:
             able = [name for name in names if count <= engines.MOST_THREADS.get(name, count)]
@@ -28,7 +29,7 @@ def compare(workload, peers, threads, rounds, seconds, skript, scratch):
         return Comparison(rows, failures)
 
 
-def agreeing(names, skript, folder):
+def agreeing(names, skript, folder, tolerance):
     """The engines whose results agree with those of the first that has any, and why the others are left out."""
     kept, failures, expected = [], [], None
     for name in names:
@@ -39,7 +40,7 @@ def agreeing(names, skript, folder):
             continue
         expected = results if expected is None else expected
         difference = agreement.difference(results, expected)
-        if difference <= agreement.TOLERANCE:
+        if difference <= tolerance:
             kept.append(name)
         else:
             failures.append((name, "results differ by %.1e of the largest element" % difference))

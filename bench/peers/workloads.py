@@ -7,6 +7,7 @@ import typing
 import memory_bound
 import networks
 import operators as op
+import quantized
 from network import Network
 
 
@@ -17,6 +18,8 @@ class Workload:
     add: typing.Callable
 
     def build(self):
+        if self.group == "int8":
+            return quantized.QuantizedNetwork(self.name, self.add)
         net = Network(self.name)
         self.add(net)
         return net
@@ -149,5 +152,6 @@ GROUPS = {
         *pair("matmul 512×768×768, constant", [512, 768], 0, "rows", lambda net, x: op.dense(net, x, 768)),
     ],
     "memory": memory_bound.WORKLOADS,
+    "int8": quantized.WORKLOADS,
 }
 WORKLOADS = [Workload(name, group, add) for group, rows in GROUPS.items() for name, add in rows]

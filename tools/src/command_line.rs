@@ -315,7 +315,8 @@ pub struct CompareArguments {
     pub variables: Option<PathBuf>,
     #[command(flatten)]
     pub threads: ThreadArguments,
-    /// Differences up to rtol * |expected| + atol are accepted; the defaults depend on --real: 1e-4 and 1e-5 for f32
+    /// Differences up to rtol * |expected| + atol are accepted; the defaults depend on --real: 1e-4 and 1e-5 for f32,
+    /// plus one step of a quantized tensor with --quantize=integer
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]
     pub rtol: Option<f64>,
     #[arg(long, value_parser = tolerance, allow_negative_numbers = true)]

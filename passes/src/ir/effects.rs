@@ -27,6 +27,12 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         }
     }
 
+    /// Adds a function that has no operation yet, with the positions of the arguments that it writes.
+    pub(crate) fn declare(&mut self, symbol: &str, written: impl IntoIterator<Item = usize>) {
+        let written = written.into_iter().collect();
+        self.written.insert(symbol.to_owned(), written);
+    }
+
     /// The memrefs that an operation, or one below it, may write. An unknown operation may write all of its operands.
     pub(crate) fn written(&mut self, op: OperationRef<'c, 'a>) -> Vec<Value<'c, 'a>> {
         let mut found = self.own(op);
@@ -71,7 +77,9 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         call: OperationRef<'c, 'a>,
         operands: Vec<Value<'c, 'a>>,
     ) -> Vec<Value<'c, 'a>> {
-        let Some(symbol) = callee(call).filter(|name| self.functions.contains_key(name)) else {
+        let is_known =
+            |name: &String| self.functions.contains_key(name) || self.written.contains_key(name);
+        let Some(symbol) = callee(call).filter(is_known) else {
             return arrays(operands);
         };
         let written = self.of_function(&symbol, operands.len());

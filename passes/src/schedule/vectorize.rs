@@ -88,12 +88,14 @@ pub fn vectorize(
         let Some(mut kernel) = Kernel::of(op, target, choices, &constants, &mut effects) else {
             continue;
         };
-        kernel.pack(op, &constants, &mut functions)?;
+        kernel.pack(op, &constants, &mut functions, &mut effects)?;
+        let output = kernel.output;
         let last = kernel.last;
         kernel.pass_extents(last)?;
         let location = kernel.location(op);
         let mut call = |text: &str, anchor| {
             let name = functions.name("kernel", text);
+            effects.declare(&name, [output]);
             call_before(anchor, &name, &kernel.arguments, location).map_err(|e| e.to_string())
         };
         match &kernel.guarded {
@@ -236,8 +238,10 @@ struct Kernel<'c, 'a> {
     text: String,
     /// A condition, and the kernel where it is false. Where it is true, the predicate holds at all points.
     guarded: Option<(Value<'c, 'a>, String)>,
-    /// The arrays, the output last, then captured scalars.
+    /// The arrays, then captured scalars.
     arguments: Vec<Value<'c, 'a>>,
+    /// The argument that the kernel writes.
+    output: usize,
     /// The steps: two more arguments are their range.
     steps: Option<Steps>,
     /// The loops of dynamic extents: their numbers, and the values with the dimensions that have them.
@@ -419,6 +423,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             steps: plan.steps(&reduction.nest),
             dynamic,
             arguments: reduction.arguments(),
+            output,
             last: self.last,
             others: self.others.clone(),
             packing,
@@ -478,11 +483,14 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         op: OperationRef<'c, 'a>,
         constants: &Prepared<'c, 'a>,
         functions: &mut Functions,
+        effects: &mut Effects<'c, 'a>,
     ) -> Result<(), String> {
         let Some((packing, text)) = &self.packing else {
             return Ok(());
         };
         let name = functions.name("pack", text);
+        // The source, then the copy.
+        effects.declare(&name, [1]);
         let operand = self.arguments.get_mut(packing.operand);
         let operand = operand.ok_or("a kernel without its operand")?;
         // What is the same in every call is copied before all loops.

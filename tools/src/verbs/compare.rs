@@ -10,12 +10,14 @@ use skript_frontend::source::Span;
 use skript_semantics::RealType;
 use skript_tensor::Tensor;
 
-use crate::command_line::CompareArguments;
+use crate::command_line::{CompareArguments, QuantizeArgument};
 use crate::console::{Console, Status};
 use crate::engine::compiled::Compiled;
 use crate::engine::{Engine, Job, Reference};
 use crate::outputs;
 use crate::session::{Session, Stopped, Weights};
+
+mod steps;
 
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
@@ -123,6 +125,8 @@ fn lines(
         RealType::F32 => (1e-4, 1e-5),
         RealType::F64 => (1e-11, 1e-12),
     };
+    let is_integer = arguments.reading.quantize == Some(QuantizeArgument::Integer);
+    let step = |e: &Tensor, f: &Tensor| steps::step(e, f).filter(|_| is_integer);
     let names = outputs::names(model);
     let spans: Vec<Span> = model.function(model.entry).map_or_else(Vec::new, |f| {
         let ports = f.outputs.iter();
@@ -135,12 +139,12 @@ fn lines(
         .enumerate()
         .map(|(position, name)| {
             let (agrees, text) = match (expected.get(position), found.get(position)) {
-                (Some(e), Some(f)) => difference(
-                    e,
-                    f,
-                    arguments.rtol.unwrap_or(rtol),
-                    arguments.atol.unwrap_or(atol),
-                ),
+                (Some(e), Some(f)) => {
+                    // Integers may round a value to the next step.
+                    let own = || atol + step(e, f).unwrap_or(0.0);
+                    let atol = arguments.atol.unwrap_or_else(own);
+                    difference(e, f, arguments.rtol.unwrap_or(rtol), atol)
+                }
                 _ => (false, "is missing".to_string()),
             };
             Line {
