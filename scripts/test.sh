@@ -101,6 +101,7 @@ if [ -d "$suite" ]; then
         .venv/bin/python test/gpu/carried.py run out/carried --runner target/release/skript-run
     }
     step "artifacts with kernels" carried $([ "$all" = --all ] || echo --sample 40)
+    step "mappings on Vulkan" target/release/skript compare test/gpu/inputs/mappings.sknd --device=vulkan
   else
     echo "== conformance on Vulkan: skipped, mesa-vulkan-drivers is not installed"
   fi

@@ -83,6 +83,7 @@ create_functions! {
     skriptCreateLowerIntrinsicsPass => "skript-lower-intrinsics",
     skriptCreateLowerInvocationsPass => "skript-lower-invocations",
     skriptCreateLowerLaunchesPass => "skript-lower-launches",
+    skriptCreateMapReductionsPass => "skript-map-reductions",
     skriptCreateMarkStepsPass => "skript-mark-steps",
     skriptCreateMergeDuplicatesPass => "skript-merge-duplicates",
     skriptCreateMergeFunctionsPass => "skript-merge-functions",

@@ -110,9 +110,11 @@ operations! {
         RETURN = "func.return",
     }
     gpu {
+        BLOCK_DIM = "gpu.block_dim",
         BLOCK_ID = "gpu.block_id",
         FUNC = "gpu.func",
         GRID_DIM = "gpu.grid_dim",
+        LAUNCH = "gpu.launch",
         LAUNCH_FUNC = "gpu.launch_func",
         MODULE = "gpu.module",
         RETURN = "gpu.return",

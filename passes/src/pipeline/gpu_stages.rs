@@ -6,7 +6,7 @@ use crate::target::TargetDescription;
 use crate::target::{Gpu, Language};
 
 /// Arrays become views of one arena. The entry stays one function.
-const MEMORY: &str = "skript-fill-borders,canonicalize,cse,skript-open-arguments,canonicalize,cse,skript-plan-memory,\
+const MEMORY: &str = "skript-open-arguments,canonicalize,cse,skript-plan-memory,\
                       skript-lower-intrinsics,skript-number-checks,skript-lower-copies,skript-yield-offsets";
 
 /// Parallel loops, for which [`crate::schedule::gpu`] makes kernels.
@@ -41,7 +41,10 @@ pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
         stages::bufferize(target),
         Stage {
             name: "memory",
-            passes: MEMORY.to_owned(),
+            passes: format!(
+                "skript-fill-borders,canonicalize,cse,skript-map-reductions{{gpu={}}},{MEMORY}",
+                gpu.name
+            ),
         },
         Stage {
             name: "schedule",

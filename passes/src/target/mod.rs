@@ -12,7 +12,7 @@ use crate::schedule::dot::Instruction;
 use crate::schedule::targets::architectures::{AARCH64, ARCHITECTURES, X86_64};
 pub(crate) use crate::schedule::targets::architectures::{Architecture, is_freestanding};
 pub(crate) use crate::schedule::targets::cpus::{CPUS, Cpu};
-pub use crate::schedule::targets::gpus::{GPUS, Gpu, Language};
+pub use crate::schedule::targets::gpus::{GPUS, Gpu, Language, Tile};
 use skript_frontend::diagnostics::closest;
 use skript_runtime::artifact::Target;
 use skript_runtime::device::DeviceChoice;

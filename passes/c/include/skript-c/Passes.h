@@ -104,6 +104,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerIntrinsicsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerInvocationsPass(void);
 /* --skript-lower-launches */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerLaunchesPass(void);
+/* --skript-map-reductions */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMapReductionsPass(void);
 /* --skript-mark-steps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMarkStepsPass(void);
 /* --skript-merge-duplicates */

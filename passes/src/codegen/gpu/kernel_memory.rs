@@ -65,12 +65,35 @@ struct Kernel<'c, 'a> {
     function: OperationRef<'c, 'a>,
 }
 
+/// The storage class of an array.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// The memory of the device.
+    Address,
+    /// A variable of the thread.
+    Function,
+    /// A variable of the block.
+    Workgroup,
+}
+
+impl Class {
+    /// The class of an address or of a variable.
+    fn of(r#type: Type) -> Class {
+        let text = r#type.to_string();
+        match (text.contains(", Workgroup>"), text.contains(", Function>")) {
+            (true, _) => Class::Workgroup,
+            (_, true) => Class::Function,
+            _ => Class::Address,
+        }
+    }
+}
+
 /// How an array is found.
 #[derive(Clone)]
 struct Array<'c, 'a> {
     /// The address of the buffer, or the variable.
     base: Value<'c, 'a>,
-    is_variable: bool,
+    class: Class,
     /// In elements.
     offset: Value<'c, 'a>,
     extents: Vec<Value<'c, 'a>>,
@@ -97,7 +120,13 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let base = self.parameters(&at)?;
         let arguments = ir::arguments(block);
         let mut buffers = std::collections::HashMap::new();
-        for (position, argument) in (0_i64..).zip(&arguments) {
+        let own = self.function.attribute("function_type")?;
+        let own = FunctionType::try_from(TypeAttribute::try_from(own)?.value())?;
+        let (own, shared) = arguments.split_at(own.input_count().min(arguments.len()));
+        for argument in shared {
+            buffers.insert(ir::ValueKey::of(*argument), self.shared(*argument, &at)?);
+        }
+        for (position, argument) in (0_i64..).zip(own) {
             let place = at.value(
                 ops::arith::ADDI,
                 &[base, layout::constant(position * 8, &at)?],
@@ -149,6 +178,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let r#type = TypeAttribute::new(FunctionType::new(context, &[], &[]).into());
         ir::set_attribute(self.function, "function_type", r#type.into());
         ir::mutation::remove(self.function, "arg_attrs");
+        ir::mutation::remove(self.function, "workgroup_attributions");
         let threads = self.function.attribute("known_block_size")?.to_string();
         let threads = threads
             .trim_start_matches("array<i32: ")
@@ -206,6 +236,40 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         )?)
     }
 
+    /// The variable of an array that the threads of a block share.
+    fn shared(
+        &self,
+        array: Value<'c, 'a>,
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let kernel = ir::func::symbol(self.function).unwrap_or_default();
+        let number = ir::argument(array).map_or(0, |own| own.argument_number());
+        let name = format!("{kernel}_shared_{number}");
+        let count = ir::memref::extents(array.r#type()).iter().product::<i64>();
+        let element = stored(MemRefType::try_from(array.r#type())?.element(), at)?;
+        let r#type = format!(
+            "!spirv.ptr<!spirv.array<{} x {element}>, Workgroup>",
+            count.max(1)
+        );
+        let module = self
+            .function
+            .parent_operation()
+            .ok_or("a kernel in no module")?;
+        let text = format!("spirv.GlobalVariable @{name} : {type}\n", r#type = r#type);
+        ir::append_functions(module, &text)?;
+        let block = ir::first_block(module).ok_or("a module without a body")?;
+        let operations = ir::operations(block);
+        if let (Some(first), Some(last)) = (operations.first(), operations.last()) {
+            ir::move_before(*last, *first);
+        }
+        Ok(at.value(
+            ops::spirv::ADDRESS_OF,
+            &[],
+            &[("variable", attribute(at.context, &format!("@{name}"))?)],
+            spirv(at.context, &r#type)?,
+        )?)
+    }
+
     fn erase_views(&self) {
         // Users come after what they use.
         let mut all = ir::nested(self.function);
@@ -231,7 +295,9 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let known = buffers.get(&ir::ValueKey::of(value));
         if let Some(base) = known.filter(|_| value.is_block_argument()) {
             let extents = ir::memref::extents(value.r#type());
-            return contiguous(*base, false, constants(&extents, at)?, at);
+            // Shared memory is a variable, too.
+            let class = Class::of(base.r#type());
+            return contiguous(*base, class, constants(&extents, at)?, at);
         }
         let (op, _) = ir::definition(value)
             .ok_or_else(|| PassError::at(self.function, "has an array that no view defines"))?;
@@ -251,7 +317,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
                     operands.get(2..).unwrap_or_default(),
                     at,
                 )?;
-                contiguous(base, bytes.is_variable, extents, at)
+                contiguous(base, bytes.class, extents, at)
             }
             ops::memref::REINTERPRET_CAST => {
                 let source = source(at)?;
@@ -283,7 +349,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
                 let extents = ir::memref::extents(value.r#type());
                 let variable = buffers.get(&ir::ValueKey::of(value)).copied();
                 let variable = variable.ok_or_else(|| PassError::at(op, "has no variable"))?;
-                contiguous(variable, true, constants(&extents, at)?, at)
+                contiguous(variable, Class::Function, constants(&extents, at)?, at)
             }
             name => Err(PassError::at(
                 op,
@@ -319,14 +385,16 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         let held = stored(element, &at)?;
         let bytes = layout::bytes(element)?;
         let word = types::word(context);
-        let pointer = match array.is_variable {
-            true => at.value(
-                ops::spirv::ACCESS_CHAIN,
-                &[array.base, number],
-                &[],
-                spirv(context, &format!("!spirv.ptr<{held}, Function>"))?,
-            )?,
-            false => {
+        let pointer = match array.class {
+            Class::Function | Class::Workgroup => {
+                let class = match array.class {
+                    Class::Workgroup => "Workgroup",
+                    _ => "Function",
+                };
+                let kind = spirv(context, &format!("!spirv.ptr<{held}, {class}>"))?;
+                at.value(ops::spirv::ACCESS_CHAIN, &[array.base, number], &[], kind)?
+            }
+            Class::Address => {
                 let size = layout::constant(bytes, &at)?;
                 let offset = at.value(ops::arith::MULI, &[number, size], &[], word)?;
                 at.value(ops::arith::ADDI, &[array.base, offset], &[], word)?
@@ -335,14 +403,14 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         if is_store {
             let value = operands.first().copied().ok_or("a store of nothing")?;
             let value = to_stored(value, held, &at)?;
-            match array.is_variable {
+            match array.class != Class::Address {
                 true => at
                     .create(ops::spirv::STORE, &[pointer, value], &[], &[], Vec::new())
                     .map(|_| ())?,
                 false => store(pointer, value, bytes, &at)?,
             }
         } else {
-            let value = match array.is_variable {
+            let value = match array.class != Class::Address {
                 true => at.value(ops::spirv::LOAD, &[pointer], &[], held)?,
                 false => load(pointer, held, bytes, &at)?,
             };
@@ -380,7 +448,7 @@ fn mixed<'c: 'a, 'a>(
 
 fn contiguous<'c: 'a, 'a>(
     base: Value<'c, 'a>,
-    is_variable: bool,
+    class: Class,
     extents: Vec<Value<'c, 'a>>,
     at: &Builder<'c, 'a>,
 ) -> Result<Array<'c, 'a>, PassError> {
@@ -394,7 +462,7 @@ fn contiguous<'c: 'a, 'a>(
     strides.reverse();
     Ok(Array {
         base,
-        is_variable,
+        class,
         offset: at.index(0)?,
         extents,
         strides,

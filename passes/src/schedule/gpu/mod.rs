@@ -5,7 +5,11 @@
 //! that accesses arrays a kernel of one thread. What decides which kernels run stays on the host: loops and branches around
 //! parallel loops, run-time checks, calls of intrinsics. [`crate::schedule::targets::gpus`] has the properties of GPUs as data.
 
+mod code;
+mod contraction;
 pub(crate) mod memory_space;
 pub(crate) mod outline;
+pub(crate) mod reductions;
+mod row;
 mod sequences;
 mod threads;

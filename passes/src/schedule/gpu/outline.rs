@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-outline-kernels`: turns code that accesses arrays into kernels of a GPU and launches of them.
 //!
-//! A parallel loop becomes a kernel whose threads share its iterations. Sequential code that writes arrays becomes a kernel of one
-//! thread. Loops and branches that contain parallel loops, run-time checks and calls stay in the entry; what they read of arrays
-//! stays a load there.
+//! A parallel loop becomes a kernel whose threads share its iterations, a `gpu.launch` one of its blocks. Sequential code that writes
+//! arrays becomes a kernel of one thread. Loops and branches that contain parallel loops, run-time checks and calls stay in the entry;
+//! what they read of arrays stays a load there.
 //!
 //! Requires: planned memory, and loops instead of linalg operations. Guarantees: the entry writes arrays of the host only (see
 //! [`super::memory_space`]); kernels are `gpu.func` in one `gpu.module`, equal ones are one, and their arguments are scalars and
@@ -15,8 +15,10 @@ use super::threads::{Bounds, distribute};
 use crate::ir::outline::Outlined;
 use crate::ir::{self, Builder, attributes, ops, regions};
 use melior::Context;
-use melior::ir::attribute::StringAttribute;
+use melior::ir::attribute::{StringAttribute, TypeAttribute};
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags, OperationRef};
+use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockRef, ShapedTypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use std::collections::{HashMap, HashSet};
@@ -65,7 +67,7 @@ pub(crate) const PASS: Pass = Pass {
 pub(crate) const KERNELS: &str = "kernels";
 
 /// Blocks of a kernel; the threads of more iterations than these have compute several.
-const MOST_BLOCKS: i64 = 1 << 15;
+pub(super) const MOST_BLOCKS: i64 = 1 << 15;
 
 /// Copies of contiguous arrays become parallel loops.
 fn lower_copies(entry: OperationRef, memory: &HostMemory) -> Result<(), PassError> {
@@ -159,6 +161,8 @@ enum Size<'c, 'a> {
     One,
     /// Enough threads for so many iterations.
     Iterations(Value<'c, 'a>),
+    /// So many blocks, and threads of each.
+    Blocks(i64, u32),
 }
 
 impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
@@ -240,10 +244,21 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         reads: Vec<OperationRef<'c, 'a>>,
         next: OperationRef<'c, 'a>,
     ) -> Result<(), PassError> {
+        let copied = |op| {
+            let mut part = copies(&reads, &[op])?;
+            part.push(op);
+            Ok::<_, PassError>(part)
+        };
+        if ir::name(op) == ops::gpu::LAUNCH {
+            let part = copied(op)?;
+            let (blocks, threads) = launched(op)?;
+            let size = Size::Blocks(blocks, threads);
+            return self.outline(&part, next, size, open_launch);
+        }
         let at = Builder::before(self.context, op)?;
+        // The host computes the number, from its own values.
         let (_, all) = Bounds::of(op).counts(&at)?;
-        let mut part = copies(&reads, &[op])?;
-        part.push(op);
+        let part = copied(op)?;
         let block = self.block;
         self.outline(&part, next, Size::Iterations(all), |op| {
             Ok(distribute(op, block)?)
@@ -285,6 +300,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         let threads = match size {
             Size::One => 1,
             Size::Iterations(_) => self.block,
+            Size::Blocks(_, threads) => threads,
         };
         let captured = outlined.captured().to_vec();
         let kernel = kernel_of(outlined.function(), threads)?;
@@ -293,6 +309,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         let blocks = match size {
             Size::One => at.index(1)?,
             Size::Iterations(all) => blocks(&at, all, self.block)?,
+            Size::Blocks(blocks, _) => at.index(blocks)?,
         };
         let one = at.index(1)?;
         let width = at.index(i64::from(threads))?;
@@ -371,6 +388,55 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
     }
 }
 
+/// The numbers of blocks and threads of a `gpu.launch` of one dimension.
+fn launched(op: OperationRef) -> Result<(i64, u32), PassError> {
+    let size = |n: usize| op.operand(n).ok().and_then(super::threads::constant);
+    let others = [1, 2, 4, 5].map(size);
+    let threads = size(3).and_then(|threads| u32::try_from(threads).ok());
+    match (size(0), threads) {
+        (Some(blocks), Some(threads)) if others == [Some(1); 4] => Ok((blocks, threads)),
+        _ => Err(PassError::at(op, "is no launch of one dimension")),
+    }
+}
+
+/// Arguments of the body of a `gpu.launch` before those for memory that a block shares.
+const SIZES: usize = 12;
+
+/// Replaces a `gpu.launch` in a kernel by its body. What the body shares stays arguments, which become the kernel's.
+fn open_launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+    let context = ir::context::of(op);
+    let at = Builder::before(context, op)?;
+    let index = melior::ir::Type::index(context);
+    let body = ir::first_block(op).ok_or("a launch without a body")?;
+    let outer = op.block().ok_or("a launch in no kernel")?;
+    let names = [
+        ops::gpu::BLOCK_ID,
+        ops::gpu::THREAD_ID,
+        ops::gpu::GRID_DIM,
+        ops::gpu::BLOCK_DIM,
+    ];
+    for (position, argument) in ir::arguments(body).into_iter().enumerate() {
+        if position >= SIZES {
+            let shared = outer.add_argument(argument.r#type(), op.location());
+            ir::replace_uses(argument, shared);
+            continue;
+        }
+        let Some((name, axis)) = names
+            .get(position / 3)
+            .zip(["x", "y", "z"].get(position % 3))
+        else {
+            continue;
+        };
+        let axis = Attribute::parse(context, &format!("#gpu<dim {axis}>"));
+        let axis = axis.ok_or("a launch without dimensions")?;
+        let value = at.value(name, &[], &[("dimension", axis)], index)?;
+        ir::replace_uses(argument, value);
+    }
+    regions::inline(op, &regions::take(op, 0)?)?;
+    ir::erase(op);
+    Ok(())
+}
+
 /// The number of blocks for so many iterations: at least 1.
 fn blocks<'c: 'a, 'a>(
     at: &Builder<'c, 'a>,
@@ -445,14 +511,22 @@ fn kernel_of<'c: 'a, 'a>(
     let threads = i32::try_from(threads).map_err(|_| "a block with too many threads")?;
     let size = format!("array<i32: {threads}, 1, 1>");
     let size = Attribute::parse(context, &size).ok_or("a size of no block")?;
+    let own = function.attribute("function_type")?;
+    let inputs = FunctionType::try_from(TypeAttribute::try_from(own)?.value())?.input_count();
+    let all = ir::arguments(ir::body(function)?).len();
+    let shared = i64::try_from(all.saturating_sub(inputs)).map_err(|_| "too many arguments")?;
     let attributes = [
         ("sym_name", function.attribute("sym_name")?),
-        ("function_type", function.attribute("function_type")?),
+        ("function_type", own),
         ("gpu.kernel", attributes::unit(context)),
         ("known_block_size", size),
+        // Arguments after those of the type are memory that a block shares.
+        ("workgroup_attributions", attributes::i64(context, shared)),
     ];
+    let count = if shared == 0 { 4 } else { 5 };
+    let attributes = attributes.get(..count).unwrap_or_default();
     let region = regions::take(function, 0)?;
-    let kernel = at.create(ops::gpu::FUNC, &[], &attributes, &[], vec![region])?;
+    let kernel = at.create(ops::gpu::FUNC, &[], attributes, &[], vec![region])?;
     ir::erase(function);
     Ok(kernel)
 }

@@ -21,7 +21,7 @@ pub(super) enum Role {
     Writes,
     /// Has regions with such operations, and decides which of them run.
     Decides,
-    /// A parallel loop: a kernel of its own.
+    /// A parallel loop, or blocks of threads: a kernel of its own.
     Parallel,
     /// Everything else.
     Host,
@@ -40,6 +40,7 @@ impl Roles<'_> {
     pub(super) fn of<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Role {
         match ir::name(op).as_str() {
             ops::scf::PARALLEL if op.result_count() == 0 => Role::Parallel,
+            ops::gpu::LAUNCH => Role::Parallel,
             ops::memref::STORE => match op.operand(1) {
                 Ok(array) if self.memory.holds(array) => Role::Host,
                 _ => Role::Writes,
@@ -80,6 +81,9 @@ impl Roles<'_> {
 
 /// Whether a parallel loop has enough iterations for a kernel, or dynamic extents.
 fn is_large(op: OperationRef) -> bool {
+    if ir::name(op) == ops::gpu::LAUNCH {
+        return true;
+    }
     let bounds: Vec<Value> = op.operands().collect();
     let rank = bounds.len() / 3;
     let constant = |n: usize| {

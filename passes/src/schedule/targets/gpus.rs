@@ -29,9 +29,65 @@ pub struct Gpu {
     pub registers: u32,
     /// Bytes of memory that a block shares.
     pub shared_memory: u32,
+    /// Blocks that run at the same time at least.
+    pub processors: u32,
+    /// The tiles that contractions are computed in.
+    pub tiles: &'static [Tile],
     /// Rows, columns and depth of a product of matrices of 16-bit floats that a warp computes at once; zeros if it has none.
     pub matrix: [u32; 3],
 }
+
+/// The part of a contraction's result that a block computes, and that each of its threads computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Rows of a block.
+    pub rows: u32,
+    /// Columns of a block.
+    pub columns: u32,
+    /// Products of each element that are computed from one copy in shared memory.
+    pub depth: u32,
+    /// Rows of a thread.
+    pub thread_rows: u32,
+    /// Columns of a thread.
+    pub thread_columns: u32,
+}
+
+impl Tile {
+    const fn new(rows: u32, columns: u32, depth: u32, thread: [u32; 2]) -> Tile {
+        Tile {
+            rows,
+            columns,
+            depth,
+            thread_rows: thread[0],
+            thread_columns: thread[1],
+        }
+    }
+
+    /// The threads of a block.
+    pub(crate) fn threads(&self) -> i64 {
+        let rows = self.rows / self.thread_rows.max(1);
+        i64::from(rows * (self.columns / self.thread_columns.max(1)))
+    }
+
+    /// The cycles of a block for one product of each element: 128 products at a time, and 8 elements that are copied.
+    pub(crate) fn cycles(&self) -> i64 {
+        let (rows, columns) = (i64::from(self.rows), i64::from(self.columns));
+        rows * columns / 128 + (rows + columns) / 8
+    }
+}
+
+/// Tiles of blocks of 256 threads.
+const TILES: &[Tile] = &[
+    Tile::new(128, 128, 8, [8, 8]),
+    Tile::new(128, 64, 8, [8, 4]),
+    Tile::new(64, 128, 8, [4, 8]),
+    Tile::new(64, 64, 16, [4, 4]),
+    Tile::new(32, 64, 16, [2, 4]),
+    Tile::new(64, 32, 16, [4, 2]),
+    Tile::new(32, 32, 16, [2, 2]),
+    Tile::new(16, 64, 16, [1, 4]),
+    Tile::new(64, 16, 16, [4, 1]),
+];
 
 /// NVIDIA's GPUs from sm_80 on.
 const AMPERE: Gpu = Gpu {
@@ -42,6 +98,8 @@ const AMPERE: Gpu = Gpu {
     block: 256,
     registers: 255,
     shared_memory: 48 << 10,
+    processors: 108,
+    tiles: TILES,
     matrix: [16, 8, 16],
 };
 
@@ -54,6 +112,8 @@ const CDNA: Gpu = Gpu {
     block: 256,
     registers: 512,
     shared_memory: 64 << 10,
+    processors: 104,
+    tiles: TILES,
     matrix: [32, 32, 8],
 };
 
@@ -81,6 +141,13 @@ pub const GPUS: &[Gpu] = &[
         block: 64,
         registers: 255,
         shared_memory: 16 << 10,
+        processors: 16,
+        tiles: &[
+            Tile::new(32, 32, 8, [4, 4]),
+            Tile::new(16, 16, 16, [2, 2]),
+            Tile::new(8, 32, 8, [1, 4]),
+            Tile::new(32, 8, 8, [4, 1]),
+        ],
         matrix: [0, 0, 0],
     },
 ];
@@ -101,6 +168,20 @@ mod tests {
         for gpu in GPUS {
             assert_eq!(gpu.block % gpu.warp, 0, "{}", gpu.name);
             assert_eq!(Gpu::named(gpu.name), Some(gpu));
+        }
+    }
+
+    #[test]
+    fn threads_copy_equal_parts_of_tiles() {
+        for gpu in GPUS {
+            for tile in gpu.tiles {
+                assert_eq!(tile.threads(), i64::from(gpu.block), "{tile:?}");
+                assert_eq!(tile.rows % tile.thread_rows, 0, "{tile:?}");
+                assert_eq!(tile.columns % tile.thread_columns, 0, "{tile:?}");
+                for size in [tile.rows, tile.columns] {
+                    assert_eq!(i64::from(size * tile.depth) % tile.threads(), 0, "{tile:?}");
+                }
+            }
         }
     }
 }

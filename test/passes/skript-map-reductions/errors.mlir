@@ -1,0 +1,11 @@
+// RUN: not skript-opt %s --skript-map-reductions=gpu=sm_1 2>&1 | FileCheck %s --check-prefix=GPU
+// RUN: not skript-opt %s --skript-map-reductions 2>&1 | FileCheck %s
+
+// GPU: option gpu: sm_1 is no GPU
+// CHECK: the module has 2 public functions
+func.func @one() {
+  return
+}
+func.func @two() {
+  return
+}

@@ -1,0 +1,126 @@
+// RUN: skript-opt %s --skript-map-reductions=gpu=sm_80 --split-input-file | FileCheck %s
+
+// A product of matrices, in tiles of 32 × 32 of 256 threads with 2 × 2 elements each. 40 products are 2 whole steps of 16 and one of 8.
+// The left matrix is read along the products, so lines of its copy are one element apart from other banks.
+// CHECK-LABEL: func.func @product
+// CHECK:         gpu.launch
+// CHECK-SAME:      workgroup(%[[A:.+]] : memref<16x33xf32, #gpu.address_space<workgroup>>, %[[B:.+]] : memref<16x32xf32, #gpu.address_space<workgroup>>)
+// CHECK:           scf.for
+// CHECK:             scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK:               gpu.barrier
+// CHECK:               memref.store %{{.+}}, %[[A]]
+// CHECK:               memref.store %{{.+}}, %[[B]]
+// CHECK:               gpu.barrier
+// CHECK:               scf.for
+// CHECK-COUNT-4:         arith.addf {{.*}} fastmath<reassoc,contract> : f32
+// CHECK:             gpu.barrier
+// CHECK-NOT:       linalg.generic
+func.func @product(%x: memref<16000xi8>, %y: memref<10240xi8>, %z: memref<25600xi8>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %a = memref.view %x[%c0][] : memref<16000xi8> to memref<100x40xf32>
+  %b = memref.view %y[%c0][] : memref<10240xi8> to memref<40x64xf32>
+  %c = memref.view %z[%c0][] : memref<25600xi8> to memref<100x64xf32>
+  linalg.generic {
+    indexing_maps = [affine_map<(i, j, l) -> (i, l)>, affine_map<(i, j, l) -> (l, j)>, affine_map<(i, j, l) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%a, %b : memref<100x40xf32>, memref<40x64xf32>) outs(%c : memref<100x64xf32>) {
+  ^bb0(%u: f32, %v: f32, %w: f32):
+    %p = arith.mulf %u, %v fastmath<contract> : f32
+    %s = arith.addf %w, %p fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Long rows are shared by 256 threads, which combine their sums in pairs.
+// CHECK-LABEL: func.func @rows
+// CHECK:         gpu.launch
+// CHECK-SAME:      workgroup(%[[SUMS:.+]] : memref<256xf32, #gpu.address_space<workgroup>>)
+// CHECK:           %[[ZERO:.+]] = arith.constant -0.000000e+00 : f32
+// CHECK:           %[[SUM:.+]] = scf.for {{.*}} iter_args(%{{.+}} = %[[ZERO]])
+// CHECK:             arith.addf
+// CHECK:           memref.store %[[SUM]], %[[SUMS]]
+// CHECK-COUNT-8:   arith.addf
+// CHECK:           gpu.barrier
+// CHECK-NOT:       linalg.generic
+func.func @rows(%x: memref<20000xi8>, %z: memref<20xi8>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %a = memref.view %x[%c0][] : memref<20000xi8> to memref<5x1000xf32>
+  %c = memref.view %z[%c0][] : memref<20xi8> to memref<5xf32>
+  linalg.generic {
+    indexing_maps = [affine_map<(i, l) -> (i, l)>, affine_map<(i, l) -> (i)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%a : memref<5x1000xf32>) outs(%c : memref<5xf32>) {
+  ^bb0(%u: f32, %w: f32):
+    %s = arith.addf %w, %u fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A sum that must be computed in the order of the formula stays with one thread, as does a short one.
+// CHECK-LABEL: func.func @stay
+// CHECK-NOT:     gpu.launch
+// CHECK-COUNT-2: linalg.generic
+func.func @stay(%x: memref<20000xi8>, %z: memref<20xi8>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %a = memref.view %x[%c0][] : memref<20000xi8> to memref<5x1000xf32>
+  %b = memref.view %x[%c0][] : memref<20000xi8> to memref<5x10xf32>
+  %c = memref.view %z[%c0][] : memref<20xi8> to memref<5xf32>
+  linalg.generic {
+    indexing_maps = [affine_map<(i, l) -> (i, l)>, affine_map<(i, l) -> (i)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%a : memref<5x1000xf32>) outs(%c : memref<5xf32>) {
+  ^bb0(%u: f32, %w: f32):
+    %s = arith.addf %w, %u : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {
+    indexing_maps = [affine_map<(i, l) -> (i, l)>, affine_map<(i, l) -> (i)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%b : memref<5x10xf32>) outs(%c : memref<5xf32>) {
+  ^bb0(%u: f32, %w: f32):
+    %s = arith.addf %w, %u fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// What fills the result before, and the elementwise operation after it, are computed with each element.
+// CHECK-LABEL: func.func @bias
+// CHECK-NOT:     linalg.fill
+// CHECK:         gpu.launch
+// CHECK:           %[[SUMS:.+]]:4 = scf.for {{.*}} iter_args(%{{.+}} = %[[ZERO:.+]], %{{.+}} = %[[ZERO]], %{{.+}} = %[[ZERO]], %{{.+}} = %[[ZERO]])
+// CHECK:           arith.maximumf
+// CHECK-NOT:     linalg.generic
+func.func @bias(%x: memref<8192xi8>, %y: memref<8192xi8>, %z: memref<16384xi8>, %t: memref<16384xi8>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %a = memref.view %x[%c0][] : memref<8192xi8> to memref<64x32xf32>
+  %b = memref.view %y[%c0][] : memref<8192xi8> to memref<32x64xf32>
+  %c = memref.view %z[%c0][] : memref<16384xi8> to memref<64x64xf32>
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x64xf32>)
+  linalg.generic {
+    indexing_maps = [affine_map<(i, j, l) -> (i, l)>, affine_map<(i, j, l) -> (l, j)>, affine_map<(i, j, l) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%a, %b : memref<64x32xf32>, memref<32x64xf32>) outs(%c : memref<64x64xf32>) {
+  ^bb0(%u: f32, %v: f32, %w: f32):
+    %p = arith.mulf %u, %v fastmath<contract> : f32
+    %s = arith.addf %w, %p fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {
+    indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]
+  } outs(%c : memref<64x64xf32>) {
+  ^bb0(%w: f32):
+    %m = arith.maximumf %w, %zero : f32
+    linalg.yield %m : f32
+  }
+  return
+}
