@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the workloads of bench/peers: `skript check` accepts all texts, results of small ones agree with onnxruntime, and pages
+"""Checks the workloads of bench/peers: `skript check` accepts all models, results of small ones agree with onnxruntime, and pages
 keep what they have beside the tables.
 
     peers.py --skript BINARY
@@ -75,10 +75,11 @@ UNTUNED = [w for w in WORKLOADS if w.group == "untuned"]
 
 
 def accepted(skript, workload, folder):
-    """What `skript check` finds wrong with the text."""
-    path = os.path.join(folder, workload.slug + ".sknd")
-    with open(path, "w") as file:
-        file.write(workload.build().text())
+    """What `skript check` finds wrong with the text, or with the ONNX model of a workload that has none."""
+    net = workload.build()
+    path = os.path.join(folder, workload.slug + (".sknd" if net.text() else ".onnx"))
+    with open(path, "wb") as file:
+        file.write(net.text().encode() if net.text() else net.onnx().SerializeToString())
     done = subprocess.run([skript, "check", path, "--message-format=short"], capture_output=True, text=True)
     return done.returncode and "%s: %s" % (workload.name, done.stderr.strip())
 
@@ -104,7 +105,7 @@ def disagreement(folder, net):
     expected = dict(zip(names, session.run(names, {name: array.values for name, array in net.inputs.items()})))
     results = {name: numpy.load(os.path.join(folder, "out", name + ".npy")) for name in names}
     difference = agreement.difference(results, expected)
-    return difference > agreement.TOLERANCE and "differs from onnxruntime by %.1e" % difference
+    return difference > net.tolerance and "differs from onnxruntime by %.1e" % difference
 
 
 def disagreements(skript, folder):
@@ -143,7 +144,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             wrong += [text for text in pool.map(lambda workload: accepted(skript, workload, folder), WORKLOADS) if text]
         wrong += disagreements(skript, folder)
-    print("\n".join([*wrong, "%d texts, %d results, %d wrong" % (len(WORKLOADS), len(SMALL) + len(UNTUNED), len(wrong))]))
+    print("\n".join([*wrong, "%d models, %d results, %d wrong" % (len(WORKLOADS), len(SMALL) + len(UNTUNED), len(wrong))]))
     return bool(wrong)
 
 
