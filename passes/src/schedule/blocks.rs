@@ -88,6 +88,8 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let mut operands = Vec::new();
         for (value, map) in op.operands().zip(generic.indexing_maps()) {
             let array = Array::of(value).filter(Array::has_static_strides)?;
+            // Of a dynamic offset, nothing is known.
+            let array = (array.offset >= 0).then_some(array)?;
             let mut strides = vec![0; reductions.len()];
             let mut offset = array.offset;
             for (dimension, form) in maps::forms(map)?.iter().enumerate() {
