@@ -65,6 +65,28 @@ pub enum Body {
     Loop(Box<Loop>),
 }
 
+/// Operator, attributes and arguments.
+type Invocation<'b> = (&'b str, &'b [(String, String)], &'b [Argument]);
+
+impl Body {
+    /// The invocation, if the body is one of an operator of a library.
+    pub fn call(&self) -> Option<Invocation<'_>> {
+        match self {
+            Body::Call {
+                operator,
+                attributes,
+                arguments,
+            }
+            | Body::Unpacked {
+                operator,
+                attributes,
+                arguments,
+            } => Some((operator, attributes, arguments)),
+            _ => None,
+        }
+    }
+}
+
 /// Statements that repeat, as an operator: those of their first occurrence, whose outputs the block yields.
 #[derive(Debug)]
 pub struct Template {

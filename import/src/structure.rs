@@ -254,28 +254,19 @@ struct FormBuilder<'f> {
 
 impl FormBuilder<'_> {
     fn statement(&mut self, at: usize, statement: &Statement) -> Option<()> {
-        match &statement.body {
-            Body::Call {
-                operator,
-                attributes,
-                arguments,
+        if let Some((operator, attributes, arguments)) = statement.body.call() {
+            self.form.text.push_str(operator);
+            for (name, text) in attributes {
+                let text = self.text(text)?;
+                self.form.text.push_str(&format!(" {name}={text}"));
             }
-            | Body::Unpacked {
-                operator,
-                attributes,
-                arguments,
-            } => {
-                self.form.text.push_str(operator);
-                for (name, text) in attributes {
-                    let text = self.text(text)?;
-                    self.form.text.push_str(&format!(" {name}={text}"));
-                }
-                for argument in arguments {
-                    self.argument(argument)?;
-                }
+            for argument in arguments {
+                self.argument(argument)?;
             }
-            Body::Same(value) => self.argument(&Argument::Tensor(value.clone()))?,
-            Body::Instance(_) | Body::If { .. } | Body::Loop(_) => return None,
+        } else if let Body::Same(value) = &statement.body {
+            self.argument(&Argument::Tensor(value.clone()))?;
+        } else {
+            return None;
         }
         for (number, result) in statement.results.iter().enumerate() {
             let kind = self.kind(result)?;
@@ -398,22 +389,13 @@ fn keys(statements: &[Statement]) -> Vec<usize> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut keys = Vec::new();
     for (at, statement) in statements.iter().enumerate() {
-        let text = match &statement.body {
-            Body::Call {
-                operator,
-                attributes,
-                arguments,
-            }
-            | Body::Unpacked {
-                operator,
-                attributes,
-                arguments,
-            } => {
+        let text = match (statement.body.call(), &statement.body) {
+            (Some((operator, attributes, arguments)), _) => {
                 let arguments: Vec<String> = arguments.iter().map(kind_of).collect();
                 format!("{operator}{attributes:?}{arguments:?}")
             }
-            Body::Same(value) => format!("same {}", typed(value)),
-            Body::Instance(_) | Body::If { .. } | Body::Loop(_) => format!("#{at}"),
+            (None, Body::Same(value)) => format!("same {}", typed(value)),
+            (None, _) => format!("#{at}"),
         };
         let results: Vec<String> = statement.results.iter().map(typed).collect();
         let next = numbers.len();

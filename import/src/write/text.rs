@@ -320,7 +320,10 @@ impl<'i> Writer<'i> {
 
     /// Writes the definition of an operator. Returns its name and those of its variables.
     fn template(&mut self, template: &Template) -> (String, Vec<String>) {
-        let name = self.names.fresh(&template.name, "Block");
+        let mut name = self.names.fresh(&template.name, "Block");
+        if name == self.graph {
+            name = self.names.fresh(&template.name, "Block");
+        }
         let mut inner = Writer::new(self.importer, Names::default(), &self.graph);
         let prefix = &template.prefix;
         let titled = |value: &Value| within(&self.title(value), prefix);
