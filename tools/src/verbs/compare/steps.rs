@@ -7,14 +7,17 @@ use skript_tensor::Tensor;
 /// Quantized tensors have at most this many steps between zero and an element: 8 bits.
 const MOST: f64 = 255.0;
 
+/// The largest element is at least this many steps: few elements would have a step by chance, and accept other results.
+const LEAST: f64 = 16.0;
+
 /// How far an element may be from a multiple of the step, in steps: both were rounded.
 const TOLERANCE: f64 = 1e-3;
 
 /// The same while the step is known from few elements.
 const WIDE_TOLERANCE: f64 = 1e-2;
 
-/// The largest step of which all elements of both tensors are multiples; `None` if they are no multiples of one step, at most 255 times
-/// as large.
+/// The largest step of which all elements of both tensors are multiples; `None` if they are no multiples of one step, the largest 16 to
+/// 255 times as large.
 ///
 /// A tensor that is one step off has the step among its differences, so that few elements do not make it larger.
 pub(super) fn step(expected: &Tensor, found: &Tensor) -> Option<f64> {
@@ -33,7 +36,8 @@ pub(super) fn step(expected: &Tensor, found: &Tensor) -> Option<f64> {
         // The largest element has the least relative error.
         step = largest / (largest / step).round();
     }
-    let is_step = step > 0.0 && largest <= MOST * step * (1.0 + TOLERANCE);
+    let steps = largest / step;
+    let is_step = step > 0.0 && (LEAST..=MOST * (1.0 + TOLERANCE)).contains(&steps);
     let mut sizes = sizes.iter();
     (is_step && sizes.all(|size| is_multiple(*size, step, TOLERANCE))).then_some(step)
 }
@@ -82,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_step_is_the_greatest_common_divisor() {
-        let found = step_of(&[0.0, 0.3, -0.45], &[0.0, 0.3, -0.45]).unwrap();
+        let found = step_of(&[0.0, 0.3, -4.05], &[0.0, 0.3, -4.05]).unwrap();
         assert!((found - 0.15).abs() < 1e-6, "{found}");
         // All levels of 8 bits, rounded to f32.
         let levels: Vec<f32> = (-128_i8..=127).map(|q| f32::from(q) * 0.0371).collect();
@@ -92,7 +96,7 @@ mod tests {
 
     #[test]
     fn differences_count_as_elements() {
-        let found = step_of(&[0.5, 1.0], &[0.5, 0.75]).unwrap();
+        let found = step_of(&[0.5, 4.0], &[0.5, 3.75]).unwrap();
         assert!((found - 0.25).abs() < 1e-6, "{found}");
     }
 
@@ -100,6 +104,9 @@ mod tests {
     fn other_tensors_have_no_step() {
         assert_eq!(step_of(&[0.123, 0.457, 3.1], &[0.123, 0.457, 3.1]), None);
         assert_eq!(step_of(&[0.0], &[0.0]), None);
+        // A few elements: the results are wrong.
+        assert_eq!(step_of(&[1.0], &[2.0]), None);
+        assert_eq!(step_of(&[0.5, 1.0], &[0.5, 0.75]), None);
         assert_eq!(step_of(&[f32::NAN, 1.0], &[1.0, 1.0]), None);
         assert_eq!(step_of(&[1.0, 256.0], &[1.0, 256.0]), None);
         let flags = Tensor::from_bool(&[1], &[true]).unwrap();
