@@ -176,6 +176,20 @@ impl Body {
         self.dimensions(self.skips.clone().into_iter().collect())
     }
 
+    /// Whether an index from outside decides which points may be skipped: the nest is a block of a larger one.
+    pub(super) fn skips_by_outside(&self) -> bool {
+        let mut found = false;
+        self.visit(self.skips.clone().into_iter().collect(), |operand| {
+            if let Operand::Capture(number) = operand {
+                found |= self
+                    .captures
+                    .get(*number)
+                    .is_some_and(|kind| kind == "index");
+            }
+        });
+        found
+    }
+
     /// Inputs whose elements decide which points contribute.
     pub fn tested_inputs(&self) -> Vec<usize> {
         let mut found = Vec::new();

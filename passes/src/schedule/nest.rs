@@ -82,7 +82,7 @@ pub struct Nest {
     pub output: usize,
     /// The operands whose content is the same in every call of the model.
     pub constants: Vec<usize>,
-    /// Operands, each with the number of calls of the kernel that read the same content.
+    /// Operands, each with the number of calls of the kernel that read the same content; 0 if no copy can be made for it.
     pub repeats: Vec<(usize, i64)>,
     /// Dimensions that decide which points may be skipped.
     pub skipped: Vec<usize>,

@@ -202,6 +202,10 @@ fn makers<'c: 'a, 'a>(
             continue;
         };
         if maker.block() != Some(block) || found.contains(&maker) {
+            // What a loop in the block computes is not known before that loop.
+            ir::ancestor_in(block, maker)
+                .is_none_or(|own| own == maker)
+                .then_some(())?;
             continue;
         }
         let is_simple = maker.region_count() == 0 && skript_dialect::op::is_pure(&maker);

@@ -97,14 +97,15 @@ impl<'c, 'a> Reduction<'c, 'a> {
         result
     }
 
-    /// Skips points that contribute nothing, where they are a good part.
+    /// Skips points that contribute nothing, where they are a good part: not in a block of a larger nest.
     pub(super) fn skip_points(&mut self) {
         let dimensions = self.body.skipped_dimensions();
         let is_small = |l: &Loop| {
             let is_used = l.dimension.is_some_and(|d| dimensions.contains(&d));
             is_used && l.kind == LoopKind::Parallel && l.source.is_none() && l.extent <= SMALL
         };
-        match self.nest.loops.iter().any(is_small) {
+        let is_whole = !self.body.skips_by_outside();
+        match is_whole && self.nest.loops.iter().any(is_small) {
             true => self.nest.skipped = dimensions,
             false => self.body.skips = None,
         }

@@ -19,7 +19,7 @@ use super::dot::Dot;
 use super::elementwise::Merged;
 use super::kernel::kernel;
 use super::nest::Address;
-use super::outside::Outside;
+use super::outside::{Outside, Unknown};
 use super::packing::Packing;
 use super::plan::Plan;
 use super::reading::{Reduction, read};
@@ -302,8 +302,11 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         let lanes = target.vector_bits / 32;
         reduction.nest.dot = Dot::of(&reduction.body, target.dot, lanes);
         let repeats = inputs().enumerate().filter_map(|(n, input)| {
-            let outside = Outside::of(op, *input).ok().flatten()?;
-            Some((n, outside.repeats()))
+            match Outside::of(op, *input) {
+                Ok(outside) => Some((n, outside?.repeats())),
+                // It cannot be copied before the loop.
+                Err(Unknown) => Some((n, 0)),
+            }
         });
         reduction.nest.repeats = repeats.collect();
         let arrays = reduction.arrays.iter().enumerate();

@@ -3,7 +3,7 @@
 
 use super::blocks::Blocks;
 use super::group::{Group, Row};
-use super::member::{Access, Kind, element_bytes, extents};
+use super::member::{Access, Kind, Member, element_bytes, extents};
 use super::storage::Storage;
 use crate::extents::size;
 use crate::ir::memref::Extent;
@@ -16,7 +16,7 @@ use skript_dialect::{PassError, melior};
 use std::collections::{HashMap, HashSet};
 
 /// Bytes of arrays that are on the stack of a thread, for one block.
-const STACK: i64 = 256 << 10;
+pub(super) const STACK: i64 = 256 << 10;
 
 /// Replaces the operations of a group by loops over blocks of rows; returns the keys of the operations that are no more.
 ///
@@ -52,14 +52,21 @@ pub(super) fn emit<'c: 'a, 'a>(
         (!is_kept).then_some((ValueKey::of(access.array), allocation))
     });
     let unused: HashMap<ValueKey, OperationRef> = unused.collect();
-    let parts = group
-        .numbered()
-        .filter(|(_, access)| !access.part.is_empty());
-    let views = parts.filter_map(|(number, access)| {
-        let member = group.members.get(number)?;
-        let operand = member.op.operand(access.operand).ok()?;
-        ir::definition(operand).map(|(view, _)| view)
+    let members: Vec<&Member> = group.members.iter().collect();
+    Ok(erase(&members, unused.into_values()))
+}
+
+/// Erases operations that were replaced, the views that they alone used, and allocations; returns the keys of what was erased.
+pub(super) fn erase<'c: 'a, 'a>(
+    members: &[&Member<'c, 'a>],
+    allocations: impl Iterator<Item = OperationRef<'c, 'a>>,
+) -> HashSet<usize> {
+    let views = members.iter().flat_map(|member| {
+        let accesses = member.accesses.iter();
+        let parts = accesses.filter(|access| !access.part.is_empty());
+        parts.filter_map(|access| member.op.operand(access.operand).ok())
     });
+    let views = views.filter_map(|view| ir::definition(view).map(|(view, _)| view));
     let views: Vec<OperationRef> = views.collect();
     let mut keys = HashSet::new();
     let mut erase = |op: OperationRef<'c, 'a>| {
@@ -67,18 +74,17 @@ pub(super) fn emit<'c: 'a, 'a>(
             ir::erase(op);
         }
     };
-    group.members.iter().rev().for_each(|m| erase(m.op));
+    members.iter().rev().for_each(|member| erase(member.op));
+    let mut seen = HashSet::new();
+    let views = views.into_iter().filter(|view| seen.insert(ir::key(*view)));
     // What views an array that is no more is no more, either.
-    let unused_views = views.into_iter().filter(|view| {
+    let unused = views.filter(|view| {
         let mut results = view.results();
         results.all(|result| ir::users(result.into()).is_empty())
     });
-    unused_views
-        .collect::<Vec<_>>()
-        .into_iter()
-        .for_each(&mut erase);
-    unused.into_values().for_each(&mut erase);
-    Ok(keys)
+    unused.collect::<Vec<_>>().into_iter().for_each(&mut erase);
+    allocations.for_each(&mut erase);
+    keys
 }
 
 /// Where the arrays of a place are.
@@ -417,7 +423,7 @@ fn view<'c: 'a, 'a>(
 }
 
 /// An array of one block alone: on the stack of the thread, if there are several blocks.
-fn local<'c: 'a, 'a>(
+pub(super) fn local<'c: 'a, 'a>(
     array: Value<'c, 'a>,
     largest: &[i64],
     sizes: &[Extent<'c, 'a>],

@@ -280,20 +280,20 @@ enum Direction {
 }
 
 /// Whether an operation accesses no memory: it stays where it is.
-fn is_free(op: OperationRef) -> bool {
+pub(super) fn is_free(op: OperationRef) -> bool {
     let name = ir::name(op);
     name == ops::memref::ALLOC || op.region_count() == 0 && skript_dialect::op::is_pure(&op)
 }
 
 /// The buffers that an operation reads and writes. `None` stands for any that may be reached under several names.
 #[derive(Clone, Default)]
-struct Touched {
+pub(super) struct Touched {
     reads: HashSet<Option<ValueKey>>,
     writes: HashSet<Option<ValueKey>>,
 }
 
 impl Touched {
-    fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
+    pub(super) fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
         let root = |array: Value<'c, 'a>| has_own_buffer(array).then(|| root_of(array));
         let outside = captured(op).into_iter();
         let arrays = outside.filter(|value| value.r#type().is_mem_ref());
@@ -303,7 +303,7 @@ impl Touched {
         }
     }
 
-    fn conflicts(&self, other: &Touched) -> bool {
+    pub(super) fn conflicts(&self, other: &Touched) -> bool {
         let meets = |a: &Touched, b: &Touched| !a.writes.is_disjoint(&b.reads);
         meets(self, other) || meets(other, self) || !self.writes.is_disjoint(&other.writes)
     }

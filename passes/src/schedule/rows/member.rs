@@ -210,11 +210,21 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
 
     /// Operations on scalars of all points, where some loops have another extent.
     pub(super) fn work(&self, extents: &HashMap<usize, i64>) -> i64 {
+        self.points(extents).saturating_mul(self.operations)
+    }
+
+    /// The points of all loops, where some have another extent.
+    pub(super) fn points(&self, extents: &HashMap<usize, i64>) -> i64 {
         let loops = 0..self.reductions.len();
         let extent = |l: usize| extents.get(&l).copied().or(self.extent(l).flatten());
         let points = loops.map(|l| extent(l).unwrap_or(ESTIMATE));
-        let points = points.fold(1, i64::saturating_mul);
-        points.saturating_mul(self.operations)
+        points.fold(1, i64::saturating_mul)
+    }
+
+    /// Whether it reduces combinations of elements of several arrays.
+    pub(super) fn is_contraction(&self) -> bool {
+        let read = self.accesses.iter().filter(|a| a.reads && !a.writes);
+        matches!(self.kind, Kind::Window | Kind::Product) && read.count() > 1
     }
 
     /// The extent of a loop, by an array that it subscripts; `None` within if it is dynamic.

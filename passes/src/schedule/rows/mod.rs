@@ -11,6 +11,9 @@
 //! Windows of a padded array (pooling, depthwise convolutions) are such operations with the ones that pad: channels are their rows, and
 //! the padded array of one block of channels stays in the cache.
 //!
+//! Windows of what a contraction computes, a pooling behind a convolution, are computed with it if the result is larger than four caches: the
+//! rows that a block of windows reads are in an array of their own. Rows that windows of two blocks read are kept for the next one.
+//!
 //! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
 //! operations in the same order as before, whatever the number of rows in a block.
 
@@ -20,6 +23,7 @@ mod group;
 mod member;
 mod storage;
 pub(crate) mod streams;
+mod strips;
 
 use crate::ir::effects::Effects;
 use crate::ir::func;
@@ -31,6 +35,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, melior};
 use std::collections::HashSet;
+use strips::Strips;
 
 /// The pass `skript-fuse-rows`.
 pub(crate) const PASS: Pass = Pass {
@@ -80,6 +85,13 @@ fn fuse<'c: 'a, 'a>(
         let mut operations = operations_of(block);
         let mut position = 0;
         while position < operations.len() {
+            if let Some(strips) = Strips::around(&operations, position, &mut effects, cache) {
+                let erased = strips.emit(context)?;
+                let before = operations.iter().take(position);
+                position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
+                operations = operations_of(block);
+                continue;
+            }
             let accepts = |group: &Group| Blocks::of(group, cache).is_some();
             let group = Group::around(&operations, position, &mut effects, accepts);
             let group = group.filter(blocks::gains);

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How the rows of windows are divided, and which rows each operation computes.
+
+use super::super::emit::STACK;
+use super::super::member::extents;
+use super::{Part, Strips};
+use crate::extents::size;
+
+/// Rows of windows in a block at most: more share nothing else.
+const MOST_ROWS: i64 = 16;
+
+/// Sequences of blocks that start with rows of their own, at least: fewer leave threads without work.
+const FEWEST_SEQUENCES: i64 = 4;
+
+/// One row of this many is computed twice at most.
+const REPEATED: i64 = 24;
+
+/// Different kinds of blocks at most: each is code of its own.
+const MOST_KINDS: usize = 3;
+
+/// Which rows of windows are computed together, and one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Division {
+    /// Rows of windows in a block; the last one may have fewer.
+    pub(super) rows: i64,
+    /// The number of blocks.
+    pub(super) blocks: i64,
+    /// The number of sequences of blocks. In one of them, the rows that two blocks share are computed once.
+    pub(super) sequences: i64,
+}
+
+/// Blocks in which each operation computes the same rows, counted from the block's first one.
+pub(super) struct Kind {
+    /// The first block that is of another kind.
+    pub(super) end: i64,
+    /// By part: the first iteration, as if the block were the first one, and the number of iterations.
+    pub(super) spans: Vec<(i64, i64)>,
+}
+
+/// The rows of a strip that are computed at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Range {
+    /// Those that windows of the block before read as well.
+    Shared,
+    /// All others, and the windows.
+    Own,
+}
+
+impl<'c: 'a, 'a> Strips<'c, 'a> {
+    /// Rows that the windows of two blocks read.
+    pub(super) fn shared(&self) -> i64 {
+        self.window - self.step
+    }
+
+    /// Rows that the windows of a block read.
+    pub(super) fn strip(&self, rows: i64) -> i64 {
+        (rows - 1) * self.step + self.window
+    }
+
+    /// Selects the division; `None` if nothing is gained.
+    pub(super) fn divide(&self, cache: i64) -> Option<Division> {
+        let rows_of = |array| {
+            let extents = extents(array)?;
+            let local = self.locals.values().find(|local| local.array == array)?;
+            extents.get(local.dimension).copied().flatten()
+        };
+        let all = self.locals.values().filter_map(|local| {
+            let images = local.images.map_or(1, |_| self.images);
+            let bytes = i64::try_from(size::bytes(local.array)?).ok()? / images.max(1);
+            Some((bytes / rows_of(local.array)?.max(1), rows_of(local.array)?))
+        });
+        let (row, rows_read) = all.max()?;
+        let fits = |rows: &i64| self.strip(*rows).saturating_mul(row) <= STACK.min(cache / 2);
+        // Rows that are shared are copied, from behind them.
+        let least = (self.shared() + self.step - 1) / self.step;
+        let most = self.extent.min(MOST_ROWS);
+        let most = (least.max(1)..=most).rev().find(fits)?;
+        let mut divisors = (most / 2 + 1..=most).rev();
+        let rows = divisors.find(|rows| self.extent % rows == 0);
+        let rows = rows.unwrap_or(most);
+        let blocks = (self.extent + rows - 1) / rows;
+        let repeated = rows_read / REPEATED;
+        let sequences = match self.shared() {
+            0 => blocks,
+            shared => blocks.min(1 + repeated / shared),
+        };
+        // Threads get equal numbers of them.
+        let sequences = match sequences < blocks && self.images == 1 {
+            true => sequences / FEWEST_SEQUENCES * FEWEST_SEQUENCES,
+            false => sequences,
+        };
+        (sequences.saturating_mul(self.images) >= FEWEST_SEQUENCES).then_some(Division {
+            rows,
+            blocks,
+            sequences,
+        })
+    }
+
+    /// The kinds of blocks; `None` if there are too many.
+    pub(super) fn kinds(&self, range: Range) -> Option<Vec<Kind>> {
+        let mut kinds: Vec<Kind> = Vec::new();
+        for block in 0..self.division.blocks {
+            let spans = self.spans(block, range);
+            let is_same = |kind: &Kind| {
+                let mut pairs = kind.spans.iter().zip(&spans);
+                pairs.all(|(old, new)| old.1 == new.1 && (old.0 == new.0 || new.1 == 0))
+            };
+            match kinds.last_mut().filter(|kind| is_same(kind)) {
+                Some(kind) => kind.end = block + 1,
+                None => kinds.push(Kind {
+                    end: block + 1,
+                    spans,
+                }),
+            }
+        }
+        (kinds.len() <= MOST_KINDS).then_some(kinds)
+    }
+
+    /// The rows that each part computes.
+    fn spans(&self, block: i64, range: Range) -> Vec<(i64, i64)> {
+        let first = block * self.division.rows;
+        let rows = self.division.rows.min(self.extent - first);
+        let begin = first * self.step;
+        let own = begin + self.shared();
+        let (from, to, windows) = match range {
+            Range::Shared => (begin, own, 0),
+            Range::Own => (own, begin + self.strip(rows), rows),
+        };
+        let spans = self.parts.iter().map(|part| {
+            let Some(shift) = part.shift else {
+                return (0, windows);
+            };
+            let extent = part.member.extent(part.row).flatten().unwrap_or(0);
+            let from = (from - shift).clamp(0, extent);
+            let to = (to - shift).clamp(from, extent);
+            (from - block * self.advance(part), to - from)
+        });
+        spans.collect()
+    }
+
+    /// Iterations of a part from one block to the next.
+    pub(super) fn advance(&self, part: &Part) -> i64 {
+        match part.shift {
+            None => self.division.rows,
+            Some(_) => self.division.rows * self.step,
+        }
+    }
+}
