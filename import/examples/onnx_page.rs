@@ -19,9 +19,9 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   `--input-shape x=1,3,224,224` makes those of an input static.
 - **Shapes.** Arithmetic on shapes is computed at import. An input that decides a shape becomes a constant with
   `--constant NAME=FILE.npy`; where that is needed, the message says so.
-- **Element types.** A model has one type of reals, f16, bf16, f32 or f64; narrower ones may be inputs, weights and outputs,
-  move, and be cast to it; a Cast to a narrower type is for outputs only. Ints have 64 bits in SkriptND, and arithmetic wraps around as in the types of ONNX. uint64
-  moves only.
+- **Element types.** A model computes in one type of reals, the least of f16, bf16, f32 and f64 that holds all of its types. Where a node
+  gives narrower reals, `onnx.round_reals` rounds them (weights and outputs are stored in their own types, intermediate tensors in the wide
+  one). Ints have 64 bits in SkriptND, and arithmetic wraps around as in the types of ONNX; uint64 has the bits of its ints, and inputs of it are below 2^63.
 - **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
 - **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
 

@@ -271,21 +271,13 @@ impl Call<'_> {
     }
 
     /// Ints reduced to the bits of their type, as ONNX's arithmetic wraps around.
-    ///
-    /// # Errors
-    /// Unsigned ints of 64 bits are not supported in arithmetic.
-    pub fn wrapped(&mut self, x: Value) -> Ruled<Value> {
-        if !x.is_int() || x.element == ElementType::I64 {
-            return Ok(x);
-        }
+    pub fn wrapped(&mut self, x: Value) -> Value {
         let (bits, signed) = width(x.element);
-        if bits == 64 {
-            return Err(
-                "arithmetic of uint64 is not supported: ints have 64 bits with a sign".into(),
-            );
+        if !x.is_int() || bits == 64 {
+            return x;
         }
         let attributes = [("bits", bits.to_string()), ("signed", signed.to_string())];
-        Ok(self.map("onnx.wrap", &attributes, &x))
+        self.map("onnx.wrap", &attributes, &x)
     }
 
     /// The same tensor as another type of the same kind.
@@ -300,24 +292,40 @@ impl Call<'_> {
     }
 
     /// Ints reduced to the bits of another type.
-    ///
-    /// # Errors
-    /// As for [`Call::wrapped`].
-    pub fn wrapped_as(&mut self, x: &Value, element: ElementType) -> Ruled<Value> {
+    pub fn wrapped_as(&mut self, x: &Value, element: ElementType) -> Value {
         let (bits, signed) = width(element);
         if bits == 64 {
-            return Ok(x.clone());
+            return self.retyped(x, element);
         }
         let attributes = [("bits", bits.to_string()), ("signed", signed.to_string())];
-        Ok(self.call(
+        self.call(
             "onnx.wrap",
             &attributes,
             &[x.into()],
             (element, x.shape.clone()),
-        ))
+        )
     }
 
-    /// Refuses the unsigned ints of 64 bits, which only move.
+    /// The tensor in the order of its type: unsigned ints of 64 bits, which are kept as ints with the same bits, as ints that are in the
+    /// same order.
+    pub fn ordered(&mut self, x: &Value) -> Value {
+        if x.element != ElementType::U64 {
+            return x.clone();
+        }
+        let of_type = (ElementType::I64, x.shape.clone());
+        self.call("onnx.change_sign_bit", &[], &[x.into()], of_type)
+    }
+
+    /// The reverse of [`Call::ordered`], for a tensor of this type.
+    pub fn unordered(&mut self, x: Value, element: ElementType) -> Value {
+        if element != ElementType::U64 {
+            return x;
+        }
+        let of_type = (element, x.shape.clone());
+        self.call("onnx.change_sign_bit", &[], &[(&x).into()], of_type)
+    }
+
+    /// Refuses the unsigned ints of 64 bits, which are kept as ints with the same bits.
     pub fn no_u64(&self) -> Ruled<()> {
         match self
             .inputs

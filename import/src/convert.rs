@@ -14,6 +14,7 @@ use crate::extent::Extent;
 use crate::importer::Importer;
 use crate::names::Names;
 use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
+use crate::reals;
 use crate::refusal::Refusal;
 use crate::statement::Block;
 use crate::tensor;
@@ -174,6 +175,10 @@ fn model_of(
                 let reason = "the output is a sequence, which is not supported";
                 importer.refuse(&output.name, "", reason);
             }
+            Some(value) if importer.nibbles.contains(&value.id) => {
+                let reason = "the output has elements of 4 bits, which is not supported";
+                importer.refuse(&output.name, "", reason);
+            }
             Some(value) => results.push((output.name, value)),
             None if importer.refusals.is_empty() => {
                 importer.refuse(&output.name, "", "nothing gives this output of the graph");
@@ -188,6 +193,8 @@ fn model_of(
     let yields = results.iter().map(|(_, value)| value.clone()).collect();
     let mut block = Block { statements, yields };
     block.drop_unread();
+    let values: Vec<Value> = listed.iter().map(|(value, _)| value.clone()).collect();
+    let real = reals::settle(&mut importer, &values, &mut block);
     let document = Document {
         importer: &importer,
         names,
@@ -200,10 +207,11 @@ fn model_of(
         outputs: results,
         bounds,
         block,
+        real,
         structured,
         notes,
     };
-    write::write(document).map_err(Failed::Refused)
+    Ok(write::write(document))
 }
 
 /// Reads the inputs of the graph.
@@ -379,6 +387,7 @@ impl Inputs<'_> {
             }
         };
         let value = importer.value(&info.name, element, shape, None, None);
+        importer.inputs.insert(value.id);
         importer.bind(&info.name, Some(value.clone()));
         self.listed.push((value, name));
         Ok(())
@@ -428,5 +437,7 @@ impl Inputs<'_> {
     }
 }
 
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

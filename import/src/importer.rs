@@ -14,7 +14,7 @@ use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, TensorP
 use crate::refusal::{Reason, Refusal, Ruled};
 use crate::statement::{Block, Statement};
 use crate::tensor;
-use crate::value::{Item, Value, ValueData};
+use crate::value::{Item, Value, ValueData, nibble};
 
 /// Bodies and functions within each other, at most.
 const DEEPEST: usize = 16;
@@ -26,13 +26,15 @@ const MOST_NODES: usize = 1 << 20;
 pub struct Importer {
     pub folder: PathBuf,
     pub values: Vec<Value>,
+    /// Numbers of the values that are inputs of the model.
+    pub inputs: BTreeSet<usize>,
+    /// Numbers of the values that are ints of 4 bits, kept in 8.
+    pub nibbles: BTreeSet<usize>,
     /// The statements of the block that is written.
     pub statements: Vec<Statement>,
     pub refusals: Vec<Refusal>,
     /// Upper bounds of the dynamic dimensions of inputs.
     pub bounds: Bounds,
-    /// Values of a narrower type of reals that are not rounded to it.
-    pub rounded: BTreeSet<usize>,
     /// Values by their names in the graphs, the innermost graph last.
     scopes: Vec<HashMap<String, Option<Value>>>,
     opsets: HashMap<String, i64>,
@@ -135,13 +137,12 @@ impl Importer {
             .collect::<Result<_, _>>()
             .map_err(|_| "its extents are too large")?;
         let known = tensor::known(&tensor);
-        Ok(self.value(
-            &proto.name,
-            tensor.element(),
-            shape,
-            known,
-            Some(Rc::new(tensor)),
-        ))
+        let element = tensor.element();
+        let value = self.value(&proto.name, element, shape, known, Some(Rc::new(tensor)));
+        if nibble(proto.data_type).is_some() {
+            self.nibbles.insert(value.id);
+        }
+        Ok(value)
     }
 
     pub fn refuse(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
@@ -287,8 +288,23 @@ impl Importer {
             results: Vec::new(),
             opset,
         };
+        let of_nibbles = call.inputs.first().cloned().flatten();
+        let of_nibbles = of_nibbles.is_some_and(|x| call.importer.nibbles.contains(&x.id));
+        let inputs = call.inputs.iter().flatten();
+        let reads_nibbles = inputs
+            .clone()
+            .any(|x| call.importer.nibbles.contains(&x.id));
+        let moves = operators::moves(&domain, &call.node.op_type);
+        if reads_nibbles && !moves && !operators::quantizes(&call.node.op_type) {
+            return Err("ints of 4 bits are supported where they are quantized or move".into());
+        }
         rule(&mut call)?;
-        Ok(call.results)
+        let results = call.results;
+        if of_nibbles && moves {
+            let results = results.iter().flatten();
+            self.nibbles.extend(results.map(|result| result.id));
+        }
+        Ok(results)
     }
 
     /// Writes the nodes of a function where it is used.

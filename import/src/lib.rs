@@ -17,6 +17,7 @@ mod names;
 pub mod operators;
 mod origin;
 mod proto;
+mod reals;
 mod refusal;
 mod statement;
 mod structure;

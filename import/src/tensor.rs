@@ -13,7 +13,7 @@ use skript_tensor::{ElementType, Tensor};
 use crate::extent::Extent;
 use crate::external;
 use crate::proto::TensorProto;
-use crate::value::{Item, MOST_KNOWN, element};
+use crate::value::{Item, MOST_KNOWN, element, nibble};
 
 /// Elements that are in a file beside the model.
 const EXTERNAL: i32 = 1;
@@ -23,6 +23,9 @@ const EXTERNAL: i32 = 1;
 /// # Errors
 /// What is wrong with it.
 pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
+    if let Some(kind) = nibble(proto.data_type) {
+        return nibbles(proto, folder, kind);
+    }
     let kind = element(proto.data_type)
         .map_err(|name| format!("elements of type {name} are not supported"))?;
     let extent = |d: &i64| u64::try_from(*d).map_err(|_| format!("the extent {d} is negative"));
@@ -61,6 +64,43 @@ pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
         *byte = u8::from(*byte != 0);
     }
     Ok(tensor)
+}
+
+/// Reads ints of 4 bits, two in a byte with the first in its lower half, as ints of 8 bits.
+fn nibbles(proto: &mut TensorProto, folder: &Path, kind: ElementType) -> Result<Tensor, String> {
+    let extent = |d: &i64| u64::try_from(*d).map_err(|_| format!("the extent {d} is negative"));
+    let shape: Vec<u64> = proto.dims.iter().map(extent).collect::<Result<_, _>>()?;
+    let count = volume(&shape).ok_or("its extents are too large")?;
+    let length = usize::try_from(count.div_ceil(2)).map_err(|_| "its extents are too large")?;
+    let external;
+    let listed: Vec<u8>;
+    let pairs: &[u8] = if proto.data_location == EXTERNAL {
+        let pairs = [count.div_ceil(2)];
+        external = external::read(&proto.external_data, folder, ElementType::U8, &pairs)?;
+        external.bytes()
+    } else if proto.raw_data.is_empty() {
+        let bytes = proto.int32_data.iter().map(|v| u8::try_from(*v));
+        let bytes: Result<_, _> = bytes.collect();
+        listed = bytes.map_err(|_| "an element does not fit its type")?;
+        &listed
+    } else {
+        &proto.raw_data
+    };
+    if pairs.len() != length {
+        return Err(format!(
+            "has {} bytes, but its shape {shape:?} needs {length}",
+            pairs.len()
+        ));
+    }
+    let is_signed = kind == ElementType::I8;
+    let halves = pairs.iter().flat_map(|pair| [pair & 15, pair >> 4]);
+    let spread = |half: u8| match is_signed && half > 7 {
+        true => half | 0xf0,
+        false => half,
+    };
+    let count = usize::try_from(count).map_err(|_| "its extents are too large")?;
+    let bytes: Vec<u8> = halves.take(count).map(spread).collect();
+    Tensor::from_bytes(kind, &shape, &bytes).map_err(|e| e.to_string())
 }
 
 /// The number of listed elements.

@@ -125,6 +125,15 @@ pub fn width(element: ElementType) -> (u32, bool) {
     (bits, !unsigned)
 }
 
+/// The element type in which ints of 4 bits are kept, for their number in ONNX.
+pub fn nibble(number: i32) -> Option<ElementType> {
+    match number {
+        21 => Some(ElementType::U8),
+        22 => Some(ElementType::I8),
+        _ => None,
+    }
+}
+
 /// The element type with this number in ONNX.
 ///
 /// # Errors

@@ -2,20 +2,18 @@
 //! The document: `main.sknd`, `onnx.sknd`, `import.json` and the weights.
 
 mod constant;
-mod reals;
 mod text;
 
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::json;
-use skript_tensor::Tensor;
+use skript_tensor::{ElementType, Tensor};
 
 use crate::convert::Imported;
 use crate::importer::Importer;
 use crate::library;
 use crate::names::Names;
-use crate::refusal::Refusal;
 use crate::statement::Block;
 use crate::structure::structure;
 use crate::value::Value;
@@ -45,17 +43,15 @@ pub struct Document<'i> {
     pub outputs: Vec<(String, Value)>,
     pub bounds: BTreeMap<String, u64>,
     pub block: Block,
+    /// The type of reals.
+    pub real: ElementType,
     /// Whether repeated blocks become operators.
     pub structured: bool,
     pub notes: Vec<String>,
 }
 
 /// Writes the files.
-///
-/// # Errors
-/// Refusals: element types that one model cannot mix.
-pub fn write(mut document: Document<'_>) -> Result<Imported, Vec<Refusal>> {
-    let real = reals::reals(&document)?;
+pub fn write(mut document: Document<'_>) -> Imported {
     if document.structured {
         let inputs: Vec<Value> = document.inputs.iter().map(|(v, _)| v.clone()).collect();
         let dimensions: Vec<String> = document.bounds.keys().cloned().collect();
@@ -108,18 +104,18 @@ pub fn write(mut document: Document<'_>) -> Result<Imported, Vec<Refusal>> {
         "outputs": outputs.iter().map(|(onnx, v, name)| port(onnx, name, v)).collect::<Vec<_>>(),
         "variables": writer.weights.iter().map(|w| json!({"onnx": w.onnx, "skript": w.name, "dtype": w.tensor.element().name(), "shape": w.tensor.shape()})).collect::<Vec<_>>(),
         "bounds": document.bounds,
-        "real": real.name(),
+        "real": document.real.name(),
         "int": "i64",
         "opsets": document.opsets,
         "producer": document.producer,
     });
-    Ok(Imported {
+    Imported {
         main,
         onnx,
         json: format!("{json:#}\n"),
         weights: writer.weights,
         notes: document.notes,
-    })
+    }
 }
 
 /// A name for the graph: `ResNet50` of `resnet50`.

@@ -79,6 +79,7 @@ class Model:
         target: str = "host",
         features: str = "",
         fast_math: Literal["none", "default", "winograd"] = "default",
+        quantize: Literal["simulate", "integer"] | None = None,
         threads: int | None = None,
         cache: bool | None = None,
     ) -> CompiledModel: ...
@@ -111,6 +112,7 @@ def load(
     int: Literal["i8", "i16", "i32", "i64"] | None = None,
     given: Sequence[str] = ...,
     absent: Sequence[str] = ...,
+    quantize: Literal["simulate", "integer"] | None = None,
     weights: str | PathLike[str] | dict[str, Any] | None = None,
     threads: builtins.int = 0,
     cache: bool = True,
@@ -128,6 +130,7 @@ def from_text(
     int: Literal["i8", "i16", "i32", "i64"] | None = None,
     given: Sequence[str] = ...,
     absent: Sequence[str] = ...,
+    quantize: Literal["simulate", "integer"] | None = None,
     weights: str | PathLike[str] | dict[str, Any] | None = None,
     threads: builtins.int = 0,
     cache: bool = True,

@@ -28,6 +28,7 @@ pub struct Choices<'py> {
     pub int: Option<String>,
     pub given: Vec<String>,
     pub absent: Vec<String>,
+    pub quantize: Option<String>,
 }
 
 /// Reads a model. The result is a Model; of a StableHLO program or a compiled model it is a CompiledModel.
@@ -50,6 +51,9 @@ pub struct Choices<'py> {
 ///     of the ONNX model, and 'i64' if they are not set
 /// given, absent
 ///     inputs with a default that are passed, and optional ones that are not
+/// quantize
+///     'simulate' applies the operators of `@quantize` to its tensors, 'integer' also computes sums of products of quantized tensors in
+///     integers of 8 bits; `@quantize` is kept as information if it is not set
 /// weights
 ///     a folder of .dat files, a .safetensors or .npz file, a dict of arrays by the names of variables, or 'random'; those
 ///     beside the model if it is not set
@@ -76,7 +80,7 @@ pub struct Choices<'py> {
 /// >>> model.inputs
 /// >>> y = model(x)
 #[pyfunction]
-#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true, specialize = false))]
+#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn load<'py>(
     py: Python<'py>,
@@ -89,6 +93,7 @@ pub fn load<'py>(
     int: Option<String>,
     given: Vec<String>,
     absent: Vec<String>,
+    quantize: Option<String>,
     weights: Option<Bound<'py, PyAny>>,
     threads: usize,
     cache: bool,
@@ -111,6 +116,7 @@ pub fn load<'py>(
         int,
         given,
         absent,
+        quantize,
     };
     if is("skm") || is("mlir") {
         if !choices.are_none() || bounds.is_some() || weights.is_some() {
@@ -147,6 +153,7 @@ pub fn load<'py>(
         threads,
         cache,
         specialize,
+        computes_integers: computes_integers(choices.quantize.as_deref())?,
     };
     let model = composed(py, document, &choices, weights, false, calls, &stem)?;
     Ok(Bound::new(py, model)?.into_any())
@@ -175,7 +182,7 @@ pub fn load<'py>(
 /// >>> model([1.0, 4.0])
 /// array([1., 2.], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], weights = None, threads = 0, cache = true, specialize = false))]
+#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn from_text<'py>(
     py: Python<'py>,
@@ -188,6 +195,7 @@ pub fn from_text<'py>(
     int: Option<String>,
     given: Vec<String>,
     absent: Vec<String>,
+    quantize: Option<String>,
     weights: Option<Bound<'py, PyAny>>,
     threads: usize,
     cache: bool,
@@ -197,6 +205,7 @@ pub fn from_text<'py>(
         threads,
         cache,
         specialize,
+        computes_integers: computes_integers(quantize.as_deref())?,
     };
     let choices = Choices {
         graph,
@@ -206,6 +215,7 @@ pub fn from_text<'py>(
         int,
         given,
         absent,
+        quantize,
     };
     let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
     let document = py.detach(|| Document::parse(name, text, &Limits::default()));
@@ -240,6 +250,17 @@ fn composed(
     let warnings = document.problems().to_vec();
     let model = Model::new(model, weights, warnings, name, calls);
     Ok(model)
+}
+
+/// Whether code computes sums of products of quantized tensors in integers, by a value of `quantize`.
+pub fn computes_integers(quantize: Option<&str>) -> PyResult<bool> {
+    match quantize {
+        None | Some("simulate") => Ok(false),
+        Some("integer") => Ok(true),
+        Some(other) => Err(PyValueError::new_err(format!(
+            "quantize is 'simulate' or 'integer', not {other:?}"
+        ))),
+    }
 }
 
 /// Code of a StableHLO program.
@@ -303,6 +324,7 @@ impl Choices<'_> {
             && self.int.is_none()
             && self.given.is_empty()
             && self.absent.is_empty()
+            && self.quantize.is_none()
     }
 
     fn options(&self) -> PyResult<ComposeOptions> {
@@ -325,6 +347,9 @@ impl Choices<'_> {
         }
         for name in &self.absent {
             options = options.absent(name);
+        }
+        if self.quantize.is_some() {
+            options = options.quantize();
         }
         if self.real.is_some() || self.int.is_some() {
             let (real, int) = (self.real.as_deref(), self.int.as_deref());

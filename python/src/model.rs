@@ -47,6 +47,8 @@ pub struct Calls {
     pub cache: bool,
     /// Whether shapes get code of their own.
     pub specialize: bool,
+    /// Whether sums of products of quantized tensors are computed in integers of 8 bits.
+    pub computes_integers: bool,
 }
 
 impl Model {
@@ -99,7 +101,8 @@ impl Model {
 
     fn compile_for_host(&self, py: Python<'_>, model: &skript::Model) -> PyResult<CompiledModel> {
         let Calls { threads, cache, .. } = self.calls;
-        self.compile_for(py, model, &Target::host(), threads, cache)
+        let target = Target::host().with_integers(self.calls.computes_integers);
+        self.compile_for(py, model, &target, threads, cache)
     }
 
     /// The code for a call: that for the shapes of its arrays, if shapes have code of their own.
@@ -190,6 +193,9 @@ impl Model {
     ///     features of the processor that code may use besides, or not: '+avx512bf16,-avx512vl'
     /// fast_math
     ///     'none' for IEEE arithmetic in the order of the formulas, 'default', or 'winograd'
+    /// quantize
+    ///     'integer' computes sums of products of quantized tensors in integers of 8 bits, 'simulate' in reals; that of `load` if it is
+    ///     not set. Only `load` applies `@quantize`
     /// threads
     ///     the number of threads of calls; that of `load` if it is not set
     /// cache
@@ -201,13 +207,15 @@ impl Model {
     ///     the model has a construct that compiled code does not support, or a variable has no value
     /// ValueError
     ///     an unknown target
-    #[pyo3(signature = (*, target = "host", features = "", fast_math = "default", threads = None, cache = None))]
+    #[pyo3(signature = (*, target = "host", features = "", fast_math = "default", quantize = None, threads = None, cache = None))]
+    #[allow(clippy::too_many_arguments)]
     fn compile(
         &self,
         py: Python<'_>,
         target: &str,
         features: &str,
         fast_math: &str,
+        quantize: Option<&str>,
         threads: Option<usize>,
         cache: Option<bool>,
     ) -> PyResult<CompiledModel> {
@@ -225,10 +233,21 @@ impl Model {
                 return Err(pyo3::exceptions::PyValueError::new_err(text));
             }
         };
-        let target = target.with_fast_math(level);
+        let computes_integers = match quantize {
+            Some(_) => crate::loading::computes_integers(quantize)?,
+            None => self.calls.computes_integers,
+        };
+        let target = target
+            .with_fast_math(level)
+            .with_integers(computes_integers);
         let threads = threads.unwrap_or(self.calls.threads);
-        let cache = cache.unwrap_or(self.calls.cache);
-        self.compile_for(py, &self.model, &target, threads, cache)
+        self.compile_for(
+            py,
+            &self.model,
+            &target,
+            threads,
+            cache.unwrap_or(self.calls.cache),
+        )
     }
 
     /// Writes the code for this processor, with its weights, as a compiled model (.skm).

@@ -95,6 +95,10 @@ pub fn converted(tensor: &Tensor, element: ElementType) -> Option<Tensor> {
     if element == tensor.element() || element.kind() != tensor.kind() {
         return None;
     }
+    if (tensor.element(), element) == (ElementType::I64, ElementType::U64) {
+        // Ints without a sign are kept with their bits.
+        return Tensor::from_bytes(element, tensor.shape(), tensor.bytes()).ok();
+    }
     let values = (0..tensor.volume()).map(|at| tensor.get(at).unwrap_or(Scalar::Int(0)));
     Tensor::from_scalars(element, tensor.shape(), values).ok()
 }

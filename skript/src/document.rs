@@ -121,6 +121,12 @@ impl ComposeOptions {
         self
     }
 
+    /// Applies the operators of `@quantize` to its tensors; otherwise they are kept as information.
+    pub fn quantize(mut self) -> Self {
+        self.inner.simulate_quantization = true;
+        self
+    }
+
     /// Sets the element types of `real` tensors (f16, bf16, f32, f64) and of `int` tensors (i8, i16, i32, i64); the
     /// defaults are f32, or the type of the imported model, and i64.
     ///

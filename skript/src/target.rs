@@ -38,6 +38,14 @@ impl Target {
         self
     }
 
+    /// The same target, with sums of products of quantized values in integers of 8 bits or in reals, as their formulas say. Integers
+    /// come close: `docs/numerics.md` has the difference.
+    #[must_use]
+    pub fn with_integers(mut self, computes_integers: bool) -> Self {
+        self.inner.computes_integers = computes_integers;
+        self
+    }
+
     /// Any processor that LLVM knows, by its triple (`x86_64-pc-linux-gnu`), its CPU (`znver3`) and its features
     /// (`+avx2,+fma`).
     pub fn new(triple: &str, cpu: &str, features: &str) -> Self {

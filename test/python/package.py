@@ -47,6 +47,19 @@ else:
 import numpy  # noqa: E402
 import skript  # noqa: E402
 
+QUANTIZED = """
+import linalg;
+import quant;
+graph Quantized {
+    @input { a: real[3,20]; b: real[20,4]; }
+    @output { c: real[3,4]; }
+    @compose { c = linalg.matmul(a, b); }
+    @quantize {
+        a: quant.zero_point_linear_quantize{zero_point=100, scale=0.02, bits=8, signed=false};
+        b: quant.zero_point_linear_quantize{zero_point=0, scale=0.01, bits=8};
+    }
+}
+"""
 SCALE = """
 operator scaled {
     @attrib { factor: real; }
@@ -254,6 +267,8 @@ class Errors(unittest.TestCase):
             (lambda: skript.from_text(SCALE, weights=1), TypeError, "weights must be"),
             (lambda: skript.from_text(SCALE).compile(target="nonsense"), ValueError, "nonsense"),
             (lambda: skript.from_text(SCALE).compile(fast_math="much"), ValueError, "winograd"),
+            (lambda: skript.from_text(SCALE).compile(quantize="much"), ValueError, "integer"),
+            (lambda: skript.from_text(SCALE, quantize="much"), ValueError, "simulate"),
             (lambda: skript.load(ROOT / "examples/perceptron", bounds={"n": 2}), ValueError, "ONNX"),
         ]:
             with self.assertRaisesRegex(kind, text):
@@ -382,6 +397,17 @@ graph G {
             self.assertEqual(len(self.entries()), count)
         with self.assertRaisesRegex(ValueError, "≤9"):
             model(numpy.zeros((10, 4), numpy.float32))
+
+    def test_quantization(self):
+        a, b = numpy.linspace(-1, 3, 60).reshape(3, 20).astype("f4"), numpy.linspace(1, -1.3, 80).reshape(20, 4).astype("f4")
+        plain = skript.from_text(QUANTIZED)(a, b)
+        numpy.testing.assert_allclose(plain, a @ b, rtol=1e-5)
+        levels = numpy.clip(numpy.round(a / numpy.float32(0.02)), -100, 155), numpy.clip(numpy.round(b / numpy.float32(0.01)), -128, 127)
+        expected = (levels[0] @ levels[1]) * 0.0002
+        for options in ({"quantize": "simulate"}, {"quantize": "integer"}):
+            numpy.testing.assert_allclose(skript.from_text(QUANTIZED, **options)(a, b), expected, rtol=1e-3, atol=1e-4)
+        model = skript.from_text(QUANTIZED, quantize="simulate")
+        numpy.testing.assert_allclose(model.compile(quantize="integer")(a, b), expected, rtol=1e-3, atol=1e-4)
 
     def test_without_a_cache(self):
         model = skript.from_text(SCALE, cache=False)

@@ -49,6 +49,13 @@ async function main() {
     await page.locator("#colour").selectOption("operator");
     assert.strictEqual(await fill(1), "");
   });
+  await test("boxes have the comments of calls, and times", async () => {
+    const inside = (number, kind) => page.locator(`[data-path="/${number}"] .${kind}`).allTextContents();
+    assert.ok((await inside(2, "line")).includes("the node </text> of it"));
+    assert.ok(!(await inside(1, "line")).some((line) => line.includes("node")));
+    assert.deepStrictEqual(await inside(1, "time"), ["9.00 µs"]);
+    assert.deepStrictEqual(await inside(2, "time"), []);
+  });
   await test("keys move along edges, expand and collapse", async () => {
     await page.locator("#graph").focus();
     await page.keyboard.press("Home");

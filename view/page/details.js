@@ -51,6 +51,7 @@ function showBox(box) {
   const instance = node.instance === null ? null : picture.instances[node.instance];
   add(details, "h2", node.title);
   if (node.label !== null) add(details, "p", node.label, "soft");
+  if (node.note !== null) add(details, "p", node.note, "soft").title = "comment of the call";
   const where = add(details, "p", node.location, "soft");
   where.title = "location of the call";
   if (node.call !== "") source(node.call, -1);

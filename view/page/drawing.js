@@ -86,18 +86,23 @@ function drawBox(box, readable) {
   if (!expanded.has(box.path)) {
     linesOf(node).forEach((line, number) => make("text", { class: "line", x: middle, y: 33 + 14 * number, "text-anchor": "middle" }, g, cut(line, 34)));
   }
+  const time = timeOf(node);
+  if (time !== null && !expanded.has(box.path)) {
+    make("text", { class: "time", x: box.width - 4, y: box.height - 2.5, "text-anchor": "end" }, g, duration(time));
+  }
   for (const part of box.parts) {
     if (part.title !== "") make("text", { class: "part", x: 12, y: part.y - 2 }, g, part.title);
   }
   return g;
 }
 
-/** The lines under the title: the label, then the variables that the operator reads. */
+/** The lines under the title: the label, the comment, then the variables that the operator reads. */
 function linesOf(node) {
+  if (node.kind === "control") return node.note === null ? [] : [node.note];
   if (node.kind !== "operator") return [];
   const weights = node.inputs.filter((tensor) => tensor.origin?.capture !== undefined);
   const lines = weights.map((tensor) => `${tensor.name.split(" = ")[0]} ${tensor.type}`);
-  if (node.label !== null) lines.unshift(node.label);
+  lines.unshift(...[node.label, node.note].filter((text) => text !== null));
   return lines.length > 4 ? [...lines.slice(0, 3), `… ${lines.length - 3} more`] : lines;
 }
 

@@ -60,7 +60,7 @@ function cut(text, most) {
 function spoken(box) {
   const { node } = box;
   const kind = { input: "input ", output: "output ", operator: "", control: "" }[node.kind];
-  const label = node.label === null ? "" : ", " + node.label;
+  const label = [node.label, node.note].filter((text) => text !== null).map((text) => ", " + text).join("");
   const types = node.outputs.map((tensor) => tensor.type).join(", ");
   return kind + node.title + label + (types === "" ? "" : ", computes " + types);
 }

@@ -15,7 +15,7 @@ function indexed() {
     picture.scopes[scope].nodes.forEach((node, number) => {
       const own = `${path}/${number}`;
       const tensors = [...node.inputs, ...node.outputs].map((tensor) => `${tensor.name} ${tensor.type}`);
-      const text = [node.title, node.label ?? "", node.location, ...tensors].join(" ").toLowerCase();
+      const text = [node.title, node.label ?? "", node.note ?? "", node.location, ...tensors].join(" ").toLowerCase();
       list.push({ path: own, node, names, text });
       insideOf(node).forEach((inside, part) => open.push({ scope: inside.scope, path: `${own}:${part}`, names: [...names, node.title] }));
     });

@@ -284,6 +284,7 @@ impl<'m> Collector<'m> {
             kind: Kind::Input,
             title,
             label: None,
+            note: text::comment(span, sources),
             instance: None,
             location: text::location(span, sources),
             call: text::call(span, sources),

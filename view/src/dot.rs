@@ -45,12 +45,11 @@ impl Picture {
     }
 }
 
-/// The title, and the label of an invocation.
+/// The title, the label of an invocation, and its comment.
 fn label(node: &Node) -> String {
-    match &node.label {
-        Some(label) => format!("{}\n{label}", node.title),
-        None => node.title.clone(),
-    }
+    let lines = [&Some(node.title.clone()), &node.label, &node.note];
+    let lines: Vec<&str> = lines.into_iter().flatten().map(String::as_str).collect();
+    lines.join("\n")
 }
 
 /// A string of Graphviz: quotes and backslashes are escaped, lines are centred.

@@ -58,6 +58,8 @@ pub struct Node {
     pub title: String,
     /// The label of an invocation.
     pub label: Option<String>,
+    /// The comment behind the call: in imported models, the name of the node.
+    pub note: Option<String>,
     /// The instance that is invoked.
     pub instance: Option<usize>,
     /// `path:line:column` of the invocation or declaration.

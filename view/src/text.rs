@@ -69,6 +69,15 @@ pub(crate) fn location(span: Span, sources: &SourceMap) -> String {
     })
 }
 
+/// The comment behind a span, in its last line.
+pub(crate) fn comment(span: Span, sources: &SourceMap) -> Option<String> {
+    let text = &sources.get(span.file)?.text;
+    let rest = text.get(usize::try_from(span.end).ok()?..)?;
+    let (_, comment) = rest.lines().next()?.split_once('#')?;
+    let comment = shortened(comment.trim());
+    (!comment.is_empty()).then_some(comment)
+}
+
 /// The text of a span, without what is too long to read.
 pub(crate) fn call(span: Span, sources: &SourceMap) -> String {
     shortened(sources.text(span))

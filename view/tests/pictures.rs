@@ -46,7 +46,10 @@ operator step {
 graph G {
     @input { x: real[m|8, 4]; }
     @output { y: real[m, 4]; }
-    @compose { a = first: step(x); y = second: step(a); }
+    @compose {
+        a = first: step(x);
+        y = second: step(a);    # the node
+    }
 }";
 
 #[test]
@@ -74,6 +77,7 @@ fn composite_operators_have_graphs_and_pass_variables_on() {
     assert_eq!(graph.nodes[1].captures, [Some(0)]);
     assert_eq!(graph.nodes[2].captures, [Some(1)]);
     assert_eq!(graph.nodes[2].label.as_deref(), Some("second"));
+    assert_eq!(graph.nodes[2].note.as_deref(), Some("the node"));
 
     let step = &picture.instances[graph.nodes[1].instance.unwrap()];
     let inside = &picture.scopes[step.scope.unwrap()];

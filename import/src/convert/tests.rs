@@ -255,7 +255,8 @@ fn quantization() {
         ..TensorProto::default()
     };
     let text = statements(vec![value("x", U8, &["2"])], vec![scale], vec![dequantize]);
-    assert_eq!(text, "y = onnx.dequantize(x, 0.5);");
+    let limited = "max = math.max(x, 0);\nmin = math.min(max, 255);\n";
+    assert_eq!(text, format!("{limited}y = onnx.dequantize(min, 0.5);"));
 }
 
 #[test]
@@ -381,13 +382,75 @@ fn loops_are_loops() {
 }
 
 #[test]
-fn reals_are_rounded_to_narrower_types_in_outputs_only() {
+fn reals_are_rounded_to_narrower_types_where_nodes_read_them() {
     let cast = node("Cast", &["x"], &["h"], vec![int("to", 10)]);
     let x = || vec![value("x", F32, &["2"])];
     assert_eq!(statements(x(), vec![], vec![cast.clone()]), "h = x;");
     let back = node("Cast", &["h"], &["y"], vec![int("to", 1)]);
-    let text = statements(x(), vec![], vec![cast, back]);
-    assert!(text.contains("only its outputs are rounded"), "{text}");
+    assert_eq!(
+        statements(x(), vec![], vec![cast.clone(), back]),
+        "h = onnx.round_reals{digits=11, least=-24, limit=65520.0}(x);\ny = h;"
+    );
+    let add = node("Add", &["h", "h"], &["a"], vec![]);
+    let sine = node("Sin", &["a"], &["b"], vec![]);
+    let back = node("Cast", &["b"], &["y"], vec![int("to", 1)]);
+    let text = statements(x(), vec![], vec![cast, add, sine, back]);
+    assert_eq!(text.matches("round_reals").count(), 3, "{text}");
+}
+
+#[test]
+fn reals_that_move_are_not_rounded() {
+    let inputs = vec![value("x", F32, &["2", "3"]), value("h", 10, &["2", "3"])];
+    let nodes = vec![
+        node("Transpose", &["h"], &["t"], vec![]),
+        node("Relu", &["t"], &["r"], vec![]),
+        node("Cast", &["r"], &["f"], vec![int("to", 1)]),
+        node("MatMul", &["x", "f"], &["y"], vec![]),
+    ];
+    let text = statements(inputs, vec![], nodes);
+    assert!(!text.contains("round_reals"), "{text}");
+}
+
+#[test]
+fn halves_of_both_kinds_are_kept_in_32_bits() {
+    let inputs = vec![value("h", 10, &["2"])];
+    let cast = node("Cast", &["h"], &["y"], vec![int("to", 16)]);
+    let imported = imported(&model(inputs, vec![], vec![cast]).encode_to_vec()).unwrap();
+    assert!(
+        imported.json.contains("\"real\": \"f32\""),
+        "{}",
+        imported.json
+    );
+}
+
+#[test]
+fn ints_of_4_bits_are_two_in_a_byte() {
+    let mut nibbles = constant("q", &[3], &[]);
+    nibbles.data_type = 22;
+    nibbles.raw_data = vec![0x9f, 0x07].into();
+    let scale = TensorProto {
+        float_data: vec![0.5],
+        ..weights("s", &[])
+    };
+    let nodes = vec![node("DequantizeLinear", &["q", "s"], &["y"], vec![])];
+    let text = statements(vec![], vec![nibbles.clone(), scale], nodes);
+    assert!(text.contains("onnx.dequantize"), "{text}");
+    let main = imported(
+        &model(
+            vec![value("i", 7, &["1"])],
+            vec![nibbles.clone()],
+            vec![node("Gather", &["q", "i"], &["y"], vec![])],
+        )
+        .encode_to_vec(),
+    );
+    assert!(main.is_err());
+    nibbles.raw_data = vec![0x9f].into();
+    let text = statements(
+        vec![],
+        vec![nibbles],
+        vec![node("Identity", &["q"], &["y"], vec![])],
+    );
+    assert!(text.contains("has 1 bytes"), "{text}");
 }
 
 #[test]

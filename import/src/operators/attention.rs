@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Attention, and positions by rotation.
 
+use super::elementwise::converted;
 use super::movement::{joined, reshaped, transposed};
 use super::{Operator, operator};
 use crate::call::{Call, broadcast, extent_list, product, real_text};
 use crate::extent::Extent;
 use crate::refusal::{Ruled, overflow};
 use crate::statement::{Argument, marked};
-use crate::value::Value;
+use crate::value::{Value, element, is_real};
 
 pub const OPERATORS: &[Operator] = &[
     operator(
@@ -16,7 +17,102 @@ pub const OPERATORS: &[Operator] = &[
         attention,
     ),
     operator("RotaryEmbedding", "`onnx.rotate`", rotary),
+    operator("LinearAttention", "`onnx.linear_attention`", linear),
 ];
+
+/// A recurrence over the second dimension, with one state for each head of the keys.
+fn linear(c: &mut Call) -> Ruled<()> {
+    let (q, k, v) = (c.real(0)?, c.real(1)?, c.real(2)?);
+    let (past, decay, rate) = (c.optional(3), c.optional(4), c.optional(5));
+    let (own, shared) = (c.int("q_num_heads", 0), c.int("kv_num_heads", 0));
+    if own < 1 || shared < 1 || own % shared != 0 {
+        return Err("the numbers of heads do not fit each other".into());
+    }
+    let (decays, corrects) = match c.string("update_rule", "gated_delta").as_str() {
+        "linear" => (false, false),
+        "gated" => (true, false),
+        "delta" => (false, true),
+        "gated_delta" => (true, true),
+        other => {
+            return Err(crate::refusal::Reason(format!(
+                "the rule {other:?} is unknown"
+            )));
+        }
+    };
+    if decays != decay.is_some() || corrects != rate.is_some() {
+        return Err("the rule does not fit the operands".into());
+    }
+    if [&q, &k, &v].iter().any(|x| x.rank() != 3) {
+        return Err("the operands do not have three dimensions".into());
+    }
+    // Steps first, then the batch, heads and features.
+    let (batch, steps) = (q.extent(0), q.extent(1));
+    let by_steps = |c: &mut Call, x: &Value, heads: i64| -> Ruled<Value> {
+        let size = x.extent(2).over(&Extent::from(heads));
+        let size = size.ok_or_else(overflow)?;
+        let shape = vec![x.extent(0), x.extent(1), Extent::from(heads), size];
+        let split = reshaped(c, x, shape);
+        Ok(transposed(c, &split, &[1, 0, 2, 3]))
+    };
+    let query = by_steps(c, &q, own)?;
+    let key = by_steps(c, &k, shared)?;
+    let value = by_steps(c, &v, shared)?;
+    let filled = |c: &mut Call, text: &str, shape: Vec<Extent>| {
+        let attributes = [("shape", extent_list(&shape)), ("value", text.to_owned())];
+        c.call("onnx.fill", &attributes, &[], (q.element, shape))
+    };
+    let one = Extent::from(1);
+    let heads = Extent::from(shared);
+    let decay = match decay {
+        Some(decay) => by_steps(c, &decay, shared)?,
+        None => filled(
+            c,
+            "0.0",
+            vec![steps.clone(), batch.clone(), heads.clone(), one.clone()],
+        ),
+    };
+    let rate = match rate {
+        Some(rate) => transposed(c, &rate, &[1, 0, 2]),
+        None => filled(c, "1.0", vec![steps, batch.clone(), one]),
+    };
+    let kept = vec![batch, heads, key.extent(3), value.extent(3)];
+    let state = match past {
+        Some(past) => past,
+        None => filled(c, "0.0", kept.clone()),
+    };
+    let scale = match c.float("scale", 0.0) {
+        0.0 => {
+            let size = key
+                .extent(3)
+                .value()
+                .ok_or("the size of a head is dynamic")?;
+            #[expect(clippy::cast_precision_loss, reason = "a size of a head")]
+            let size = size as f64;
+            1.0 / size.sqrt()
+        }
+        scale => f64::from(scale),
+    };
+    let attributes = [
+        ("scale", real_text(skript_tensor::ElementType::F64, scale)),
+        ("corrects", corrects.to_string()),
+    ];
+    let arguments = [&query, &key, &value, &decay, &rate, &state].map(Argument::from);
+    let mut shape = query.shape.clone();
+    if let Some(extent) = shape.last_mut() {
+        *extent = value.extent(3);
+    }
+    let types = vec![(q.element, shape), (state.element, kept)];
+    let results = c.calls("onnx.linear_attention", &attributes, &arguments, types);
+    let [y, last] = results.as_slice() else {
+        return Err("there are not two results".into());
+    };
+    let y = transposed(c, y, &[1, 0, 2, 3]);
+    let packed = product(&[y.extent(2), y.extent(3)])?;
+    let y = reshaped(c, &y, vec![y.extent(0), y.extent(1), packed]);
+    c.set(0, y);
+    c.set(1, last.clone());
+    Ok(())
+}
 
 /// A tensor of three dimensions with its heads as a dimension of its own: batch, heads, time, features.
 pub(super) fn heads(c: &mut Call, x: &Value, count: i64) -> Ruled<Value> {
@@ -199,7 +295,18 @@ pub(super) fn attended(
             c.call("onnx.near_of_length", &attributes, &arguments, kind)
         }
     };
-    let weights = c.map("onnx.softmax_of_some", &[], &biased);
+    // The operator computes halves in f32.
+    let precision = match i32::try_from(c.int("softmax_precision", 0)).unwrap_or(-1) {
+        0 => q.element,
+        1 if q.element.size() < 4 => q.element,
+        number => element(number)
+            .ok()
+            .filter(|element| is_real(*element))
+            .ok_or("the precision of softmax is no type of reals")?,
+    };
+    let precise = converted(c, &biased, precision)?;
+    let weights = c.map("onnx.softmax_of_some", &[], &precise);
+    let weights = converted(c, &weights, q.element)?;
     let shape = vec![q.extent(0), q.extent(1), q.extent(2), v.extent(3)];
     let result = c.call(
         "linalg.matmul",
@@ -225,9 +332,6 @@ pub(super) fn flattened(c: &mut Call, x: &Value) -> Ruled<Value> {
 
 fn attention(c: &mut Call) -> Ruled<()> {
     let (q, k, v) = (c.real(0)?, c.real(1)?, c.real(2)?);
-    if c.has("softmax_precision") && c.int("softmax_precision", 1) != 1 {
-        return Err("another precision of softmax than float is not supported".into());
-    }
     let flat = q.rank() == 3;
     let q = heads(c, &q, c.int("q_num_heads", 0))?;
     let mut k = heads(c, &k, c.int("kv_num_heads", 0))?;

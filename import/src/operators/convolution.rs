@@ -275,7 +275,7 @@ fn conv(c: &mut Call) -> Ruled<()> {
 }
 
 fn conv_integer(c: &mut Call) -> Ruled<()> {
-    let (mut x, mut w) = (c.input(0)?, c.input(1)?);
+    let [mut x, mut w] = [c.input(0)?, c.input(1)?].map(|own| super::quantize::limited(c, &own));
     if let Some(zero) = c.optional(2) {
         x = c.retyped(&x, ElementType::I64);
         let zero = scalar(c, &zero)?;
@@ -283,11 +283,12 @@ fn conv_integer(c: &mut Call) -> Ruled<()> {
     }
     if let Some(zero) = c.optional(3) {
         w = c.retyped(&w, ElementType::I64);
-        let zero = scalar(c, &zero)?;
+        let zero = super::quantize::aligned(c, &zero, w.rank(), 0)?;
+        let zero = c.retyped(&zero, ElementType::I64);
         w = c.binary("math.sub", &w, &zero)?;
     }
     let y = conv_of(c, "onnx.conv_ints", &x, &w, None, ElementType::I32)?;
-    let y = c.wrapped(y)?;
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }

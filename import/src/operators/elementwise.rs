@@ -8,7 +8,7 @@ use crate::call::{Call, broadcast, float_text};
 use crate::evaluate;
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
-use crate::value::{Value, element, spelled, width};
+use crate::value::{Value, element, is_real, spelled, width};
 
 pub const OPERATORS: &[Operator] = &[
     operator("Abs", "`math.abs`", |c| int_unary(c, "math.abs")),
@@ -124,8 +124,13 @@ fn sign(c: &mut Call) -> Ruled<()> {
 /// A function whose result may leave the type of ints.
 fn int_unary(c: &mut Call, operator: &str) -> Ruled<()> {
     let x = c.input(0)?;
+    // Unsigned ints have no sign that goes.
+    if operator == "math.abs" && x.element == ElementType::U64 {
+        c.set(0, x);
+        return Ok(());
+    }
     let y = c.map(operator, &[], &x);
-    let y = c.wrapped(y)?;
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }
@@ -286,23 +291,24 @@ fn shrink(c: &mut Call) -> Ruled<()> {
 
 /// Before opset 11 the limits are attributes, from then on inputs.
 fn clip(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
     let x = c.input(0)?;
-    let limit = |c: &Call, at: usize, name: &str| -> Option<Argument> {
+    let limit = |c: &mut Call, at: usize, name: &str| -> Option<Argument> {
         if c.opset >= 11 {
-            return c.optional(at).map(|v| Argument::from(&v));
+            let limit = c.optional(at)?;
+            return Some(Argument::from(&c.ordered(&limit)));
         }
         c.has(name)
             .then(|| Argument::Number(float_text(c.float(name, 0.0))))
     };
-    let mut y = x.clone();
-    let of_type = (x.element, x.shape.clone());
+    let mut y = c.ordered(&x);
+    let of_type = (y.element, x.shape.clone());
     if let Some(low) = limit(c, 1, "min") {
         y = c.call("math.max", &[], &[(&y).into(), low], of_type.clone());
     }
     if let Some(high) = limit(c, 2, "max") {
         y = c.call("math.min", &[], &[(&y).into(), high], of_type);
     }
+    y = c.unordered(y, x.element);
     c.set(0, y);
     Ok(())
 }
@@ -319,7 +325,7 @@ fn arithmetic(c: &mut Call, operator: &str) -> Ruled<()> {
     old_broadcast(c)?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     let z = c.binary(operator, &x, &y)?;
-    let z = c.wrapped(z)?;
+    let z = c.wrapped(z);
     c.set(0, z);
     Ok(())
 }
@@ -330,25 +336,25 @@ fn divide(c: &mut Call) -> Ruled<()> {
     if x.is_real() {
         return arithmetic(c, "math.div");
     }
-    let (_, signed) = width(x.element);
-    let z = c.binary(
-        if signed {
-            "onnx.divide_ints"
-        } else {
-            "math.div"
-        },
-        &x,
-        &y,
-    )?;
-    let z = c.wrapped(z)?;
+    let operator = match width(x.element) {
+        (_, true) => "onnx.divide_ints",
+        (64, false) => "onnx.divide_unsigned",
+        (_, false) => "math.div",
+    };
+    let z = c.binary(operator, &x, &y)?;
+    let z = c.wrapped(z);
     c.set(0, z);
     Ok(())
 }
 
 fn modulo(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     let z = match (c.flag("fmod", false), x.is_real()) {
+        _ if x.element == ElementType::U64 => {
+            let quotient = c.binary("onnx.divide_unsigned", &x, &y)?;
+            let whole = c.binary("math.mul", &quotient, &y)?;
+            c.binary("math.sub", &x, &whole)?
+        }
         (true, _) => c.binary("onnx.remainder", &x, &y)?,
         (false, _) => c.binary("math.mod", &x, &y)?,
     };
@@ -357,7 +363,6 @@ fn modulo(c: &mut Call) -> Ruled<()> {
 }
 
 fn power(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     let two = y.rank() == 0 && (y.reals() == Some(vec![2.0]) || y.numbers() == Some(vec![2]));
     let z = match (x.is_real(), y.is_real()) {
@@ -382,29 +387,39 @@ fn power(c: &mut Call) -> Ruled<()> {
             )
         }
     };
-    let z = c.wrapped(z)?;
+    let z = c.wrapped(z);
     c.set(0, z);
     Ok(())
 }
 
 /// An int tensor as reals.
 pub(super) fn to_real(c: &mut Call, x: &Value, element: ElementType) -> Value {
-    c.call(
-        "layout.cast<real>",
-        &[],
-        &[x.into()],
-        (element, x.shape.clone()),
-    )
+    let operator = match x.element {
+        ElementType::U64 => "onnx.unsigned_to_real",
+        _ => "layout.cast<real>",
+    };
+    c.call(operator, &[], &[x.into()], (element, x.shape.clone()))
 }
 
 fn variadic(c: &mut Call, operator: &str) -> Ruled<()> {
-    c.no_u64()?;
-    let mut all = c.input(0)?;
+    let first = c.input(0)?;
+    let is_order = operator != "math.add";
+    let mut all = if is_order {
+        c.ordered(&first)
+    } else {
+        first.clone()
+    };
     for at in 1..c.inputs.len() {
-        let next = c.input(at)?;
+        let mut next = c.input(at)?;
+        if is_order {
+            next = c.ordered(&next);
+        }
         all = c.binary(operator, &all, &next)?;
     }
-    let all = c.wrapped(all)?;
+    if is_order {
+        all = c.unordered(all, first.element);
+    }
+    let all = c.wrapped(all);
     c.set(0, all);
     Ok(())
 }
@@ -424,6 +439,7 @@ fn mean(c: &mut Call) -> Ruled<()> {
 fn compare(c: &mut Call, operator: &str) -> Ruled<()> {
     old_broadcast(c)?;
     let (x, y) = (c.input(0)?, c.input(1)?);
+    let [x, y] = [x, y].map(|x| c.ordered(&x));
     let shape = broadcast(&x.shape, &y.shape)?;
     let z = c.call(
         operator,
@@ -474,26 +490,23 @@ pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value
     if let Some(items) = evaluate::converted(x, to) {
         return Ok(c.known(to, x.shape.clone(), items));
     }
-    let unsigned = ElementType::U64;
-    if from == unsigned || to == unsigned {
-        return Err("uint64 is not supported here: ints have 64 bits with a sign".into());
-    }
     if spelled(from) == spelled(to) {
         if !x.is_real() {
             return match holds(to, from) {
                 true => Ok(c.retyped(x, to)),
-                false => c.wrapped_as(x, to),
+                false => Ok(c.wrapped_as(x, to)),
             };
         }
-        if from.size() < to.size() {
-            return Ok(c.retyped(x, to));
-        }
-        // The output is rounded; no other node may read what is not yet.
-        let y = c.retyped(x, to);
-        c.importer.rounded.insert(y.id);
-        return Ok(y);
+        // Rounded where the type is narrower, when all types of the model are known.
+        return Ok(c.retyped(x, to));
     }
-    let operator = format!("layout.cast<{}>", spelled(to));
+    if x.is_int() && is_real(to) {
+        return Ok(to_real(c, x, to));
+    }
+    let operator = match to {
+        ElementType::U64 if x.is_real() => "onnx.real_to_unsigned".to_owned(),
+        _ => format!("layout.cast<{}>", spelled(to)),
+    };
     // Reals beyond an int type have no defined result; those within fit.
     Ok(c.call(&operator, &[], &[x.into()], (to, x.shape.clone())))
 }

@@ -211,7 +211,7 @@ fn scattered(
         &arguments,
         (x.element, x.shape.clone()),
     );
-    let y = if combines { c.wrapped(y)? } else { y };
+    let y = if combines { c.wrapped(y) } else { y };
     c.set(0, y);
     Ok(())
 }
@@ -322,7 +322,6 @@ fn non_zero(c: &mut Call) -> Ruled<()> {
 }
 
 fn top_k(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
     let x = c.input(0)?;
     let operator = if x.is_real() {
         "algo.top_k"
@@ -347,15 +346,16 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     if !c.flag("largest", true) {
         attributes.push(("largest", "false".to_owned()));
     }
-    let types = vec![(x.element, shape.clone()), (ElementType::I64, shape)];
-    let arguments: [Argument; 1] = [(&x).into()];
-    for (at, result) in c
-        .calls(operator, &attributes, &arguments, types)
-        .into_iter()
-        .enumerate()
-    {
-        c.set(at, result);
-    }
+    let keys = c.ordered(&x);
+    let types = vec![(keys.element, shape.clone()), (ElementType::I64, shape)];
+    let arguments: [Argument; 1] = [(&keys).into()];
+    let results = c.calls(operator, &attributes, &arguments, types);
+    let [values, indices] = results.as_slice() else {
+        return Err("there are not two results".into());
+    };
+    let values = c.unordered(values.clone(), x.element);
+    c.set(0, values);
+    c.set(1, indices.clone());
     Ok(())
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Operations on the bits of ints.
 
+use skript_tensor::ElementType;
+
 use super::{Operator, operator};
 use crate::call::{Call, broadcast};
+use crate::reals::Format;
 use crate::refusal::{Reason, Ruled};
-use crate::value::width;
+use crate::value::{element, is_real, width};
+
+use super::elementwise::converted;
 
 pub const OPERATORS: &[Operator] = &[
     operator("BitShift", "`onnx.shift_left`, `onnx.shift_right`", shift),
@@ -18,7 +23,70 @@ pub const OPERATORS: &[Operator] = &[
         bitwise(c, "onnx.bitwise_xor")
     }),
     operator("BitwiseNot", "`onnx.bitwise_not`", not),
+    operator(
+        "BitCast",
+        "`onnx.wrap`, `onnx.bits_of_reals`, `onnx.reals_of_bits`",
+        bit_cast,
+    ),
 ];
+
+/// The bits of a tensor as another type of the same size.
+fn bit_cast(c: &mut Call) -> Ruled<()> {
+    let number = i32::try_from(c.int("to", 0)).unwrap_or(0);
+    let to = element(number)
+        .map_err(|name| Reason(format!("the element type {name} is not supported")))?;
+    let x = c.input(0)?;
+    if to.size() != x.element.size() {
+        return Err("the types have different sizes".into());
+    }
+    let bits = |element: ElementType| {
+        let Format {
+            digits,
+            least,
+            exponents,
+        } = Format::of(element);
+        [
+            ("digits", digits.to_string()),
+            ("least", least.to_string()),
+            ("exponents", exponents.to_string()),
+        ]
+    };
+    // As ints, then as the other type.
+    let ints = match () {
+        () if x.is_real() => {
+            let signed = (ints_of(x.element.size()), x.shape.clone());
+            c.call(
+                "onnx.bits_of_reals",
+                &bits(x.element),
+                &[(&x).into()],
+                signed,
+            )
+        }
+        () if x.is_bool() => converted(c, &x, ElementType::U8)?,
+        () => x.clone(),
+    };
+    let y = match () {
+        () if to == x.element => x,
+        () if is_real(to) => {
+            let kind = (to, x.shape.clone());
+            c.call("onnx.reals_of_bits", &bits(to), &[(&ints).into()], kind)
+        }
+        () if to == ElementType::Bool => converted(c, &ints, to)?,
+        () => c.wrapped_as(&ints, to),
+    };
+    c.set(0, y);
+    Ok(())
+}
+
+/// The ints with a sign of so many bytes.
+fn ints_of(size: usize) -> ElementType {
+    match size {
+        1 => ElementType::I8,
+        2 => ElementType::I16,
+        4 => ElementType::I32,
+        _ => ElementType::I64,
+    }
+}
 
 fn shift(c: &mut Call) -> Ruled<()> {
     match c.string("direction", "").as_str() {
@@ -30,26 +98,27 @@ fn shift(c: &mut Call) -> Ruled<()> {
 
 /// An operator of two ints, with an attribute for their bits.
 fn bitwise(c: &mut Call, operator: &str) -> Ruled<()> {
-    c.no_u64()?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     let shape = broadcast(&x.shape, &y.shape)?;
-    let bits = [("bits", width(x.element).0.to_string())];
+    let mut attributes = vec![("bits", width(x.element).0.to_string())];
+    if operator == "onnx.shift_right" && x.element == ElementType::U64 {
+        attributes.push(("signed", "false".to_owned()));
+    }
     let z = c.call(
         operator,
-        &bits,
+        &attributes,
         &[(&x).into(), (&y).into()],
         (x.element, shape),
     );
-    let z = c.wrapped(z)?;
+    let z = c.wrapped(z);
     c.set(0, z);
     Ok(())
 }
 
 fn not(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
     let x = c.input(0)?;
     let y = c.map("onnx.bitwise_not", &[], &x);
-    let y = c.wrapped(y)?;
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }

@@ -182,6 +182,19 @@ pub(crate) fn takes_sequences(name: &str) -> bool {
     sequence::OPERATORS.iter().any(|o| o.name == name) || others.contains(&name)
 }
 
+/// Whether the elements of an operator's results are those of its first operand.
+pub(crate) fn moves(domain: &str, name: &str) -> bool {
+    let operators = movement::OPERATORS.iter();
+    let moves = operators.map(|o| o.name).filter(|name| *name != "Concat");
+    domain.is_empty()
+        && (name == "Identity" || name == "Constant" || moves.into_iter().any(|o| o == name))
+}
+
+/// Whether an operator quantizes its operand, or reverses that.
+pub(crate) fn quantizes(name: &str) -> bool {
+    matches!(name, "QuantizeLinear" | "DequantizeLinear")
+}
+
 /// The rule of an operator.
 pub(crate) fn find(domain: &str, name: &str) -> Option<impl Fn(&mut Call) -> Ruled<()> + use<>> {
     let mut all = GROUPS.iter().flat_map(|g| g.operators);

@@ -13,6 +13,7 @@ use crate::value::Value;
 pub const OPERATORS: &[Operator] = &[
     operator("MatMul", "`linalg.matmul`, `onnx.matmul_ints`", matmul),
     operator("Gemm", "`nn.linear`, `linalg.matmul`", gemm),
+    operator("Det", "`onnx.determinant`", determinant),
     operator("MatMulInteger", "`onnx.matmul_ints`", matmul_integer),
     operator("Einsum", "`layout.transpose`, `linalg.matmul`", einsum),
     microsoft("FusedMatMul", "`linalg.matmul`", fused_matmul),
@@ -81,7 +82,6 @@ pub(super) fn product_of(
 }
 
 fn matmul(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
     let (a, b) = (c.input(0)?, c.input(1)?);
     let operator = if a.is_real() {
         "linalg.matmul"
@@ -89,7 +89,7 @@ fn matmul(c: &mut Call) -> Ruled<()> {
         "onnx.matmul_ints"
     };
     let y = product(c, &a, &b, operator, a.element)?;
-    let y = c.wrapped(y)?;
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }
@@ -166,6 +166,7 @@ pub(super) fn less_zero_point(
     zero: Option<Value>,
     rows: bool,
 ) -> Ruled<Value> {
+    let x = &super::quantize::limited(c, x);
     let Some(mut zero) = zero else {
         return Ok(x.clone());
     };
@@ -177,13 +178,52 @@ pub(super) fn less_zero_point(
     c.binary("math.sub", &x, &zero)
 }
 
+/// The product of ints less their zero points.
+///
+/// Where the zero point of `a` is one number that is computed, a · b − zero · Σ b: so the factors of the product are bytes, and the sums
+/// are those of weights.
+pub(super) fn product_of_ints(
+    c: &mut Call,
+    (a, a_zero): (&Value, Option<Value>),
+    (b, b_zero): (&Value, Option<Value>),
+    element: ElementType,
+) -> Ruled<Value> {
+    let b = less_zero_point(c, b, b_zero, false)?;
+    let is_computed =
+        |zero: &Value| zero.volume() == Some(1) && zero.known.is_none() && zero.tensor.is_none();
+    let computed = a_zero
+        .clone()
+        .filter(|zero| is_computed(zero) && b.rank() > 1 && a.rank() > 1);
+    let Some(zero) = computed else {
+        let a = less_zero_point(c, a, a_zero, true)?;
+        return product(c, &a, &b, "onnx.matmul_ints", element);
+    };
+    let a = less_zero_point(c, a, None, true)?;
+    let product = product(c, &a, &b, "onnx.matmul_ints", element)?;
+    let zero = reshaped(c, &zero, Vec::new());
+    let zero = c.retyped(&zero, ElementType::I64);
+    let b = c.retyped(&b, ElementType::I64);
+    let sums = super::reduction::over(c, &b, &[b.rank() - 2], true, "math.sum_reduce");
+    let rest = c.binary("math.mul", &sums, &zero)?;
+    let product = c.retyped(&product, ElementType::I64);
+    let centred = c.binary("math.sub", &product, &rest)?;
+    Ok(c.retyped(&centred, element))
+}
+
+fn determinant(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let outer = x.rank().checked_sub(2).and_then(|r| x.shape.get(..r));
+    let outer = outer.ok_or("the operand is not a matrix")?.to_vec();
+    let y = c.call("onnx.determinant", &[], &[(&x).into()], (x.element, outer));
+    c.set(0, y);
+    Ok(())
+}
+
 fn matmul_integer(c: &mut Call) -> Ruled<()> {
     let (a, b) = (c.input(0)?, c.input(1)?);
     let (za, zb) = (c.optional(2), c.optional(3));
-    let a = less_zero_point(c, &a, za, true)?;
-    let b = less_zero_point(c, &b, zb, false)?;
-    let y = product(c, &a, &b, "onnx.matmul_ints", ElementType::I32)?;
-    let y = c.wrapped(y)?;
+    let y = product_of_ints(c, (&a, za), (&b, zb), ElementType::I32)?;
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }
@@ -251,20 +291,15 @@ fn einsum(c: &mut Call) -> Ruled<()> {
     if terms.len() != operands.len() {
         return Err("the equation does not have one term for each operand".into());
     }
-    for term in terms.iter().chain([&result]) {
-        let mut sorted = term.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        if sorted.len() != term.len() {
-            return Err(
-                "a letter that occurs twice in a term (a diagonal) is not supported".into(),
-            );
-        }
+    let mut sorted = result.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    if sorted.len() != result.len() {
+        return Err("a letter occurs twice in the result".into());
     }
-    let mut rest = operands
-        .into_iter()
-        .zip(terms)
-        .collect::<std::collections::VecDeque<_>>();
+    let operands = operands.into_iter().zip(terms);
+    let operands = operands.map(|(x, term)| diagonal(c, x, term));
+    let mut rest = operands.collect::<Ruled<std::collections::VecDeque<_>>>()?;
     let (mut x, mut on) = rest.pop_front().ok_or("there are no operands")?;
     while let Some((y, term)) = rest.pop_front() {
         let needed = |l: &char| result.contains(l) || rest.iter().any(|(_, t)| t.contains(l));
@@ -287,6 +322,39 @@ fn einsum(c: &mut Call) -> Ruled<()> {
     let y = transposed(c, &x, &perm);
     c.set(0, y);
     Ok(())
+}
+
+/// An operand in which each letter occurs once: the diagonal along those that occur again.
+fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<char>)> {
+    let twice = |on: &[char]| {
+        let again = |at: &usize| {
+            on.get(*at + 1..)
+                .and_then(|r| r.iter().position(|o| Some(o) == on.get(*at)))
+        };
+        let mut all = 0..on.len();
+        all.find_map(|at| again(&at).map(|between| (at, between)))
+    };
+    while let Some((first, between)) = twice(&on) {
+        let second = first + between + 1;
+        let (a, b) = (x.extent(first), x.extent(second));
+        if a != b {
+            return Err("the extents along a letter differ".into());
+        }
+        let mut shape = x.shape.clone();
+        shape.remove(second);
+        on.remove(second);
+        let attributes = [
+            ("first", first.to_string()),
+            ("between", between.to_string()),
+        ];
+        x = c.call(
+            "onnx.diagonal",
+            &attributes,
+            &[(&x).into()],
+            (x.element, shape),
+        );
+    }
+    Ok((x, on))
 }
 
 type Lettered<'v> = (&'v Value, &'v [char]);

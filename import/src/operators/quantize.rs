@@ -8,7 +8,7 @@ use super::{Operator, operator};
 use crate::call::{Call, Type, axis};
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
-use crate::value::{Item, Value, element, width};
+use crate::value::{Item, Value, element, nibble, width};
 
 pub const OPERATORS: &[Operator] = &[
     operator("QuantizeLinear", "`onnx.quantize`", quantize),
@@ -40,12 +40,52 @@ pub(super) fn aligned(c: &mut Call, parameter: &Value, rank: usize, at: i64) -> 
             let after: Vec<usize> = (1..rank - at).collect();
             Ok(unsqueezed(c, parameter, &after))
         }
-        _ => Err("quantization by blocks is not supported".into()),
+        _ => Err("the parameters do not fit the axis".into()),
     }
 }
 
-fn limits(element: ElementType) -> Ruled<[(&'static str, String); 2]> {
-    let (bits, signed) = width(element);
+/// A parameter for each element of `x`: of one that has one for each block along the axis, those blocks.
+fn spread(c: &mut Call, parameter: &Value, x: &Value, at: i64) -> Ruled<Value> {
+    let size = c.int("block_size", 0);
+    if size == 0 {
+        return aligned(c, parameter, x.rank(), at);
+    }
+    let at = axis(at, x.rank())?;
+    if size < 0 || parameter.rank() != x.rank() {
+        return Err(Reason(format!(
+            "the parameters do not fit blocks of {size}"
+        )));
+    }
+    for (one, (own, whole)) in parameter.shape.iter().zip(&x.shape).enumerate() {
+        let whole = match (one == at, whole.value()) {
+            (true, Some(whole)) => Some(whole / size + i64::from(whole % size != 0)),
+            (_, whole) => whole,
+        };
+        if own.value().is_none() || own.value() != whole {
+            return Err(Reason(format!(
+                "the parameters do not fit blocks of {size}"
+            )));
+        }
+    }
+    Ok(blocks(c, parameter, at, size, x))
+}
+
+/// The parameters of blocks along an axis, for each element of `x`.
+pub(super) fn blocks(c: &mut Call, parameter: &Value, at: usize, size: i64, x: &Value) -> Value {
+    let attributes = [
+        ("axis", at.to_string()),
+        ("size", size.to_string()),
+        ("extent", crate::statement::marked(&x.extent(at))),
+    ];
+    c.call(
+        "onnx.repeat_blocks",
+        &attributes,
+        &[parameter.into()],
+        (parameter.element, x.shape.clone()),
+    )
+}
+
+fn limits(bits: u32, signed: bool) -> Ruled<[(&'static str, String); 2]> {
     if bits > 32 {
         return Err("quantization to 64 bits is not supported".into());
     }
@@ -63,41 +103,58 @@ pub(super) fn quantized(
     zero: Option<&Value>,
     to: ElementType,
 ) -> Ruled<Value> {
-    let limits = limits(to)?;
+    quantized_to(c, (x, scale, zero), to, width(to).0)
+}
+
+fn quantized_to(
+    c: &mut Call,
+    (x, scale, zero): (&Value, &Value, Option<&Value>),
+    to: ElementType,
+    bits: u32,
+) -> Ruled<Value> {
+    let limits = limits(bits, width(to).1)?;
     let arguments: [Argument; 3] = [x.into(), scale.into(), zero.into()];
     Ok(c.call("onnx.quantize", &limits, &arguments, (to, x.shape.clone())))
 }
 
 pub(super) fn quantize(c: &mut Call) -> Ruled<()> {
     let (x, scale) = (c.input(0)?, c.real(1)?);
-    if c.int("block_size", 0) != 0 {
-        return Err("quantization by blocks is not supported".into());
-    }
     let x = if x.is_real() {
         x
     } else {
         super::elementwise::to_real(c, &x, scale.element)
     };
     let zero = c.optional(2);
-    let to = match (&zero, c.int("output_dtype", 0)) {
-        (Some(zero), _) => zero.element,
-        (None, 0) => ElementType::U8,
-        (None, number) => element(i32::try_from(number).unwrap_or(0))
-            .map_err(|n| Reason(format!("the element type {n} is not supported")))?,
+    let number = i32::try_from(c.int("output_dtype", 0)).unwrap_or(0);
+    let (to, is_nibble) = match &zero {
+        Some(zero) => (zero.element, c.importer.nibbles.contains(&zero.id)),
+        None if number == 0 => (ElementType::U8, false),
+        None => match nibble(number) {
+            Some(to) => (to, true),
+            None => {
+                let unknown = |n| Reason(format!("the element type {n} is not supported"));
+                (element(number).map_err(unknown)?, false)
+            }
+        },
     };
     let at = c.int("axis", 1);
-    let scale = aligned(c, &scale, x.rank(), at)?;
-    let zero = zero.map(|z| aligned(c, &z, x.rank(), at)).transpose()?;
-    let y = quantized(c, &x, &scale, zero.as_ref(), to)?;
+    let scale = spread(c, &scale, &x, at)?;
+    let zero = zero.map(|z| spread(c, &z, &x, at)).transpose()?;
+    let bits = if is_nibble { 4 } else { width(to).0 };
+    let y = quantized_to(c, (&x, &scale, zero.as_ref()), to, bits)?;
+    if is_nibble {
+        c.importer.nibbles.insert(y.id);
+    }
     c.set(0, y);
     Ok(())
 }
 
-/// An initializer of 8 bits, limited to what they hold. Its elements do not change, but `int` has no width in SkriptND, and a compiler
+/// An initializer or an input of 8 bits, limited to what they hold. Its elements do not change, but `int` has no width in SkriptND, and a compiler
 /// that computes quantized values in bytes needs to know that they are such.
-fn limited(c: &mut Call, x: &Value) -> Value {
+pub(super) fn limited(c: &mut Call, x: &Value) -> Value {
     let (bits, signed) = width(x.element);
-    if x.tensor.is_none() || bits != 8 {
+    let is_from_outside = x.tensor.is_some() || c.importer.inputs.contains(&x.id);
+    if !is_from_outside || bits != 8 {
         return x.clone();
     }
     let (least, most) = if signed { (-128, 127) } else { (0, 255) };
@@ -117,18 +174,13 @@ fn limited(c: &mut Call, x: &Value) -> Value {
 pub(super) fn dequantize(c: &mut Call) -> Ruled<()> {
     c.no_u64()?;
     let (x, scale) = (c.input(0)?, c.real(1)?);
-    if c.int("block_size", 0) != 0 || !x.is_int() {
-        return Err(
-            "quantization by blocks, and of other types than ints, is not supported".into(),
-        );
+    if !x.is_int() {
+        return Err("quantization to other types than ints is not supported".into());
     }
     let x = limited(c, &x);
     let at = c.int("axis", 1);
-    let scale = aligned(c, &scale, x.rank(), at)?;
-    let zero = c
-        .optional(2)
-        .map(|z| aligned(c, &z, x.rank(), at))
-        .transpose()?;
+    let scale = spread(c, &scale, &x, at)?;
+    let zero = c.optional(2).map(|z| spread(c, &z, &x, at)).transpose()?;
     let arguments: [Argument; 3] = [(&x).into(), (&scale).into(), zero.as_ref().into()];
     let y = c.call(
         "onnx.dequantize",

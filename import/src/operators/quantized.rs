@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Quantized operators of onnxruntime: the operator on the numbers that the ints stand for, quantized again.
 
-use skript_tensor::ElementType;
+use skript_tensor::{ElementType, Tensor};
 
 use super::movement::{joined, reshaped};
-use super::product::{less_zero_point, product};
+use super::product::{product_of, product_of_ints};
 use super::quantize::{dequantize, quantize, quantized};
 use super::{Operator, microsoft};
 use crate::call::{Call, float_text};
-use crate::refusal::Ruled;
+use crate::extent::Extent;
+use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::Argument;
-use crate::value::Value;
+use crate::value::{Item, Value};
 
 pub const OPERATORS: &[Operator] = &[
     microsoft("QuantizeLinear", "`onnx.quantize`", quantize),
@@ -59,6 +60,11 @@ pub const OPERATORS: &[Operator] = &[
         "DynamicQuantizeMatMul",
         "`onnx.quantize_dynamically`, `onnx.matmul_ints`, `math.mul`",
         dynamic,
+    ),
+    microsoft(
+        "MatMulNBits",
+        "`onnx.repeat_blocks`, `onnx.dequantize`, `linalg.matmul`",
+        by_bits,
     ),
 ];
 
@@ -145,9 +151,7 @@ fn scaled_product(
     (b, b_scale, b_zero): (&Value, &Value, Option<Value>),
     bias: Option<Value>,
 ) -> Ruled<()> {
-    let a = less_zero_point(c, a, a_zero, true)?;
-    let b = less_zero_point(c, b, b_zero, false)?;
-    let sum = product(c, &a, &b, "onnx.matmul_ints", ElementType::I64)?;
+    let sum = product_of_ints(c, (a, a_zero), (b, b_zero), ElementType::I64)?;
     let real = super::elementwise::to_real(c, &sum, a_scale.element);
     let factor = c.binary("math.mul", a_scale, b_scale)?;
     let mut y = c.binary("math.mul", &real, &factor)?;
@@ -156,6 +160,84 @@ fn scaled_product(
     }
     c.set(0, y);
     Ok(())
+}
+
+/// A product with weights of a few bits, several in a byte, with a scale for each block of a row.
+fn by_bits(c: &mut Call) -> Ruled<()> {
+    let (a, b, scales) = (c.real(0)?, c.input(1)?, c.real(2)?);
+    let (zeros, bias) = (c.optional(3), c.optional(5));
+    if c.optional(4).is_some() {
+        return Err("groups that are in another order are not supported".into());
+    }
+    let (bits, size) = (c.int("bits", 4), c.int("block_size", 0));
+    let (rows, columns) = (c.int("N", 0), c.int("K", 0));
+    if !matches!(bits, 2 | 4 | 8) || size < 1 || size * bits % 8 != 0 || rows < 1 || columns < 1 {
+        return Err("the bits, the block or the extents are not supported".into());
+    }
+    let blocks = columns / size + i64::from(columns % size != 0);
+    let padded = blocks.checked_mul(size).ok_or_else(overflow)?;
+    let ints = unpacked(c, &b, (rows, padded), columns, bits)?;
+    let shape = || vec![Extent::from(rows), Extent::from(blocks)];
+    let zeros = match zeros {
+        Some(zeros) => unpacked(c, &zeros, (rows, blocks), blocks, bits)?,
+        None => {
+            let middle = Item::Int(Extent::from(1i64 << (bits - 1)));
+            c.known(ElementType::U8, Vec::new(), vec![middle])
+        }
+    };
+    if rows.checked_mul(blocks) != scales.volume() {
+        return Err("the scales do not fit the blocks".into());
+    }
+    let scales = reshaped(c, &scales, shape());
+    let [scales, zeros] = [scales, zeros].map(|own| match own.rank() {
+        0 => own,
+        _ => super::quantize::blocks(c, &own, 1, size, &ints),
+    });
+    let arguments: [Argument; 3] = [(&ints).into(), (&scales).into(), (&zeros).into()];
+    let weights = (scales.element, ints.shape.clone());
+    let weights = c.call("onnx.dequantize", &[], &arguments, weights);
+    let trans = (false, true);
+    let mut y = product_of(c, &a, &weights, trans, "linalg.matmul", a.element)?;
+    if let Some(bias) = bias {
+        y = c.binary("math.add", &y, &bias)?;
+    }
+    c.set(0, y);
+    Ok(())
+}
+
+/// The ints of a few bits in the bytes of an initializer, whose rows begin with a byte: the first `kept` ints of each row.
+fn unpacked(
+    c: &mut Call,
+    x: &Value,
+    (rows, columns): (i64, i64),
+    kept: i64,
+    bits: i64,
+) -> Ruled<Value> {
+    let tensor = x.tensor.clone().filter(|t| t.element() == ElementType::U8);
+    let tensor = tensor.ok_or("weights and zero points must be initializers of uint8")?;
+    let size = |extent: i64| usize::try_from(extent).map_err(|_| overflow());
+    let each = size(8 / bits)?;
+    let length = size(columns)?.div_ceil(each);
+    if size(rows)?.checked_mul(length) != Some(tensor.bytes().len()) {
+        return Err("the bytes do not fit the extents".into());
+    }
+    let mask = u8::try_from((1u32 << bits) - 1).unwrap_or(u8::MAX);
+    let mut bytes = Vec::new();
+    for row in tensor.bytes().chunks_exact(length) {
+        let ints = row.iter().flat_map(|byte| {
+            let shift = move |at: usize| (u32::from(*byte) >> (at * 8 / each)) as u8 & mask;
+            (0..each).map(shift)
+        });
+        bytes.extend(ints.take(size(kept)?));
+    }
+    let extents = [rows.cast_unsigned(), kept.cast_unsigned()];
+    let tensor = Tensor::from_bytes(ElementType::U8, &extents, &bytes);
+    let tensor = tensor.map_err(|error| Reason(error.to_string()))?;
+    let known = crate::tensor::known(&tensor);
+    let shape = vec![Extent::from(rows), Extent::from(kept)];
+    let tensor = Some(std::rc::Rc::new(tensor));
+    Ok(c.importer
+        .value(&x.onnx, ElementType::U8, shape, known, tensor))
 }
 
 fn to_float(c: &mut Call) -> Ruled<()> {

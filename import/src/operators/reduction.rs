@@ -89,12 +89,13 @@ fn reduce(
     operator: &str,
     after: &[&str],
 ) -> Ruled<()> {
-    c.no_u64()?;
     let x = c.input(0)?;
     let axes = reduced(c, &x, input_since)?;
     let keep = c.flag("keepdims", true);
-    let mut y = x.clone();
-    for operator in before {
+    let is_order = matches!(operator, "math.max_reduce" | "math.min_reduce");
+    let is_unsigned = x.element == ElementType::U64;
+    let mut y = if is_order { c.ordered(&x) } else { x.clone() };
+    for operator in before.iter().filter(|o| !is_unsigned || **o != "math.abs") {
         y = c.map(operator, &[], &y);
     }
     if let Some(axes) = axes
@@ -103,12 +104,15 @@ fn reduce(
         y = over(c, &y, &axes, keep, operator);
     } else if operator == "onnx.log_sum_exp" {
         // Of one number.
-        y = x;
+        y = x.clone();
     }
     for operator in after {
         y = c.map(operator, &[], &y);
     }
-    let y = c.wrapped(y)?;
+    if is_order {
+        y = c.unordered(y, x.element);
+    }
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }
@@ -148,7 +152,6 @@ fn extreme(c: &mut Call, operator: &str, of_bools: &str) -> Ruled<()> {
 }
 
 fn position(c: &mut Call, operator: &str) -> Ruled<()> {
-    c.no_u64()?;
     let x = c.input(0)?;
     if x.rank() == 0 {
         let zero = c.known(
@@ -170,6 +173,7 @@ fn position(c: &mut Call, operator: &str) -> Ruled<()> {
         attributes.push(("last", "true".to_owned()));
     }
     let shape = reduced_shape(&x.shape, &[at], keep);
+    let x = c.ordered(&x);
     let y = c.call(
         operator,
         &attributes,
@@ -181,7 +185,6 @@ fn position(c: &mut Call, operator: &str) -> Ruled<()> {
 }
 
 fn cumulative(c: &mut Call, operator: &str) -> Ruled<()> {
-    c.no_u64()?;
     let x = c.input(0)?;
     let given = c.numbers(1, "the axis")?;
     let [given] = given.as_slice() else {
@@ -195,7 +198,7 @@ fn cumulative(c: &mut Call, operator: &str) -> Ruled<()> {
         }
     }
     let y = c.map(operator, &attributes, &x);
-    let y = c.wrapped(y)?;
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }

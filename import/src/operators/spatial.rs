@@ -20,7 +20,56 @@ pub const OPERATORS: &[Operator] = &[
         "`onnx.preceded`, `nn.conv`",
         causal_conv,
     ),
+    operator(
+        "DeformConv",
+        "`onnx.deformed`, `onnx.conv_of_windows`",
+        deform_conv,
+    ),
 ];
+
+/// What deformed windows see, then the products with the filters.
+fn deform_conv(c: &mut Call) -> Ruled<()> {
+    let (x, filter, offset) = (c.real(0)?, c.real(1)?, c.real(2)?);
+    let (bias, mask) = (c.optional(3), c.optional(4));
+    let d = spatial(&x)?.len();
+    let kernel = filter.shape.get(2..).unwrap_or_default().to_vec();
+    let out = offset.shape.get(2..).unwrap_or_default().to_vec();
+    if kernel.len() != d || out.len() != d {
+        return Err("the filters or the offsets do not fit the input".into());
+    }
+    let stride = numbers(c, "strides", d, 1, 1)?;
+    let dilation = numbers(c, "dilations", d, 1, 1)?;
+    let padding = numbers(c, "pads", 2 * d, 0, 0)?;
+    let [group, groups] = ["group", "offset_group"].map(|name| c.int(name, 1));
+    if group < 1 || groups < 1 {
+        return Err("a number of groups is not positive".into());
+    }
+    let rank = i64::try_from(d).unwrap_or(0);
+    let of_groups = [vec![x.extent(0), Extent::from(groups)], kernel.clone()].concat();
+    let shape = [of_groups.clone(), vec![Extent::from(rank)], out.clone()].concat();
+    let offset = reshaped(c, &offset, shape);
+    let shape = [of_groups, out.clone()].concat();
+    let mask = mask.map(|mask| reshaped(c, &mask, shape));
+    let attributes = [
+        ("stride", list(&stride)),
+        ("dilation", list(&dilation)),
+        ("padding", list(padding.get(..d).unwrap_or_default())),
+    ];
+    let arguments = [(&x).into(), (&offset).into(), mask.as_ref().into()];
+    let shape = [vec![x.extent(0), x.extent(1)], kernel, out.clone()].concat();
+    let windows = c.call("onnx.deformed", &attributes, &arguments, (x.element, shape));
+    let arguments = [(&windows).into(), (&filter).into(), bias.as_ref().into()];
+    let shape = [vec![x.extent(0), filter.extent(0)], out].concat();
+    let groups = [("groups", group.to_string())];
+    let y = c.call(
+        "onnx.conv_of_windows",
+        &groups,
+        &arguments,
+        (x.element, shape),
+    );
+    c.set(0, y);
+    Ok(())
+}
 
 fn col2im(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;

@@ -16,7 +16,6 @@ pub const OPERATORS: &[Operator] = &[operator(
 )];
 
 fn unique(c: &mut Call) -> Ruled<()> {
-    c.no_u64()?;
     let mut x = c.input(0)?;
     if x.is_bool() {
         return Err("the different ones of bools are not supported".into());
@@ -37,6 +36,7 @@ fn unique(c: &mut Call) -> Ruled<()> {
     let count = x.extent(at);
     let inner = product(turned.shape.get(1..).unwrap_or_default())?;
     let rows = reshaped(c, &turned, vec![count.clone(), inner]);
+    let rows = c.ordered(&rows);
     let sorted = c.flag("sorted", true);
     let ints = (ElementType::I64, vec![count.clone()]);
     let types = vec![

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use skript_tensor::Tensor;
+use skript_tensor::{ElementType, Tensor};
 
 use crate::call::real_text;
 use crate::extent::Extent;
@@ -71,10 +71,19 @@ pub fn written(value: &Value) -> Written {
 /// The array of a value; `None` if nothing gives it.
 pub fn tensor_of(value: &Value) -> Option<Rc<Tensor>> {
     if let Some(tensor) = &value.tensor {
-        return Some(tensor.clone());
+        if tensor.element() != ElementType::U64 {
+            return Some(tensor.clone());
+        }
+        // Ints without a sign are kept with their bits.
+        let ints = Tensor::from_bytes(ElementType::I64, tensor.shape(), tensor.bytes());
+        return ints.ok().map(Rc::new);
     }
     let extents = value.shape.iter();
     let shape: Option<Vec<u64>> = extents.map(|e| u64::try_from(e.value()?).ok()).collect();
     let (shape, items) = shape.zip(value.known.as_ref())?;
-    of_items(value.element, &shape, items)
+    let element = match value.element {
+        ElementType::U64 => ElementType::I64,
+        element => element,
+    };
+    of_items(element, &shape, items)
 }

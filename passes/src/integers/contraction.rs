@@ -54,7 +54,7 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             (false, true) => before,
             _ => return None,
         };
-        let (product, predicate) = guarded(term)?;
+        let (product, predicate) = guarded(without_casts(term))?;
         let factors = ir::both_operands(product).ok()?.map(without_casts);
         let inputs = payload.elements.get(..2)?;
         let is_product = matches!(
@@ -480,6 +480,6 @@ fn guarded<'c: 'a, 'a>(
     }
     let zero = Constant::of(op.operand(2).ok()?)?.text();
     let number: f64 = zero.split(' ').next()?.parse().ok()?;
-    let (product, _) = ir::definition(op.operand(1).ok()?)?;
+    let (product, _) = ir::definition(without_casts(op.operand(1).ok()?))?;
     (number == 0.0).then_some((product, Some(op.operand(0).ok()?)))
 }

@@ -18,7 +18,7 @@ use skript_dialect::melior;
 pub(super) enum Source<'c, 'a> {
     /// A real, which is converted as the language does: NaN to 0, and what 64 bits do not hold to the nearest integer.
     Real(Value<'c, 'a>),
-    /// An integer from outside of the payload.
+    /// An integer from outside of the payload, or one that is computed otherwise.
     Integer(Value<'c, 'a>),
     /// A byte from outside of the payload, without a sign.
     Byte(Value<'c, 'a>),
@@ -37,11 +37,17 @@ pub(super) struct Level<'c, 'a> {
 pub(super) const WIDEST: i64 = 255;
 
 impl<'c: 'a, 'a> Level<'c, 'a> {
-    /// The scalar as such an integer; `None` if it is computed otherwise.
+    /// The scalar as such an integer: what is computed otherwise is a source.
     pub(super) fn of(value: Value<'c, 'a>) -> Option<Self> {
-        let Some((op, _)) = ir::definition(value) else {
-            return Level::from_outside(value);
-        };
+        // Bytes that this pass has computed are stored as they are.
+        let is_outside = ir::definition(value).is_none();
+        let source = || Level::from_outside(value).filter(|own| is_outside || !own.is_narrow());
+        Level::computed(value).or_else(source)
+    }
+
+    /// The scalar as what operations limit, add constants to, or convert.
+    fn computed(value: Value<'c, 'a>) -> Option<Self> {
+        let (op, _) = ir::definition(value)?;
         match ir::name(op).as_str() {
             ops::arith::INDEX_CAST | ops::arith::EXTSI => Level::of(op.operand(0).ok()?),
             // An unsigned byte, as this pass stores it.
@@ -141,7 +147,7 @@ fn with_constant<'c: 'a, 'a>(
 }
 
 /// The value of an integer that is a constant, or an element of a tensor of equal ones.
-fn integer(value: Value) -> Option<i64> {
+pub(super) fn integer(value: Value) -> Option<i64> {
     if let Some(constant) = Constant::of(value) {
         return constant.integer();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tensors of bytes for tensors of quantized values.
 
-use super::level::{Level, Quantized, Source, real, rounded_to_even};
+use super::level::{Level, Quantized, Source, integer, real, rounded_to_even};
 use super::maps::{Input, generic, identity, map_generic};
 use super::windows::Largest;
 use crate::elementwise::hoist_invariants::{Payload, compute};
@@ -180,7 +180,7 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             let empty = at.value(EMPTY, &extents, &[], kind)?;
             (empty, source.low, source.high)
         } else if let Some(value) = filled {
-            let is_zero = real(value) == Some(0.0);
+            let is_zero = real(value) == Some(0.0) || integer(value) == Some(0);
             let Some(zero) = source.zero().filter(|_| is_zero) else {
                 return Ok(None);
             };

@@ -95,3 +95,56 @@ func.func @product(
   } -> tensor<5x4xf32>
   return %y : tensor<5x4xf32>
 }
+
+// A product of ints, as formulas compute it: in index, limited and less a zero point before. A limit of what is computed otherwise is one as well.
+// CHECK-LABEL: func.func @ints
+// CHECK-SAME:    %[[X:.+]]: tensor<5x7xi64> {{.*}}, %[[Z:.+]]: tensor<7xi64> {{.*}}, %[[W:.+]]: tensor<4x7xi64>
+// CHECK:         %[[BYTES:.+]] = linalg.generic {{.*}} ins(%[[X]], %[[Z]] : tensor<5x7xi64>, tensor<7xi64>) outs({{.+}} : tensor<5x7xi8>)
+// CHECK:         %[[WEIGHTS:.+]] = linalg.generic {{.*}} ins(%[[W]] : tensor<4x7xi64>) outs({{.+}} : tensor<4x7xi8>)
+// CHECK:         %[[SUMS:.+]] = linalg.generic {{.*}} ins(%[[BYTES]], %[[WEIGHTS]] : tensor<5x7xi8>, tensor<4x7xi8>) outs({{.+}} : tensor<5x4xi32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[SUMS]] : tensor<5x4xi32>) outs({{.+}} : tensor<5x4xi64>)
+// CHECK:           arith.extsi {{.+}} : i32 to i64
+func.func @ints(
+    %x: tensor<5x7xi64> {skript.role = "input"}, %z: tensor<7xi64> {skript.role = "input"},
+    %w: tensor<4x7xi64> {skript.role = "variable"}) -> tensor<5x4xi64> {
+  %zero = arith.constant 0 : i64
+  %none = arith.constant 0 : index
+  %least = arith.constant -128 : index
+  %most = arith.constant 127 : index
+  %all = arith.constant 255 : index
+  %bytes = tensor.empty() : tensor<5x7xi64>
+  %xq = linalg.generic {indexing_maps = [#all, affine_map<(i, j) -> (j)>, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %z : tensor<5x7xi64>, tensor<7xi64>) outs(%bytes : tensor<5x7xi64>) {
+  ^bb0(%a: i64, %b: i64, %o: i64):
+    %first = arith.index_cast %a : i64 to index
+    %second = arith.index_cast %b : i64 to index
+    %sum = arith.addi %first, %second : index
+    %raised = arith.maxsi %sum, %none : index
+    %level = arith.minsi %raised, %all : index
+    %y = arith.index_cast %level : index to i64
+    linalg.yield %y : i64
+  } -> tensor<5x7xi64>
+  %weights = tensor.empty() : tensor<4x7xi64>
+  %wq = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<4x7xi64>) outs(%weights : tensor<4x7xi64>) {
+  ^bb0(%a: i64, %o: i64):
+    %index = arith.index_cast %a : i64 to index
+    %raised = arith.maxsi %index, %least : index
+    %level = arith.minsi %raised, %most : index
+    %y = arith.index_cast %level : index to i64
+    linalg.yield %y : i64
+  } -> tensor<4x7xi64>
+  %empty = tensor.empty() : tensor<5x4xi64>
+  %start = linalg.fill ins(%zero : i64) outs(%empty : tensor<5x4xi64>) -> tensor<5x4xi64>
+  %y = linalg.generic {indexing_maps = [#x, #w, #sum], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%xq, %wq : tensor<5x7xi64>, tensor<4x7xi64>) outs(%start : tensor<5x4xi64>) {
+  ^bb0(%a: i64, %b: i64, %c: i64):
+    %first = arith.index_cast %a : i64 to index
+    %second = arith.index_cast %b : i64 to index
+    %product = arith.muli %first, %second : index
+    %wide = arith.index_cast %product : index to i64
+    %next = arith.addi %c, %wide : i64
+    linalg.yield %next : i64
+  } -> tensor<5x4xi64>
+  return %y : tensor<5x4xi64>
+}

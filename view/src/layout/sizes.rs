@@ -30,9 +30,9 @@ pub(super) fn set(scope: &mut Scope) {
     }
 }
 
-/// The lines under the title, as the page writes them: the label, then the variables that the operator reads.
+/// The lines under the title, as the page writes them: the label, the comment, then the variables that the operator reads.
 fn lines(node: &Node) -> Vec<String> {
-    let label = node.label.iter().cloned();
+    let label = node.label.iter().chain(&node.note).cloned();
     let weights = node
         .inputs
         .iter()
@@ -43,7 +43,8 @@ fn lines(node: &Node) -> Vec<String> {
     });
     match node.kind {
         Kind::Operator => label.chain(weights).collect(),
-        Kind::Input | Kind::Output | Kind::Control => Vec::new(),
+        Kind::Control => node.note.iter().cloned().collect(),
+        Kind::Input | Kind::Output => Vec::new(),
     }
 }
 

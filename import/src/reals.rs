@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The type of reals of a model, and the rounding of those that are narrower.
+//!
+//! Tensors of reals have one type in a model of SkriptND: the least that holds all of the ONNX model's. Reals of a narrower type are kept
+//! in it, so each operation that gives them is followed by an operator that rounds. The wider type has at least two digits more than twice
+//! the narrower ones' (11 bits of f16 in 24 of f32, 24 of f32 in 53 of f64), so a sum, product, quotient or root that is rounded twice is the
+//! one that is rounded once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use skript_tensor::ElementType;
+
+use crate::call::real_text;
+use crate::importer::Importer;
+use crate::statement::{Argument, Block, Body, Statement};
+use crate::tensor::rounded;
+use crate::value::{Value, is_real};
+
+/// The type of reals that holds those of the inputs, the statements and what they yield; narrower results become rounded.
+pub fn settle(importer: &mut Importer, inputs: &[Value], block: &mut Block) -> ElementType {
+    let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    let mut widest = ElementType::F16;
+    let mut any = false;
+    let mut note = |value: &Value| {
+        let element = value.element;
+        if !is_real(element) {
+            return;
+        }
+        any = true;
+        found
+            .entry(element.size())
+            .or_default()
+            .insert(element.name());
+        if element.size() >= widest.size() {
+            widest = element;
+        }
+    };
+    inputs.iter().for_each(&mut note);
+    block.yields.iter().for_each(&mut note);
+    visit(block, &mut |statement| {
+        statement.results.iter().for_each(&mut note)
+    });
+    if !any || found.get(&widest.size()).is_some_and(|f| f.len() > 1) {
+        // Neither of f16 and bf16 holds the other.
+        widest = ElementType::F32;
+    }
+    let mut read = BTreeSet::new();
+    block.statements.iter().for_each(|s| s.reads(&mut read));
+    Rounding {
+        importer,
+        widest,
+        read,
+    }
+    .block(block, true);
+    widest
+}
+
+fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
+    for statement in &block.statements {
+        see(statement);
+        match &statement.body {
+            Body::If {
+                then, otherwise, ..
+            } => {
+                visit(then, see);
+                visit(otherwise, see);
+            }
+            Body::Loop(l) => visit(&l.body, see),
+            _ => {}
+        }
+    }
+}
+
+struct Rounding<'i> {
+    importer: &'i mut Importer,
+    widest: ElementType,
+    /// Values that statements read. Others are outputs, which are rounded when they are written.
+    read: BTreeSet<usize>,
+}
+
+impl Rounding<'_> {
+    fn block(&mut self, block: &mut Block, is_outer: bool) {
+        let mut statements = Vec::new();
+        for mut statement in std::mem::take(&mut block.statements) {
+            match &mut statement.body {
+                Body::If {
+                    then, otherwise, ..
+                } => {
+                    self.block(then, false);
+                    self.block(otherwise, false);
+                }
+                Body::Loop(l) => self.block(&mut l.body, false),
+                _ => {}
+            }
+            self.statement(statement, is_outer, &mut statements);
+        }
+        block.statements = statements;
+    }
+
+    fn statement(&mut self, mut statement: Statement, is_outer: bool, into: &mut Vec<Statement>) {
+        let is_exact = match &statement.body {
+            Body::Same(from) => holds(&statement, from.element),
+            Body::Instance(_) | Body::If { .. } | Body::Loop(_) => true,
+            Body::Call { .. } | Body::Unpacked { .. } => moves(&statement),
+        };
+        if is_exact {
+            into.push(statement);
+            return;
+        }
+        let mut after = Vec::new();
+        for result in &mut statement.results {
+            let element = result.element;
+            let is_output = is_outer && !self.read.contains(&result.id);
+            if !is_real(element) || element == self.widest || is_output {
+                continue;
+            }
+            let hint = format!("{}_exact", result.onnx);
+            let shape = result.shape.clone();
+            let exact = self.importer.value(&hint, self.widest, shape, None, None);
+            let narrow = std::mem::replace(result, exact.clone());
+            after.push(Statement {
+                results: vec![narrow],
+                body: Body::Call {
+                    operator: "onnx.round_reals".to_owned(),
+                    attributes: attributes(element),
+                    arguments: vec![Argument::Tensor(exact)],
+                },
+                node: statement.node.clone(),
+            });
+        }
+        if let (Body::Same(from), [rounding]) = (&statement.body, after.as_mut_slice()) {
+            // A Cast is nothing but the rounding.
+            if let Body::Call { arguments, .. } = &mut rounding.body {
+                *arguments = vec![Argument::Tensor(from.clone())];
+            }
+        } else {
+            into.push(statement);
+        }
+        into.extend(after);
+    }
+}
+
+/// Whether the results' type holds all reals of another. Ints are as they are.
+fn holds(statement: &Statement, from: ElementType) -> bool {
+    let mut elements = statement.results.iter().map(|r| r.element);
+    elements.all(|e| !is_real(e) || e == from || e.size() > from.size())
+}
+
+/// Digits, the least exponent, and the number from which on infinity is nearest, of a narrower type.
+fn attributes(element: ElementType) -> Vec<(String, String)> {
+    let Format { digits, least, .. } = Format::of(element);
+    let largest = if element == ElementType::F16 { 16 } else { 128 };
+    let limit = 2f64.powi(largest) * (1.0 - 2f64.powi(-1 - digits));
+    vec![
+        ("digits".to_owned(), digits.to_string()),
+        ("least".to_owned(), least.to_string()),
+        ("limit".to_owned(), real_text(ElementType::F64, limit)),
+    ]
+}
+
+/// How reals are represented.
+pub struct Format {
+    pub digits: i32,
+    /// The exponent of the least positive number.
+    pub least: i32,
+    /// The exponent of infinity in bits.
+    pub exponents: i32,
+}
+
+impl Format {
+    pub fn of(element: ElementType) -> Format {
+        let (digits, least, exponents) = match element {
+            ElementType::F16 => (11, -24, 31),
+            ElementType::BF16 => (8, -133, 255),
+            ElementType::F64 => (53, -1074, 2047),
+            _ => (24, -149, 255),
+        };
+        Format {
+            digits,
+            least,
+            exponents,
+        }
+    }
+}
+
+/// Whether narrow operands have narrow results: each element is one of the operands, its negative, or a whole number next to it.
+fn moves(statement: &Statement) -> bool {
+    const OWN: &[&str] = &[
+        "algo.top_k",
+        "math.abs",
+        "math.ceil",
+        "math.floor",
+        "math.max",
+        "math.max_reduce",
+        "math.min",
+        "math.min_reduce",
+        "math.neg",
+        "math.select",
+        "nn.max_pool",
+        "onnx.expand",
+        "onnx.fill",
+        "onnx.gather",
+        "onnx.gather_elements",
+        "onnx.gather_nd",
+        "onnx.max_pool_indices",
+        "onnx.one_hot",
+        "onnx.pad_wrap",
+        "onnx.reverse_sequence",
+        "onnx.round_even",
+        "onnx.scatter_elements",
+        "onnx.scatter_nd",
+        "onnx.sign",
+        "onnx.slice",
+        "onnx.trilu",
+    ];
+    let Some((operator, attributes, arguments)) = statement.body.call() else {
+        return false;
+    };
+    let fits = |text: &str| {
+        let Ok(number) = text.parse::<f64>() else {
+            return false;
+        };
+        let mut elements = statement.results.iter().map(|r| r.element);
+        elements.all(|e| !is_real(e) || rounded(e, number) == number)
+    };
+    let numbers_fit = arguments.iter().all(|argument| match argument {
+        Argument::Number(text) => fits(text),
+        _ => true,
+    });
+    let is_relu = operator == "nn.relu" && attributes.is_empty();
+    let is_layout = operator.starts_with("layout.") && !operator.starts_with("layout.cast");
+    numbers_fit && (is_layout || is_relu || OWN.contains(&operator))
+}
