@@ -102,6 +102,8 @@ if [ -d "$suite" ]; then
     }
     step "artifacts with kernels" carried $([ "$all" = --all ] || echo --sample 40)
     step "mappings on Vulkan" target/release/skript compare test/gpu/inputs/mappings.sknd --device=vulkan
+    step "dynamic mappings on Vulkan" test/gpu/dynamic.sh target/release/skript
+    step "units for matrices, simulated on Vulkan" .venv/bin/python test/gpu/matrices.py --skript target/release/skript
   else
     echo "== conformance on Vulkan: skipped, mesa-vulkan-drivers is not installed"
   fi

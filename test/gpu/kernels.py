@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles the cases of a conformance suite for GPUs by NVIDIA or AMD, and assembles the kernels, which needs no GPU.
 
-    kernels.py SUITE --skript BINARY [--arch sm_80,sm_90,gfx90a,gfx1100] [--sample N] [--jobs N]
+    kernels.py SUITE --skript BINARY [--arch sm_80,sm_90,gfx90a,gfx1100] [--precision tf32] [--sample N] [--jobs N]
 
 `ptxas` assembles for NVIDIA's, LLVM's assembler for AMD's: there no kernel may refer to a symbol that it does not define. `--sample N`
-takes every Nth case with outputs. Prints how many cases are accepted, the most registers of a kernel, and the kernels that spill
+takes every Nth case with outputs, `--precision` uses tensor cores. Prints how many cases are accepted, the most registers of a kernel, and the kernels that spill
 registers. Exit status 1 if a case is refused by the compiler or by the assembler. `test/gpu/setup.sh` installs `ptxas`.
 """
 import argparse
@@ -74,7 +74,7 @@ def run_llvm_mc(arch, code, scratch):
     return None, max(map(int, VECTORS.findall(text)), default=0), 4 * sum(map(int, VECTORS_SPILLED.findall(text)))
 
 
-def assemble(case, arch, skript):
+def assemble(case, arch, skript, precision):
     """(complaint or None, registers, spilled bytes)"""
     _, folder, meta = case
     given, shapes = flags(folder, meta)
@@ -83,6 +83,7 @@ def assemble(case, arch, skript):
     with tempfile.TemporaryDirectory() as scratch:
         code = os.path.join(scratch, "model.s" if is_amd else "model.ptx")
         command = [skript, "compile", folder, "--target=" + target, "--gpu-arch=" + arch, "--message-format=short", "-o", code, *given]
+        command += ["--gpu-precision=" + precision]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         if done.returncode and "shape" in done.stderr:
             done = subprocess.run(command + shapes, capture_output=True, text=True, timeout=300)
@@ -96,6 +97,7 @@ def main():
     parser.add_argument("suite")
     parser.add_argument("--skript", required=True)
     parser.add_argument("--arch", default="sm_80,sm_90")
+    parser.add_argument("--precision", default="f32")
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
@@ -106,7 +108,7 @@ def main():
     for arch in architectures:
         chosen = list(cases(args.suite))[:: args.sample]
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            results = list(pool.map(lambda case: assemble(case, arch, args.skript), chosen))
+            results = list(pool.map(lambda case: assemble(case, arch, args.skript, args.precision), chosen))
         for (name, _, _), (complaint, _, spilled) in zip(chosen, results):
             if complaint:
                 refused += 1

@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::devices;
 use clap::{Args, ValueEnum};
 use skript_passes::fast_math::FastMath;
-use skript_passes::target::{Gpu, Language, NATIVE, TargetDescription, TargetError};
+use skript_passes::target::{Gpu, Language, NATIVE, Precision, TargetDescription, TargetError};
 use skript_runtime::device::DeviceChoice;
 
 #[derive(Clone, Debug, Args)]
@@ -28,9 +28,14 @@ pub struct TargetArguments {
     /// riscv64-linux-gnu or wasm32, or a GPU: nvptx64 (kernels as PTX), amdgcn (kernels of AMD's GPUs), vulkan (kernels as SPIR-V)
     #[arg(long, value_name = "NAME|TRIPLE", default_value = "cpu", value_parser = kind)]
     pub target: Kind,
-    /// Architecture of the GPU: sm_80 (default) or sm_90 with --target=nvptx64, gfx90a (default) or gfx1100 with --target=amdgcn
+    /// Architecture of the GPU: sm_80 (default) or sm_90 with --target=nvptx64, gfx90a (default) or gfx1100 with
+    /// --target=amdgcn, vulkan (default) with --target=vulkan
     #[arg(long, value_name = "NAME")]
     gpu_arch: Option<String>,
+    /// How products of matrices on tensor cores round their inputs: f32 (default) uses no tensor cores, tf32, f16 and bf16 round inputs in
+    /// f32, and use those of inputs in f16 and bf16 as they are. Sums are in f32. With --target=nvptx64 or --device=cuda
+    #[arg(long, value_name = "TYPE", default_value = "f32", hide_default_value = true, value_parser = precision)]
+    gpu_precision: Precision,
     /// Device that the model runs on: cpu, cuda, vulkan, auto for a GPU if there is one; cuda:N or vulkan:N for one of several
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     device: DeviceChoice,
@@ -59,6 +64,13 @@ impl Kind {
     pub fn is_gpu(&self) -> bool {
         matches!(self, Kind::Nvptx64 | Kind::Amdgcn | Kind::Vulkan)
     }
+}
+
+fn precision(text: &str) -> Result<Precision, String> {
+    Precision::named(text).ok_or_else(|| {
+        let names: Vec<&str> = Precision::ALL.iter().map(|(name, _)| *name).collect();
+        format!("there are {}", names.join(", "))
+    })
 }
 
 fn kind(text: &str) -> Result<Kind, String> {
@@ -105,6 +117,7 @@ impl TargetArguments {
         Ok(TargetDescription {
             fast_math,
             gpu: self.gpu()?,
+            gpu_precision: self.precision()?,
             device: self.device().0,
             ..target
         })
@@ -131,19 +144,33 @@ impl TargetArguments {
         let (name, language) = match self.target {
             Kind::Cpu => match self.device().0 {
                 DeviceChoice::Cuda(_) => (architecture("sm_80"), Language::Ptx),
-                DeviceChoice::Vulkan(_) => ("vulkan", Language::SpirV),
+                DeviceChoice::Vulkan(_) => (architecture("vulkan"), Language::SpirV),
                 DeviceChoice::Cpu | DeviceChoice::Auto => return Ok(None),
             },
             Kind::Triple(_) => return Ok(None),
             Kind::Nvptx64 => (architecture("sm_80"), Language::Ptx),
             Kind::Amdgcn => (architecture("gfx90a"), Language::Amdgcn),
-            Kind::Vulkan => ("vulkan", Language::SpirV),
+            Kind::Vulkan => (architecture("vulkan"), Language::SpirV),
         };
         let gpu = Gpu::named(name).filter(|gpu| gpu.language == language);
         let unknown = || TargetError::Gpu {
             name: name.to_owned(),
         };
         gpu.map(Some).ok_or_else(unknown)
+    }
+
+    /// How products of matrices round.
+    fn precision(&self) -> Result<Precision, TargetError> {
+        let gpu = self.gpu()?;
+        let has_units = gpu.is_some_and(|gpu| gpu.matrices.is_some());
+        match self.gpu_precision {
+            Precision::F32 => Ok(Precision::F32),
+            other if has_units => Ok(other),
+            other => Err(TargetError::Precision {
+                name: gpu.map_or("the processor", |gpu| gpu.name).to_owned(),
+                precision: other.name(),
+            }),
+        }
     }
 
     /// The processor for flags that the command line has checked.

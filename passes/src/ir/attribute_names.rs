@@ -47,6 +47,8 @@ pub(crate) const QUANTIZATION: &str = "skript.quantization";
 /// Of a buffer of a tensor: the number of the formula that reads it. Bufferization knows no other readers than
 /// `bufferization.to_buffer`: if `cse` merged two of them, it would allow writes to the tensor between them.
 pub(crate) const READER: &str = "skript.reader";
+/// Of a `gpu.launch`, and of its kernel: the blocks that a processor of NVIDIA's has registers for, at least.
+pub(crate) const RESIDENT: &str = "nvvm.minctasm";
 /// Of an argument or a result of the entry: input, variable or output.
 pub const ROLE: &str = "skript.role";
 /// The role of a variable, and of a result that is its new value.

@@ -297,6 +297,8 @@ operations! {
     spirv {
         ACCESS_CHAIN = "spirv.AccessChain",
         ADDRESS_OF = "spirv.mlir.addressof",
+        COMPOSITE_CONSTRUCT = "spirv.CompositeConstruct",
+        COMPOSITE_EXTRACT = "spirv.CompositeExtract",
         CONSTANT = "spirv.Constant",
         CONVERT_U_TO_PTR = "spirv.ConvertUToPtr",
         LOAD = "spirv.Load",

@@ -48,6 +48,11 @@ impl Lines {
         self.text.push('\n');
     }
 
+    /// Takes all lines so far. New names remain different from theirs.
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+
     /// The text with all lines.
     pub fn text(&self) -> &str {
         &self.text

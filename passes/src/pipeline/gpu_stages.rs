@@ -3,7 +3,7 @@
 
 use super::stages::{self, Stage};
 use crate::target::TargetDescription;
-use crate::target::{Gpu, Language};
+use crate::target::{Gpu, Language, Precision};
 
 /// Arrays become views of one arena. The entry stays one function.
 const MEMORY: &str = "skript-open-arguments,canonicalize,cse,skript-plan-memory,\
@@ -37,12 +37,16 @@ pub(crate) const ENVIRONMENT: &str = "#spirv.target_env<#spirv.vce<v1.5, [Shader
 /// From tensors to kernels and launches.
 pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
     let block = gpu.block;
+    let precision = match target.gpu_precision {
+        Precision::F32 => String::new(),
+        other => format!(" precision={}", other.name()),
+    };
     vec![
         stages::bufferize(target),
         Stage {
             name: "memory",
             passes: format!(
-                "skript-fill-borders,canonicalize,cse,skript-map-reductions{{gpu={}}},{MEMORY}",
+                "skript-fill-borders,canonicalize,cse,skript-map-reductions{{gpu={}{precision}}},{MEMORY}",
                 gpu.name
             ),
         },

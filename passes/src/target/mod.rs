@@ -12,7 +12,9 @@ use crate::schedule::dot::Instruction;
 use crate::schedule::targets::architectures::{AARCH64, ARCHITECTURES, X86_64};
 pub(crate) use crate::schedule::targets::architectures::{Architecture, is_freestanding};
 pub(crate) use crate::schedule::targets::cpus::{CPUS, Cpu};
-pub use crate::schedule::targets::gpus::{GPUS, Gpu, Language, Tile};
+pub use crate::schedule::targets::gpus::{
+    GPUS, Gpu, Language, MatrixTile, MatrixUnit, MatrixUnitKind, Precision, Tile,
+};
 use skript_frontend::diagnostics::closest;
 use skript_runtime::artifact::Target;
 use skript_runtime::device::DeviceChoice;
@@ -41,6 +43,8 @@ pub struct TargetDescription {
     pub computes_integers: bool,
     /// The GPU that kernels are for; `code` is then the host's processor.
     pub gpu: Option<&'static Gpu>,
+    /// How its units for products of matrices round.
+    pub gpu_precision: Precision,
     /// The device that kernels run on.
     pub device: DeviceChoice,
     /// Plans of kernels in place of those that costs select: the option `plans` of `skript-vectorize-reductions`.
@@ -104,6 +108,13 @@ pub enum TargetError {
     },
     #[error("the GPU architecture `{name}` is not known; there are {}", gpus())]
     Gpu { name: String },
+    #[error(
+        "{name} has no units for products of matrices in {precision}: there is --gpu-precision=f32"
+    )]
+    Precision {
+        name: String,
+        precision: &'static str,
+    },
 }
 
 fn suggestion(near: Option<&str>) -> String {
@@ -198,6 +209,7 @@ impl TargetDescription {
             fast_math: FastMath::default(),
             computes_integers: false,
             gpu: None,
+            gpu_precision: Precision::F32,
             device: DeviceChoice::Cpu,
             plans: String::new(),
             code,

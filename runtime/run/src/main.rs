@@ -45,6 +45,10 @@ struct Arguments {
     /// Device for the kernels of a model that was compiled for a GPU: auto for the first one, cuda:N, or vulkan:N
     #[arg(long, value_name = "NAME", default_value = "auto")]
     device: DeviceChoice,
+    /// Computes the outputs so many times more, with the arrays on the device, and prints the times as the last line: one JSON object. For
+    /// models that were compiled for a GPU
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    repeat: Option<u32>,
     /// A kernel for an operator without a body: a function of a shared library
     #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
     intrinsics: Vec<(String, String, PathBuf)>,
@@ -145,6 +149,12 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     }
     let inputs: Vec<&Tensor> = inputs.iter().collect();
     let variables: Vec<&Tensor> = variables.iter().collect();
+    if arguments.repeat.is_some() && artifact.kernels.is_none() {
+        return Err(one(
+            "the model was compiled for a processor: --repeat is for models that were compiled for a GPU".to_owned(),
+        ));
+    }
+    let mut times = String::new();
     let outputs = match &artifact.kernels {
         None if matches!(arguments.device, DeviceChoice::Auto | DeviceChoice::Cpu) => {
             run(&artifact, &inputs, &variables).map_err(|e| one(e.to_string()))
@@ -153,7 +163,10 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
             "the model was compiled for a processor: compile it with --target=nvptx64 or --target=vulkan for a GPU".to_owned(),
         )),
         Some(kernels) => {
-            on_device(&artifact, kernels, arguments.device, &inputs, &variables).map_err(one)
+            let found = on_device(&artifact, kernels, arguments, &inputs, &variables);
+            let (outputs, measured) = found.map_err(one)?;
+            times = measured;
+            Ok(outputs)
         }
     }?;
     let results = files::outputs(&artifact);
@@ -164,29 +177,45 @@ fn compute(arguments: &Arguments) -> Result<(), Vec<String>> {
     });
     let Some(folder) = &arguments.output_dir else {
         let lines: String = results.map(|(name, t)| summary::line(&name, &t)).collect();
-        return print(&lines).map_err(|e| vec![e]);
+        return print(&(lines + &times)).map_err(|e| vec![e]);
     };
     std::fs::create_dir_all(folder)
         .map_err(|e| vec![format!("{}: error: {e}", folder.display())])?;
     for (name, tensor) in results {
         files::write(folder, &name, &tensor).map_err(|e| vec![e])?;
     }
-    Ok(())
+    print(&times).map_err(|e| vec![e])
 }
 
-/// The outputs, by a device.
+/// The outputs, by a device, and the times of repeated calls.
 fn on_device(
     artifact: &Artifact,
     kernels: &Kernels,
-    choice: DeviceChoice,
+    arguments: &Arguments,
     inputs: &[&Tensor],
     variables: &[&Tensor],
-) -> Result<Vec<Tensor>, String> {
-    let device = skript_gpu::open(kernels, choice).map_err(|e| e.to_string())?;
+) -> Result<(Vec<Tensor>, String), String> {
+    let device = skript_gpu::open(kernels, arguments.device).map_err(|e| e.to_string())?;
     let program = Program::load(artifact.clone()).map_err(|e| e.to_string())?;
     let instance = DeviceInstance::new(&program, device);
     let mut instance = instance.map_err(|e| e.to_string())?;
-    run::compute_on_device(&mut instance, inputs, variables).map_err(|e| e.to_string())
+    let outputs = run::compute_on_device(&mut instance, inputs, variables);
+    let outputs = outputs.map_err(|e| e.to_string())?;
+    let Some(count) = arguments.repeat else {
+        return Ok((outputs, String::new()));
+    };
+    let mut times = Vec::new();
+    for _ in 0..count {
+        let begun = std::time::Instant::now();
+        instance.repeat().map_err(|e| e.to_string())?;
+        times.push(1e3 * begun.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |n: usize| times.get(n).copied().unwrap_or_default();
+    let (least, median) = (at(0), at(times.len() / 2));
+    let times =
+        format!("{{\"call_ms\": {least:.6}, \"median_ms\": {median:.6}, \"calls\": {count}}}\n");
+    Ok((outputs, times))
 }
 
 /// The variables, from files.

@@ -52,3 +52,29 @@ gpu.module @calls {
     return %r : f32
   }
 }
+
+// Several elements are accessed at once in the memory of the device, one by one in memory that a block shares.
+gpu.module @vectors {
+  // CHECK-LABEL: gpu.func @copies
+  // CHECK:         %[[FROM:.+]] = spirv.ConvertUToPtr %{{.+}} : i64 to !spirv.ptr<vector<4xf32>, PhysicalStorageBuffer>
+  // CHECK:         %[[ALL:.+]] = spirv.Load "PhysicalStorageBuffer" %[[FROM]] ["Aligned", 16] : vector<4xf32>
+  // CHECK:         %[[FIRST:.+]] = spirv.CompositeExtract %[[ALL]][0 : i32] : vector<4xf32>
+  // CHECK:         spirv.Store "Workgroup" %{{.+}}, %[[FIRST]] : f32
+  // CHECK:         spirv.CompositeExtract %[[ALL]][3 : i32] : vector<4xf32>
+  // CHECK:         gpu.barrier
+  // CHECK-COUNT-4: spirv.Load "Workgroup"
+  // CHECK:         %[[MADE:.+]] = spirv.CompositeConstruct
+  // CHECK:         spirv.Store "PhysicalStorageBuffer" %{{.+}}, %[[MADE]] ["Aligned", 16] : vector<4xf32>
+  // CHECK-NOT:     vector.
+  gpu.func @copies(%x: memref<64xi8>) workgroup(%s : memref<4x4xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 4, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %a = memref.view %x[%c0][] : memref<64xi8> to memref<4x4xf32>
+    %v = vector.load %a[%t, %c0] {alignment = 16 : i64} : memref<4x4xf32>, vector<4xf32>
+    vector.store %v, %s[%t, %c0] {alignment = 16 : i64} : memref<4x4xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+    gpu.barrier
+    %w = vector.load %s[%c0, %c0] {alignment = 16 : i64} : memref<4x4xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+    vector.store %w, %a[%t, %c0] {alignment = 16 : i64} : memref<4x4xf32>, vector<4xf32>
+    gpu.return
+  }
+}

@@ -1,19 +1,27 @@
 // RUN: skript-opt %s --skript-map-reductions=gpu=sm_80 --split-input-file | FileCheck %s
 
 // A product of matrices, in tiles of 32 × 32 of 256 threads with 2 × 2 elements each. 40 products are 2 whole steps of 16 and one of 8.
-// The left matrix is read along the products, so lines of its copy are one element apart from other banks.
+// The left matrix is read along the products, so lines of its copy are apart from other banks. Consecutive elements are
+// copied at once, and those of the next step are read before the products of a step.
 // CHECK-LABEL: func.func @product
 // CHECK:         gpu.launch
-// CHECK-SAME:      workgroup(%[[A:.+]] : memref<16x33xf32, #gpu.address_space<workgroup>>, %[[B:.+]] : memref<16x32xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME:      workgroup(%[[A:.+]] : memref<2x16x36xf32, #gpu.address_space<workgroup>>, %[[B:.+]] : memref<2x16x32xf32, #gpu.address_space<workgroup>>)
 // CHECK:           scf.for
-// CHECK:             scf.for {{.*}} iter_args({{.*}}) -> (f32, f32, f32, f32)
+// CHECK:             %[[U:.+]] = vector.load %{{.+}}[%{{.+}}] {alignment = 8 : i64} : memref<4000xf32, strided<[1]>>, vector<2xf32>
+// CHECK:             %[[V:.+]] = vector.load %{{.+}}[%{{.+}}] {alignment = 8 : i64} : memref<2560xf32, strided<[1]>>, vector<2xf32>
+// CHECK:             gpu.barrier
+// CHECK:             scf.for {{.*}} iter_args({{.*}} = %[[U]], %[[W:.+]] = %[[V]]) -> (f32, f32, f32, f32, vector<2xf32>, vector<2xf32>)
+// CHECK-COUNT-2:       memref.store %{{.+}}, %[[A]]
+// CHECK:               vector.store %[[W]], %[[B]][%{{.+}}] {alignment = 8 : i64}
 // CHECK:               gpu.barrier
-// CHECK:               memref.store %{{.+}}, %[[A]]
-// CHECK:               memref.store %{{.+}}, %[[B]]
-// CHECK:               gpu.barrier
+// CHECK-COUNT-2:       vector.load
 // CHECK:               scf.for
+// CHECK:                 vector.load %[[A]]
+// CHECK:                 vector.load %[[B]]
 // CHECK-COUNT-4:         arith.addf {{.*}} fastmath<reassoc,contract> : f32
 // CHECK:             gpu.barrier
+// CHECK:             scf.if
+// CHECK:               vector.store %{{.+}}, %{{.+}}[%{{.+}}] {alignment = 8 : i64} : memref<6400xf32, strided<[1]>>, vector<2xf32>
 // CHECK-NOT:       linalg.generic
 func.func @product(%x: memref<16000xi8>, %y: memref<10240xi8>, %z: memref<25600xi8>) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
@@ -96,7 +104,7 @@ func.func @stay(%x: memref<20000xi8>, %z: memref<20xi8>) attributes {skript.entr
 // CHECK-LABEL: func.func @bias
 // CHECK-NOT:     linalg.fill
 // CHECK:         gpu.launch
-// CHECK:           %[[SUMS:.+]]:4 = scf.for {{.*}} iter_args(%{{.+}} = %[[ZERO:.+]], %{{.+}} = %[[ZERO]], %{{.+}} = %[[ZERO]], %{{.+}} = %[[ZERO]])
+// CHECK:           %[[SUMS:.+]]:6 = scf.for {{.*}} iter_args(%{{.+}} = %[[ZERO:.+]], %{{.+}} = %[[ZERO]], %{{.+}} = %[[ZERO]], %{{.+}} = %[[ZERO]], 
 // CHECK:           arith.maximumf
 // CHECK-NOT:     linalg.generic
 func.func @bias(%x: memref<8192xi8>, %y: memref<8192xi8>, %z: memref<16384xi8>, %t: memref<16384xi8>) attributes {skript.entry} {
@@ -121,6 +129,92 @@ func.func @bias(%x: memref<8192xi8>, %y: memref<8192xi8>, %z: memref<16384xi8>, 
   ^bb0(%w: f32):
     %m = arith.maximumf %w, %zero : f32
     linalg.yield %m : f32
+  }
+  return
+}
+
+// -----
+
+// The host computes the number of tiles from dynamic extents, each at most the number of blocks. Without products nothing is read.
+// CHECK-LABEL: func.func @dynamic
+// CHECK:         %[[M:.+]] = memref.dim %{{.+}}, %{{.+}} : memref<?x?xf32>
+// CHECK:         %[[TILES:.+]] = arith.index_cast %{{.+}} : i64 to index
+// CHECK:         %[[FEW:.+]] = arith.minui %[[TILES]], %{{.+}} : index
+// CHECK:         %[[BLOCKS:.+]] = arith.maxui %[[FEW]], %{{.+}} : index
+// CHECK:         gpu.launch {{.*}} in (%{{.+}} = %[[BLOCKS]],
+// CHECK:           scf.for %{{.+}} = %{{.+}} to %[[TILES]]
+// CHECK:             scf.if
+// CHECK:               scf.for
+// CHECK:                 gpu.barrier
+// CHECK:               scf.for
+// CHECK:                 gpu.barrier
+// CHECK:             else
+// CHECK:             scf.if
+// CHECK:               memref.store
+// CHECK-NOT:       linalg.generic
+func.func @dynamic(%x: memref<?xi8>, %y: memref<?xi8>, %z: memref<?xi8>, %m: index, %n: index, %k: index) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %a = memref.view %x[%c0][%m, %k] : memref<?xi8> to memref<?x?xf32>
+  %b = memref.view %y[%c0][%k, %n] : memref<?xi8> to memref<?x?xf32>
+  %c = memref.view %z[%c0][%m, %n] : memref<?xi8> to memref<?x?xf32>
+  linalg.generic {
+    indexing_maps = [affine_map<(i, j, l) -> (i, l)>, affine_map<(i, j, l) -> (l, j)>, affine_map<(i, j, l) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) outs(%c : memref<?x?xf32>) {
+  ^bb0(%u: f32, %v: f32, %w: f32):
+    %p = arith.mulf %u, %v fastmath<contract> : f32
+    %s = arith.addf %w, %p fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Rows of dynamic extents.
+// CHECK-LABEL: func.func @dynamic_rows
+// CHECK:         gpu.launch
+// CHECK:           arith.minui
+// CHECK:           scf.for
+// CHECK:             arith.maximumf
+// CHECK-NOT:       linalg.generic
+func.func @dynamic_rows(%x: memref<?xi8>, %z: memref<?xi8>, %m: index, %k: index) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %a = memref.view %x[%c0][%m, %k] : memref<?xi8> to memref<?x?xf32>
+  %c = memref.view %z[%c0][%m] : memref<?xi8> to memref<?xf32>
+  linalg.generic {
+    indexing_maps = [affine_map<(i, l) -> (i, l)>, affine_map<(i, l) -> (i)>],
+    iterator_types = ["parallel", "reduction"]
+  } ins(%a : memref<?x?xf32>) outs(%c : memref<?xf32>) {
+  ^bb0(%u: f32, %w: f32):
+    %s = arith.maximumf %w, %u : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// At an address that is no multiple of 16, elements are copied one by one.
+// CHECK-LABEL: func.func @apart
+// CHECK:         gpu.launch
+// CHECK-NOT:       {alignment = 8 : i64} : memref<4000xf32
+// CHECK:           memref.load %{{.+}} : memref<4000xf32, strided<[1]>>
+// CHECK:         return
+func.func @apart(%x: memref<16004xi8>, %y: memref<10240xi8>, %z: memref<25600xi8>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %a = memref.view %x[%c4][] : memref<16004xi8> to memref<100x40xf32>
+  %b = memref.view %y[%c0][] : memref<10240xi8> to memref<40x64xf32>
+  %c = memref.view %z[%c0][] : memref<25600xi8> to memref<100x64xf32>
+  linalg.generic {
+    indexing_maps = [affine_map<(i, j, l) -> (i, l)>, affine_map<(i, j, l) -> (l, j)>, affine_map<(i, j, l) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%a, %b : memref<100x40xf32>, memref<40x64xf32>) outs(%c : memref<100x64xf32>) {
+  ^bb0(%u: f32, %v: f32, %w: f32):
+    %p = arith.mulf %u, %v fastmath<contract> : f32
+    %s = arith.addf %w, %p fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
   }
   return
 }

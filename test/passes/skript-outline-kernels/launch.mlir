@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func @shared
 // CHECK-SAME:    %[[X:[^:]+]]: memref<256xi8>
 // CHECK:         gpu.launch_func @kernels::@kernel_0 blocks in (%{{.+}}, %{{.+}}, %{{.+}}) threads in (%{{.+}}, %{{.+}}, %{{.+}}) args(%[[X]] : memref<256xi8>)
-// CHECK:         gpu.func @kernel_0(%[[A:.+]]: memref<256xi8>) workgroup(%[[S:.+]] : memref<32xf32, #gpu.address_space<workgroup>>) kernel
+// CHECK:         gpu.func @kernel_0(%[[A:.+]]: memref<256xi8>) workgroup(%[[S:.+]] : memref<32xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel
 // CHECK-SAME:      known_block_size = array<i32: 32, 1, 1>
 // CHECK:           %[[BLOCK:.+]] = gpu.block_id x
 // CHECK:           %[[THREAD:.+]] = gpu.thread_id x

@@ -9,6 +9,7 @@
 //! Guarantees: no operation of `memref` is left in kernels, and they have no arguments.
 
 use super::kernel_calls::{convert_indices, define_results, inline_calls};
+use super::kernel_vectors::{lower_elements, split_shared};
 use super::layout;
 use crate::ir::{self, Builder, attributes, ops, typed, types};
 use melior::Context;
@@ -45,7 +46,9 @@ pub(crate) const PASS: Pass = Pass {
                 inline_calls(function, module)?;
                 define_results(function)?;
                 convert_indices(function)?;
+                split_shared(function)?;
                 Kernel { function }.lower()?;
+                lower_elements(function)?;
             }
             // Nothing calls them any more.
             for function in ir::walk::named(module, ops::func::FUNC) {
@@ -148,7 +151,9 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         for op in ir::nested(self.function) {
             let name = ir::name(op);
             match name.as_str() {
-                ops::memref::LOAD | ops::memref::STORE => self.access(op, &buffers)?,
+                ops::memref::LOAD | ops::memref::STORE | ops::vector::LOAD | ops::vector::STORE => {
+                    self.access(op, &buffers)?
+                }
                 ops::memref::DIM => {
                     let at = Builder::before(context, op)?;
                     let [array, dimension] = ir::both_operands(op)?;
@@ -179,6 +184,7 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         ir::set_attribute(self.function, "function_type", r#type.into());
         ir::mutation::remove(self.function, "arg_attrs");
         ir::mutation::remove(self.function, "workgroup_attributions");
+        ir::mutation::remove(self.function, "workgroup_attrib_attrs");
         let threads = self.function.attribute("known_block_size")?.to_string();
         let threads = threads
             .trim_start_matches("array<i32: ")
@@ -366,7 +372,8 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
     ) -> Result<(), PassError> {
         let context = ir::context::of(op);
         let at = Builder::before(context, op)?;
-        let is_store = ir::name(op) == ops::memref::STORE;
+        let name = ir::name(op);
+        let is_store = [ops::memref::STORE, ops::vector::STORE].contains(&name.as_str());
         let operands: Vec<Value> = op.operands().collect();
         let first = usize::from(is_store);
         let view = operands
@@ -382,8 +389,20 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
         };
         let number = layout::linear(&own, position, &at)?;
         let number = layout::word(number, &at)?;
-        let held = stored(element, &at)?;
+        let mut held = stored(element, &at)?;
         let bytes = layout::bytes(element)?;
+        let mut alignment = bytes;
+        if name.starts_with("vector.") {
+            let all: Value = match is_store {
+                true => op.operand(0)?,
+                false => op.result(0)?.into(),
+            };
+            alignment = typed::integer(op, "alignment").unwrap_or(bytes);
+            (array.class == Class::Address && held == element)
+                .then_some(())
+                .ok_or_else(|| PassError::at(op, "accesses elements that are in no vector"))?;
+            held = all.r#type();
+        }
         let word = types::word(context);
         let pointer = match array.class {
             Class::Function | Class::Workgroup => {
@@ -407,14 +426,17 @@ impl<'c: 'a, 'a> Kernel<'c, 'a> {
                 true => at
                     .create(ops::spirv::STORE, &[pointer, value], &[], &[], Vec::new())
                     .map(|_| ())?,
-                false => store(pointer, value, bytes, &at)?,
+                false => store(pointer, value, alignment, &at)?,
             }
         } else {
             let value = match array.class != Class::Address {
                 true => at.value(ops::spirv::LOAD, &[pointer], &[], held)?,
-                false => load(pointer, held, bytes, &at)?,
+                false => load(pointer, held, alignment, &at)?,
             };
-            let value = from_stored(value, element, &at)?;
+            let value = match name.as_str() {
+                ops::vector::LOAD => value,
+                _ => from_stored(value, element, &at)?,
+            };
             ir::replace_uses(op.result(0)?.into(), value);
         }
         ir::erase(op);

@@ -5,5 +5,6 @@ pub(crate) mod emit;
 mod kernel_calls;
 pub(crate) mod kernel_math;
 pub(crate) mod kernel_memory;
+mod kernel_vectors;
 pub(crate) mod launches;
 mod layout;

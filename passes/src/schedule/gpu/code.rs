@@ -3,9 +3,10 @@
 
 use super::super::body::{Body, Operand, Step};
 use super::super::kernel::properties;
-use super::super::nest::Nest;
+use super::super::nest::{Address, LoopKind, Nest};
 use super::super::signature::Signature;
 use super::outline::MOST_BLOCKS;
+use crate::ir::attribute_names::RESIDENT;
 use crate::ir::ops;
 use crate::ir::splice::Lines;
 use std::collections::HashMap;
@@ -33,6 +34,50 @@ pub(super) struct Point {
     pub(super) reduced: String,
 }
 
+/// The array and its dimension that have the dynamic extent of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dynamic {
+    /// The array, as a value of the code, with its type.
+    pub(super) array: String,
+    pub(super) kind: String,
+    pub(super) dimension: usize,
+    /// The upper bound of the extent, if there is one.
+    pub(super) most: Option<i64>,
+}
+
+/// The dynamic extents of a nest, by loop.
+pub(super) type Extents = HashMap<usize, Dynamic>;
+
+/// What the host knows of a kernel's arrays.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Caller {
+    pub(super) extents: Extents,
+    /// Whether the address of the buffer that each operand is a part of is a multiple of [`VECTOR`].
+    pub(super) aligned: Vec<bool>,
+    /// Elements of the longest access of a thread.
+    pub(super) lanes: i64,
+    /// Types of elements that are accessed several at a time.
+    pub(super) vectors: &'static [&'static str],
+}
+
+/// Bytes of the longest access of a thread.
+pub(super) const VECTOR: u64 = 16;
+
+/// The extent of each loop that a mapping is selected for: of a dynamic one its upper bound, or an estimate.
+pub(super) fn expected(nest: &Nest, extents: &Extents) -> Vec<i64> {
+    let loops = nest.loops.iter().enumerate();
+    let most = |l: usize| extents.get(&l).and_then(|own| own.most);
+    loops
+        .map(|(l, own)| most(l).unwrap_or(own.extent))
+        .collect()
+}
+
+/// The product of the extents of some loops.
+pub(super) fn product(extents: &[i64], loops: &[usize]) -> i64 {
+    let own = loops.iter().filter_map(|l| extents.get(*l));
+    own.fold(1, |all, extent| all.saturating_mul(*extent))
+}
+
 /// The code of a reduction's thread.
 pub(super) struct Code<'r> {
     pub(super) lines: Lines,
@@ -41,6 +86,15 @@ pub(super) struct Code<'r> {
     pub(super) signature: &'r Signature,
     /// The type of index arithmetic: 32 bits where all addresses fit.
     pub(super) kind: &'static str,
+    /// The lines of the host, before the launch.
+    host: String,
+    /// The extent of each loop.
+    extents: Vec<Number>,
+    caller: &'r Caller,
+    /// The stride of each operand along each loop.
+    strides: Vec<Vec<Number>>,
+    /// Blocks that a processor of NVIDIA's has registers for, at least; 0 where that is left to the assembler.
+    pub(super) resident: u32,
     /// Names and types of the arrays that the threads of a block share.
     shared: Vec<(String, String)>,
     /// Steps of the payload that this region computed already, by their operands.
@@ -48,47 +102,115 @@ pub(super) struct Code<'r> {
 }
 
 impl<'r> Code<'r> {
-    pub(super) fn new(nest: &'r Nest, body: &'r Body, signature: &'r Signature) -> Self {
-        let most = i64::from(i32::MAX) / 2;
-        let spans = (0..nest.operands.len()).map(|n| nest.span(n));
-        let offsets = nest.operands.iter().map(|own| own.offset.saturating_abs());
-        // Tiles may exceed their loops, and numbers of blocks their product.
-        let outputs = nest.volume() / nest.reduced().max(1);
-        let mut sizes = spans.chain(offsets).chain([outputs, nest.reduced()]);
-        let fits = sizes.all(|size| size < most);
-        Code {
+    /// The lines until [`Code::begin`] are those of the host.
+    pub(super) fn new(
+        nest: &'r Nest,
+        body: &'r Body,
+        signature: &'r Signature,
+        caller: &'r Caller,
+    ) -> Self {
+        let extents = &caller.extents;
+        let mut code = Code {
             lines: Lines::default(),
             nest,
             body,
             signature,
-            kind: if fits { "i32" } else { "i64" },
+            kind: if fits(nest, extents) { "i32" } else { "i64" },
+            host: String::new(),
+            extents: Vec::new(),
+            caller,
+            strides: Vec::new(),
+            resident: 0,
             shared: Vec::new(),
             known: HashMap::new(),
+        };
+        for (l, own) in nest.loops.iter().enumerate() {
+            let extent = match extents.get(&l) {
+                None => Number::Known(own.extent),
+                Some(own) => {
+                    let dimension = format!("arith.constant {} : index", own.dimension);
+                    let dimension = code.lines.value(dimension);
+                    let (array, kind) = (&own.array, &own.kind);
+                    let extent = format!("memref.dim {array}, {dimension} : {kind}");
+                    let extent = code.lines.value(extent);
+                    code.number(&extent)
+                }
+            };
+            code.extents.push(extent);
         }
+        for operand in &nest.operands {
+            let loops = 0..nest.loops.len();
+            let strides = loops.map(|l| {
+                let extents = operand.extents.get(l).map_or(&[][..], Vec::as_slice);
+                if extents.is_empty() {
+                    return Number::Known(operand.strides.get(l).copied().unwrap_or(0));
+                }
+                code.product(Number::Known(operand.factor(l)), extents)
+            });
+            let strides = strides.collect();
+            code.strides.push(strides);
+        }
+        code
+    }
+
+    /// Begins the lines of the threads.
+    pub(super) fn begin(&mut self) {
+        self.host = self.lines.take();
+        self.known.clear();
+    }
+
+    /// A number times the extents of some loops.
+    fn product(&mut self, first: Number, loops: &[usize]) -> Number {
+        let mut all = first;
+        for l in loops {
+            let extent = self.extents.get(*l).cloned().unwrap_or(Number::Known(1));
+            all = self.multiply(&all, &extent);
+        }
+        all
     }
 
     /// The code of blocks of threads: `gpu.launch`. Block b of B computes tiles b, b + B, b + 2B, …, each as the lines say for `%block`.
-    pub(super) fn launch(&self, tiles: i64, threads: i64) -> String {
+    /// `tiles` is a number of the host.
+    pub(super) fn launch(mut self, tiles: &Number, threads: i64) -> String {
         let shared: Vec<String> = self
             .shared
             .iter()
             .map(|(a, b)| format!("{a} : {b}"))
             .collect();
+        let body = self.lines.take();
+        let tiles = match tiles {
+            Number::Known(tiles) => format!(
+                "%tiles = arith.constant {tiles} : index\n%blocks = arith.constant {} : index",
+                tiles.clamp(&1, &MOST_BLOCKS)
+            ),
+            Number::Value(tiles) => format!(
+                "%tiles = arith.index_cast {tiles} : {} to index\n\
+                 %most = arith.constant {MOST_BLOCKS} : index\n\
+                 %few = arith.minui %tiles, %most : index\n%blocks = arith.maxui %few, %one : index",
+                self.kind
+            ),
+        };
+        let resident = match self.resident {
+            0 => String::new(),
+            count => format!(" {{{RESIDENT} = {count} : i32}}"),
+        };
         format!(
-            "%none = arith.constant 0 : index\n%tiles = arith.constant {tiles} : index\n%one = arith.constant 1 : index\n\
-             %blocks = arith.constant {} : index\n%threads = arith.constant {threads} : index\n\
+            "{}%none = arith.constant 0 : index\n%one = arith.constant 1 : index\n{tiles}\n\
+             %threads = arith.constant {threads} : index\n\
              gpu.launch blocks(%bx, %by, %bz) in (%gx = %blocks, %gy = %one, %gz = %one) \
              threads(%thread, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) workgroup({}) {{\n\
-             scf.for %block = %bx to %tiles step %gx {{\n{}}}\ngpu.terminator\n}}",
-            tiles.clamp(1, MOST_BLOCKS),
+             scf.for %block = %bx to %tiles step %gx {{\n{body}}}\ngpu.terminator\n}}{resident}",
+            self.host,
             shared.join(", "),
-            self.lines.text()
         )
     }
 
-    /// An array of this shape, as MLIR writes it, that the threads of a block share; returns its type.
+    /// An array of this shape, as MLIR writes it, that the threads of a block share, one for each name; returns its type.
     pub(super) fn share(&mut self, name: &str, shape: &str, element: &str) -> String {
         let kind = format!("memref<{shape}x{element}, {SHARED}>");
+        if self.shared.iter().any(|(known, _)| known == name) {
+            return kind;
+        }
         self.shared.push((name.to_owned(), kind.clone()));
         kind
     }
@@ -123,39 +245,58 @@ impl<'r> Code<'r> {
         }
     }
 
+    /// The difference of two numbers.
+    pub(super) fn subtract(&mut self, a: &Number, b: &Number) -> Number {
+        match (a, b) {
+            (Number::Known(a), Number::Known(b)) => Number::Known(a - b),
+            (_, Number::Known(0)) => a.clone(),
+            _ => self.binary(ops::arith::SUBI, a, b),
+        }
+    }
+
     pub(super) fn times(&mut self, a: &Number, factor: i64) -> Number {
-        match (a, factor) {
-            (Number::Known(a), _) => Number::Known(a * factor),
-            (_, 0) => Number::Known(0),
-            (_, 1) => a.clone(),
-            _ => self.binary(ops::arith::MULI, a, &Number::Known(factor)),
+        self.multiply(a, &Number::Known(factor))
+    }
+
+    /// The product of two numbers.
+    pub(super) fn multiply(&mut self, a: &Number, b: &Number) -> Number {
+        match (a, b) {
+            (Number::Known(a), Number::Known(b)) => Number::Known(a.saturating_mul(*b)),
+            (Number::Known(0), _) | (_, Number::Known(0)) => Number::Known(0),
+            (Number::Known(1), other) | (other, Number::Known(1)) => other.clone(),
+            _ => self.binary(ops::arith::MULI, a, b),
         }
     }
 
     /// The quotient and the remainder of a number that is not negative.
-    pub(super) fn split(&mut self, a: &Number, by: i64) -> (Number, Number) {
-        match a {
-            _ if by <= 1 => (a.clone(), Number::Known(0)),
-            Number::Known(a) => (Number::Known(a / by), Number::Known(a % by)),
-            Number::Value(_) => {
-                let by = Number::Known(by);
-                let quotient = self.binary(ops::arith::DIVUI, a, &by);
-                (quotient, self.binary(ops::arith::REMUI, a, &by))
+    pub(super) fn split(&mut self, a: &Number, by: &Number) -> (Number, Number) {
+        match (a, by) {
+            (_, Number::Known(..=1)) => (a.clone(), Number::Known(0)),
+            (Number::Known(a), Number::Known(by)) => (Number::Known(a / by), Number::Known(a % by)),
+            _ => {
+                let quotient = self.binary(ops::arith::DIVUI, a, by);
+                (quotient, self.binary(ops::arith::REMUI, a, by))
             }
         }
     }
 
-    /// A number, at most the last iteration of this many.
-    pub(super) fn clamped(&mut self, a: &Number, count: i64) -> Number {
-        match a {
-            Number::Known(a) => Number::Known(*a.min(&(count - 1))),
-            Number::Value(_) => self.binary(ops::arith::MINUI, a, &Number::Known(count - 1)),
+    /// The number of parts of a size that cover so many elements.
+    pub(super) fn parts(&mut self, count: &Number, size: i64) -> Number {
+        let more = self.add(count, &Number::Known(size - 1));
+        self.split(&more, &Number::Known(size)).0
+    }
+
+    /// A number, at most `most`.
+    pub(super) fn at_most(&mut self, a: &Number, most: &Number) -> Number {
+        match (a, most) {
+            (Number::Known(a), Number::Known(most)) => Number::Known(*a.min(most)),
+            _ => self.binary(ops::arith::MINUI, a, most),
         }
     }
 
     /// Whether a number is less than a count, as a bool.
-    pub(super) fn is_below(&mut self, a: &Number, count: i64) -> String {
-        let (a, count) = (self.name(a), self.name(&Number::Known(count)));
+    pub(super) fn is_below(&mut self, a: &Number, count: &Number) -> String {
+        let (a, count) = (self.name(a), self.name(count));
         let kind = self.kind;
         self.lines
             .value(format!("arith.cmpi ult, {a}, {count} : {kind}"))
@@ -192,11 +333,11 @@ impl<'r> Code<'r> {
         let mut rest = number.clone();
         let mut found = Vec::new();
         for (position, l) in loops.iter().enumerate().rev() {
-            let extent = self.nest.loops.get(*l).map_or(1, |own| own.extent);
+            let extent = self.extents.get(*l).cloned().unwrap_or(Number::Known(1));
             if position == 0 {
                 found.push((*l, rest.clone()));
             } else {
-                let (quotient, own) = self.split(&rest, extent);
+                let (quotient, own) = self.split(&rest, &extent);
                 found.push((*l, own));
                 rest = quotient;
             }
@@ -214,9 +355,9 @@ impl<'r> Code<'r> {
     ) -> Number {
         let mut sum = first.clone();
         for (l, iteration) in iterations {
-            let own = self.nest.operands.get(operand);
-            let stride = own.and_then(|own| own.strides.get(*l)).copied();
-            let part = self.times(iteration, stride.unwrap_or(0));
+            let own = self.strides.get(operand).and_then(|own| own.get(*l));
+            let stride = own.cloned().unwrap_or(Number::Known(0));
+            let part = self.multiply(iteration, &stride);
             sum = self.add(&sum, &part);
         }
         sum
@@ -228,9 +369,8 @@ impl<'r> Code<'r> {
     }
 
     /// The number of iterations of some loops.
-    pub(super) fn count(&self, loops: &[usize]) -> i64 {
-        let extents = loops.iter().filter_map(|l| self.nest.loops.get(*l));
-        extents.fold(1, |all, own| all.saturating_mul(own.extent))
+    pub(super) fn count(&mut self, loops: &[usize]) -> Number {
+        self.product(Number::Known(1), loops)
     }
 
     /// Defines the flat view of each array, `%l0`, `%l1`, ….
@@ -264,6 +404,79 @@ impl<'r> Code<'r> {
         self.lines.line(format!(
             "memref.store {value}, %l{operand}[{address}] : {array}"
         ));
+    }
+
+    /// The number of consecutive elements of an operand along a loop, at most `most`, that a thread accesses at once: a power of two.
+    /// Groups of so many iterations of the loop have such elements, at addresses that are multiples of their size.
+    pub(super) fn width(&self, operand: usize, along: Option<usize>, most: i64) -> i64 {
+        let found = along.and_then(|l| {
+            let own = self.nest.operands.get(operand)?;
+            let bytes = crate::extents::size::element_bytes(self.element(operand))?;
+            let extent = self.nest.loops.get(l).filter(|own| own.source.is_none())?;
+            let is_fixed = own.extents.get(l).is_some_and(Vec::is_empty);
+            let is_next = is_fixed && own.strides.get(l) == Some(&1);
+            let is_aligned = self.caller.aligned.get(operand).copied().unwrap_or(false);
+            let is_known = self.caller.vectors.contains(&self.element(operand));
+            (is_next && is_aligned && is_known).then_some(())?;
+            let strides = (0..self.nest.loops.len()).filter(|other| *other != l);
+            let strides = strides.map(|other| own.factor(other));
+            let (offset, _) = self.signature.windows.get(operand)?;
+            let all = strides.chain([extent.extent, own.offset, *offset]);
+            let mut width = most
+                .min(self.caller.lanes)
+                .min(i64::try_from(VECTOR / bytes).ok()?);
+            for number in all {
+                while width > 1 && number % width != 0 {
+                    width /= 2;
+                }
+            }
+            Some(width)
+        });
+        found.unwrap_or(1).max(1)
+    }
+
+    /// Consecutive elements of an operand, and their type: one element, or a vector.
+    pub(super) fn load_vector(&mut self, operand: usize, address: &Number, width: i64) -> String {
+        if width == 1 {
+            return self.load(operand, address);
+        }
+        let address = self.index(address);
+        let array = self.signature.flat(operand);
+        let kind = vector(self.element(operand), width);
+        let alignment = alignment(self.element(operand), width);
+        self.lines.value(format!(
+            "vector.load %l{operand}[{address}] {alignment} : {array}, {kind}"
+        ))
+    }
+
+    /// Writes consecutive elements of an operand.
+    pub(super) fn store_vector(&mut self, values: &[String], operand: usize, address: &Number) {
+        if let [value] = values {
+            return self.store(value, operand, address);
+        }
+        let width = i64::try_from(values.len()).unwrap_or(1);
+        let address = self.index(address);
+        let array = self.signature.flat(operand);
+        let kind = vector(self.element(operand), width);
+        let alignment = alignment(self.element(operand), width);
+        let all = format!("vector.from_elements {} : {kind}", values.join(", "));
+        let all = self.lines.value(all);
+        self.lines.line(format!(
+            "vector.store {all}, %l{operand}[{address}] {alignment} : {array}, {kind}"
+        ));
+    }
+
+    /// The elements of a vector.
+    pub(super) fn lanes(&mut self, all: &str, element: &str, width: i64) -> Vec<String> {
+        if width == 1 {
+            return vec![all.to_owned()];
+        }
+        let kind = vector(element, width);
+        let lane = |n| {
+            self.lines
+                .value(format!("vector.extract {all}[{n}] : {element} from {kind}"))
+        };
+        (0..width).map(lane).collect()
     }
 
     /// Adds the elements that the start or the end of a result reads to its point.
@@ -342,4 +555,54 @@ impl<'r> Code<'r> {
         self.known.insert(key, name.clone());
         name
     }
+}
+
+/// The type of so many elements.
+pub(super) fn vector(element: &str, width: i64) -> String {
+    match width {
+        1 => element.to_owned(),
+        width => format!("vector<{width}x{element}>"),
+    }
+}
+
+/// The attribute of an access whose address is a multiple of its size.
+pub(super) fn alignment(element: &str, width: i64) -> String {
+    let bytes = crate::extents::size::element_bytes(element).unwrap_or(1);
+    let bytes = bytes.saturating_mul(width.unsigned_abs());
+    format!("{{alignment = {bytes} : i64}}")
+}
+
+/// Whether all addresses and numbers of iterations fit into 32 bits.
+fn fits(nest: &Nest, extents: &Extents) -> bool {
+    let most = i64::from(i32::MAX) / 2;
+    let loops = nest.loops.iter().enumerate();
+    let largest: Option<Vec<i64>> = loops
+        .map(|(l, own)| match extents.get(&l) {
+            Some(own) => own.most,
+            None => Some(own.extent),
+        })
+        .collect();
+    let Some(largest) = largest else {
+        return false;
+    };
+    let span = |own: &Address| {
+        let strides = own.extents.iter().enumerate().map(|(l, extents)| {
+            let factor = own.factor(l);
+            factor.saturating_mul(product(&largest, extents))
+        });
+        strides.zip(&largest).fold(1_i64, |all, (stride, extent)| {
+            all.saturating_add(stride.saturating_mul(extent - 1))
+        })
+    };
+    let of = |kind| {
+        let loops = nest.loops.iter().enumerate();
+        let own = loops.filter(|(_, own)| own.kind == kind);
+        product(&largest, &own.map(|(l, _)| l).collect::<Vec<_>>())
+    };
+    let spans = nest.operands.iter().map(span);
+    let offsets = nest.operands.iter().map(|own| own.offset.saturating_abs());
+    // Tiles may exceed their loops, and numbers of blocks their product.
+    let counts = [of(LoopKind::Parallel), of(LoopKind::Reduction)];
+    let mut sizes = spans.chain(offsets).chain(counts);
+    sizes.all(|size| size < most)
 }

@@ -5,11 +5,15 @@
 //! that accesses arrays a kernel of one thread. What decides which kernels run stays on the host: loops and branches around
 //! parallel loops, run-time checks, calls of intrinsics. [`crate::schedule::targets::gpus`] has the properties of GPUs as data.
 
+mod alignment;
 mod code;
 mod contraction;
+mod matrix_unit;
 pub(crate) mod memory_space;
 pub(crate) mod outline;
 pub(crate) mod reductions;
 mod row;
+mod selections;
 mod sequences;
 mod threads;
+mod tiles;

@@ -9,9 +9,11 @@
 //! [`super::memory_space`]); kernels are `gpu.func` in one `gpu.module`, equal ones are one, and their arguments are scalars and
 //! buffers.
 
+use super::code::VECTOR;
 use super::memory_space::{HostMemory, is_array};
 use super::sequences::{Block, Role, Roles, Sequence};
 use super::threads::{Bounds, distribute};
+use crate::ir::attribute_names::RESIDENT;
 use crate::ir::outline::Outlined;
 use crate::ir::{self, Builder, attributes, ops, regions};
 use melior::Context;
@@ -162,7 +164,7 @@ enum Size<'c, 'a> {
     /// Enough threads for so many iterations.
     Iterations(Value<'c, 'a>),
     /// So many blocks, and threads of each.
-    Blocks(i64, u32),
+    Blocks(Value<'c, 'a>, u32),
 }
 
 impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
@@ -250,8 +252,9 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
             Ok::<_, PassError>(part)
         };
         if ir::name(op) == ops::gpu::LAUNCH {
-            let part = copied(op)?;
+            // The host keeps the values that it launches with.
             let (blocks, threads) = launched(op)?;
+            let part = copied(op)?;
             let size = Size::Blocks(blocks, threads);
             return self.outline(&part, next, size, open_launch);
         }
@@ -294,6 +297,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
             }
         }
         outlined.finish(&[], self.entry)?;
+        let resident = part.last().and_then(|op| op.attribute(RESIDENT).ok());
         if let Some(last) = part.last() {
             map(*last)?;
         }
@@ -304,12 +308,15 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
         };
         let captured = outlined.captured().to_vec();
         let kernel = kernel_of(outlined.function(), threads)?;
+        if let Some(resident) = resident {
+            ir::set_attribute(kernel, RESIDENT, resident);
+        }
         let name = self.merged(kernel, name);
         let at = Builder::before(self.context, next)?;
         let blocks = match size {
             Size::One => at.index(1)?,
             Size::Iterations(all) => blocks(&at, all, self.block)?,
-            Size::Blocks(blocks, _) => at.index(blocks)?,
+            Size::Blocks(blocks, _) => blocks,
         };
         let one = at.index(1)?;
         let width = at.index(i64::from(threads))?;
@@ -389,12 +396,12 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
 }
 
 /// The numbers of blocks and threads of a `gpu.launch` of one dimension.
-fn launched(op: OperationRef) -> Result<(i64, u32), PassError> {
+fn launched<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(Value<'c, 'a>, u32), PassError> {
     let size = |n: usize| op.operand(n).ok().and_then(super::threads::constant);
     let others = [1, 2, 4, 5].map(size);
     let threads = size(3).and_then(|threads| u32::try_from(threads).ok());
-    match (size(0), threads) {
-        (Some(blocks), Some(threads)) if others == [Some(1); 4] => Ok((blocks, threads)),
+    match (op.operand(0), threads) {
+        (Ok(blocks), Some(threads)) if others == [Some(1); 4] => Ok((blocks, threads)),
         _ => Err(PassError::at(op, "is no launch of one dimension")),
     }
 }
@@ -494,6 +501,14 @@ fn copies<'c: 'a, 'a>(
     Ok(found)
 }
 
+/// The attributes of arrays that a block shares: their addresses are multiples of the longest access of a thread.
+fn aligned(context: &Context, shared: i64) -> Result<Attribute<'_>, PassError> {
+    let one = format!("{{llvm.align = {VECTOR} : i64}}");
+    let all: Vec<&str> = (0..shared).map(|_| one.as_str()).collect();
+    let all = Attribute::parse(context, &format!("[{}]", all.join(", ")));
+    all.ok_or_else(|| PassError::from("an alignment without a value"))
+}
+
 /// The `gpu.func` of a `func.func` without results.
 fn kernel_of<'c: 'a, 'a>(
     function: OperationRef<'c, 'a>,
@@ -522,8 +537,9 @@ fn kernel_of<'c: 'a, 'a>(
         ("known_block_size", size),
         // Arguments after those of the type are memory that a block shares.
         ("workgroup_attributions", attributes::i64(context, shared)),
+        ("workgroup_attrib_attrs", aligned(context, shared)?),
     ];
-    let count = if shared == 0 { 4 } else { 5 };
+    let count = if shared == 0 { 4 } else { 6 };
     let attributes = attributes.get(..count).unwrap_or_default();
     let region = regions::take(function, 0)?;
     let kernel = at.create(ops::gpu::FUNC, &[], attributes, &[], vec![region])?;

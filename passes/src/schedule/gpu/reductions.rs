@@ -4,41 +4,71 @@
 //! A reduction is read as for kernels of processors ([`crate::schedule::reading`]). One whose inputs are shared by many elements of the
 //! result is computed in tiles ([`super::contraction`]), another one with long rows by several threads for each row ([`super::row`]).
 //! The elementwise operations that start and finish its results become part of the code.
+//! Loops that select a position are computed by several threads as well ([`super::selections`]).
 //! The result is a `gpu.launch`. Others stay.
 //!
 //! Requires: buffers before memory is planned. Guarantees: results are the same for every number of blocks that run at the same time.
 
-use super::code::Code;
+use super::alignment::is_aligned;
+use super::code::{Caller, Code, Dynamic, Extents, expected};
 use super::contraction::Contraction;
+use super::matrix_unit::{Format, Unit};
 use super::row::Rows;
+use super::selections;
+use super::tiles::{self, Plan};
+use crate::extents::size::{element_bytes, extent};
 use crate::ir::effects::Effects;
 use crate::ir::func;
 use crate::ir::memref::may_overlap;
 use crate::ir::splice::splice;
-use crate::ir::{self, linalg, ops};
+use crate::ir::{self, attribute_names, attributes, linalg, ops, uses};
 use crate::schedule::body::Body;
 use crate::schedule::caller::branch_before;
 use crate::schedule::elementwise::Merged;
+use crate::schedule::nest::Nest;
 use crate::schedule::reading::{Reduction, read};
-use crate::schedule::targets::gpus::Gpu;
+use crate::schedule::targets::gpus::{Gpu, Language, Precision};
+use melior::ir::attribute::DenseI64ArrayAttribute;
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
+use std::collections::HashSet;
 
 /// The pass `skript-map-reductions`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-map-reductions",
     summary: "map reductions to blocks of threads that share memory",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[Dialect::Arith, Dialect::Gpu, Dialect::MemRef, Dialect::Scf],
-    options: &[PassOption {
-        name: "gpu",
-        summary: "the GPU",
-        default: "sm_80",
-    }],
+    dependent_dialects: &[
+        Dialect::Arith,
+        Dialect::Gpu,
+        Dialect::Llvm,
+        Dialect::MemRef,
+        Dialect::Nvvm,
+        Dialect::Scf,
+        Dialect::Vector,
+    ],
+    options: &[
+        PassOption {
+            name: "gpu",
+            summary: "the GPU",
+            default: "sm_80",
+        },
+        PassOption {
+            name: "precision",
+            summary: "how units for products of matrices round f32: f32 (none are used), tf32, f16, bf16",
+            default: "f32",
+        },
+    ],
     run: |root, options, _| {
         let name = options.text("gpu");
         let gpu = Gpu::named(name);
         let gpu = gpu.ok_or_else(|| PassError::from(format!("option gpu: {name} is no GPU")))?;
+        let name = options.text("precision");
+        let precision = Precision::named(name);
+        let precision = precision
+            .ok_or_else(|| PassError::from(format!("option precision: {name} is no precision")))?;
         let entry = ir::entry(root)?;
         let reduces = |op: &OperationRef| {
             let generic = linalg::Generic::cast(*op);
@@ -50,11 +80,39 @@ pub(crate) const PASS: Pass = Pass {
         let found: Vec<OperationRef> = found.filter(reduces).collect();
         let mut effects = Effects::new(func::functions(root));
         for op in found {
-            map(op, gpu, &mut effects)?;
+            map(op, (gpu, precision), &mut effects)?;
         }
-        Ok(())
+        map_selections(entry, gpu)
     },
 };
+
+/// Replaces loops of the host that select positions.
+fn map_selections<'c: 'a, 'a>(entry: OperationRef<'c, 'a>, gpu: &Gpu) -> Result<(), PassError> {
+    let loops = ir::nested(entry).into_iter().filter(|op| {
+        let name = ir::name(*op);
+        [ops::scf::PARALLEL, ops::scf::FOR].contains(&name.as_str()) && runs_on_host(*op, entry)
+    });
+    // With the loops around each, as inner ones are erased together with outer ones.
+    let with_parents = loops.map(|op| {
+        let mut parents = Vec::new();
+        let mut parent = op.parent_operation();
+        while let Some(own) = parent.filter(|own| *own != entry) {
+            parents.push(uses::key(own));
+            parent = own.parent_operation();
+        }
+        (op, parents)
+    });
+    let mut loops: Vec<_> = with_parents.collect();
+    loops.sort_by_key(|(_, parents)| parents.len());
+    let mut erased = HashSet::new();
+    for (op, parents) in loops {
+        let key = uses::key(op);
+        if !parents.iter().any(|own| erased.contains(own)) && selections::map(op, gpu)? {
+            erased.insert(key);
+        }
+    }
+    Ok(())
+}
 
 /// Points of the smallest reduction inside of a loop that gets a kernel of its own.
 const ENOUGH: i64 = 1 << 12;
@@ -77,7 +135,7 @@ fn runs_on_host(op: OperationRef, entry: OperationRef) -> bool {
 /// Replaces a reduction, if a mapping fits.
 fn map<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
-    gpu: &Gpu,
+    target: (&Gpu, Precision),
     effects: &mut Effects<'c, 'a>,
 ) -> Result<(), PassError> {
     let Some(reduction) = read(op) else {
@@ -98,33 +156,43 @@ fn map<'c: 'a, 'a>(
         others: Vec::new(),
     };
     let merged = Merged::of(op, reduction, effects);
-    match replace(merged, gpu)? {
+    match replace(op, merged, target)? {
         true => Ok(()),
-        false => replace(bare, gpu).map(|_| ()),
+        false => replace(op, bare, target).map(|_| ()),
     }
 }
 
-/// Replaces a reduction and the elementwise operations around it. False if no mapping fits.
-fn replace<'c: 'a, 'a>(merged: Merged<'c, 'a>, gpu: &Gpu) -> Result<bool, PassError> {
+/// Replaces the reduction `op` and the elementwise operations around it. False if no mapping fits.
+fn replace<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    merged: Merged<'c, 'a>,
+    (gpu, precision): (&Gpu, Precision),
+) -> Result<bool, PassError> {
     let Merged {
         mut reduction,
         last,
         mut others,
     } = merged;
-    let nest = &reduction.nest;
-    let is_dynamic = nest.loops.iter().any(|own| own.source.is_some())
-        || nest.operands.iter().any(|own| !own.is_static());
-    if is_dynamic || reduction.fix_offsets().is_none() {
+    if reduction.fix_offsets().is_none() {
         return Ok(false);
     }
+    for (kind, array) in reduction.signature.arrays.iter_mut().zip(&reduction.arrays) {
+        *kind = array.r#type().to_string();
+    }
+    let kernels = Kernels {
+        reduction: &reduction,
+        operands: op.operands().collect(),
+        gpu,
+        precision,
+    };
     let body = &reduction.body;
     if let Some((open, _, condition)) = body.cases()
-        && let Some(blocks) = tiled(&reduction, &open, gpu)
+        && let Some((blocks, arguments)) = kernels.tiled(&open)
     {
         let condition = reduction.captured.get(condition).copied();
         let condition = condition.ok_or("a condition without a value")?;
         let [then, otherwise] = branch_before(last, condition, last.location())?;
-        splice(then, &reduction.arguments(), &blocks, &[])?;
+        splice(then, &arguments, &blocks, &[])?;
         others.push(last);
         others.sort_by(|a, b| match ir::is_before(*a, *b) {
             true => std::cmp::Ordering::Less,
@@ -135,37 +203,113 @@ fn replace<'c: 'a, 'a>(merged: Merged<'c, 'a>, gpu: &Gpu) -> Result<bool, PassEr
         }
         return Ok(true);
     }
-    let blocks = tiled(&reduction, body, gpu).or_else(|| shared(&reduction, gpu));
-    let Some(blocks) = blocks else {
+    let Some((blocks, arguments)) = kernels.tiled(body).or_else(|| kernels.shared()) else {
         return Ok(false);
     };
-    splice(last, &reduction.arguments(), &blocks, &[])?;
+    splice(last, &arguments, &blocks, &[])?;
     others.into_iter().for_each(ir::erase);
     ir::erase(last);
     Ok(true)
 }
 
-/// The code of a contraction in tiles.
-fn tiled(reduction: &Reduction, body: &Body, gpu: &Gpu) -> Option<String> {
-    if body.predicate.is_some() || !body.used_dimensions().is_empty() {
-        return None;
-    }
-    let mut nest = reduction.nest.clone();
-    nest.keeps_order = true;
-    nest.simplify(&[]);
-    let contraction = Contraction::of(&nest)?;
-    let tile = contraction.tile(&nest, &reduction.signature.elements, gpu)?;
-    let code = Code::new(&nest, body, &reduction.signature);
-    Some(contraction.write(code, &tile))
+/// A kernel as text, and the values that it refers to.
+type Kernel<'c, 'a> = (String, Vec<Value<'c, 'a>>);
+
+/// The kernels of a reduction.
+struct Kernels<'r, 'c, 'a> {
+    reduction: &'r Reduction<'c, 'a>,
+    /// Those of the operation, which have the dynamic extents.
+    operands: Vec<Value<'c, 'a>>,
+    gpu: &'r Gpu,
+    precision: Precision,
 }
 
-/// The code of a reduction whose rows several threads share.
-fn shared(reduction: &Reduction, gpu: &Gpu) -> Option<String> {
-    let body = &reduction.body;
-    let mut nest = reduction.nest.clone();
-    nest.keeps_order = true;
-    nest.simplify(&body.used_dimensions());
-    let rows = Rows::of(&nest, body, gpu)?;
-    let code = Code::new(&nest, body, &reduction.signature);
-    Some(rows.write(code))
+impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
+    /// The kernel of a contraction in tiles.
+    fn tiled(&self, body: &Body) -> Option<Kernel<'c, 'a>> {
+        if body.predicate.is_some() || !body.used_dimensions().is_empty() {
+            return None;
+        }
+        let nest = self.nest(&[]);
+        let (caller, arguments) = self.caller(&nest)?;
+        let expected = expected(&nest, &caller.extents);
+        let contraction = Contraction::of(&nest)?;
+        let signature = &self.reduction.signature;
+        let elements = &signature.elements;
+        let format = Format::of(&contraction, body, elements, self.precision);
+        let plan = match format.zip(self.gpu.matrices) {
+            Some((format, unit)) => {
+                let tile = contraction.matrix_tile(&expected, unit.tiles, self.gpu)?;
+                let bytes = element_bytes(elements.first()?)?;
+                Plan::Warps(tile, Unit::new(unit.kind, format, &tile, bytes))
+            }
+            None => Plan::Threads(contraction.tile(&expected, elements, self.gpu)?),
+        };
+        let code = Code::new(&nest, body, signature, &caller);
+        Some((tiles::write(&contraction, code, plan), arguments))
+    }
+
+    /// The kernel of a reduction whose rows several threads share.
+    fn shared(&self) -> Option<Kernel<'c, 'a>> {
+        let body = &self.reduction.body;
+        let nest = self.nest(&body.used_dimensions());
+        let (caller, arguments) = self.caller(&nest)?;
+        let rows = Rows::of(&nest, &expected(&nest, &caller.extents), body, self.gpu)?;
+        let code = Code::new(&nest, body, &self.reduction.signature, &caller);
+        Some((rows.write(code), arguments))
+    }
+
+    fn nest(&self, used_dimensions: &[usize]) -> Nest {
+        let mut nest = self.reduction.nest.clone();
+        nest.keeps_order = true;
+        nest.simplify(used_dimensions);
+        nest
+    }
+
+    /// What the host knows, and all arguments: those of the reduction, and the arrays with the dynamic extents of a nest.
+    fn caller(&self, nest: &Nest) -> Option<(Caller, Vec<Value<'c, 'a>>)> {
+        let mut arguments = self.reduction.arguments();
+        let mut extents = Extents::new();
+        for (l, own) in nest.loops.iter().enumerate() {
+            let Some((operand, dimension)) = own.source else {
+                continue;
+            };
+            let array = *self.operands.get(operand)?;
+            let most = bound(array, dimension);
+            let dynamic = Dynamic {
+                array: format!("%{}", arguments.len()),
+                kind: array.r#type().to_string(),
+                dimension,
+                most,
+            };
+            extents.insert(l, dynamic);
+            arguments.push(array);
+        }
+        let arrays = self.reduction.arrays.iter();
+        let aligned = arrays.map(|array| is_aligned(*array)).collect();
+        // SPIR-V has no longer vectors, and none of bf16.
+        let (lanes, vectors): (i64, &[&str]) = match self.gpu.language {
+            Language::SpirV => (4, &["f16", "f32", "f64", "i32", "i64"]),
+            _ => (8, &["bf16", "f16", "f32", "f64", "i32", "i64"]),
+        };
+        let caller = Caller {
+            extents,
+            aligned,
+            lanes,
+            vectors,
+        };
+        Some((caller, arguments))
+    }
+}
+
+/// The upper bound of an extent; an argument of a function declares it.
+fn bound(array: Value, dimension: usize) -> Option<i64> {
+    let declared = ir::argument(array).and_then(|own| {
+        let function = own.owner().parent_operation()?;
+        let own = *ir::argument_attributes(function).get(own.argument_number())?;
+        let bounds = attributes::entry(own, attribute_names::BOUNDS)?;
+        let bounds = DenseI64ArrayAttribute::try_from(bounds).ok()?;
+        bounds.element(dimension).ok()
+    });
+    declared.or_else(|| i64::try_from(extent(array, dimension)?).ok())
 }

@@ -3,12 +3,12 @@
 //!
 //! The elements of a row are numbered; thread t of T combines elements t, t + T, t + 2T, …, and shared memory has the results, which
 //! are combined in pairs: those of thread t and of thread t + T/2, then of t and t + T/4, and so on. The first value of an element is
-//! combined with the result. The order depends on the extents and on the GPU's description alone.
+//! combined with the result. The order depends on the extents, the upper bounds of dynamic ones and the GPU's description alone.
 
 use super::super::body::Body;
 use super::super::nest::{LoopKind, Nest};
 use super::super::targets::gpus::Gpu;
-use super::code::{Code, Number, Point};
+use super::code::{Code, Number, Point, product};
 
 /// How a reduction's rows are shared.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,9 @@ const MANY: i64 = 1 << 13;
 
 impl Rows {
     /// How the rows of a reduction are shared; `None` if one thread computes each.
-    pub(super) fn of(nest: &Nest, body: &Body, gpu: &Gpu) -> Option<Rows> {
+    ///
+    /// `expected` are the extents that it is selected for.
+    pub(super) fn of(nest: &Nest, expected: &[i64], body: &Body, gpu: &Gpu) -> Option<Rows> {
         let combine = &body.combine;
         let is_free = !combine.rounds(&body.accumulator) || combine.attributes.contains("reassoc");
         let kinds = nest.loops.iter().map(|own| own.kind).enumerate();
@@ -45,7 +47,7 @@ impl Rows {
             own.map(|(l, _)| l).collect::<Vec<_>>()
         };
         let (result, row) = (all(LoopKind::Parallel), all(LoopKind::Reduction));
-        let length = nest.reduced();
+        let length = product(expected, &row);
         let moves_by_one = |loops: &[usize]| {
             let strides = nest.inputs().iter().map(|own| &own.strides);
             strides.into_iter().any(|own| {
@@ -53,7 +55,7 @@ impl Rows {
                 last.copied().any(|stride| stride == 1)
             })
         };
-        let results = nest.volume() / length.max(1);
+        let results = product(expected, &result);
         let is_apart = moves_by_one(&row) || results < MANY;
         if !is_free || !is_apart || length < SHORTEST || results == 0 {
             return None;
@@ -79,47 +81,46 @@ impl Rows {
         self.threads * self.rows
     }
 
-    /// The number of blocks.
-    fn blocks(&self, nest: &Nest) -> i64 {
-        let results = nest.volume() / nest.reduced().max(1);
-        results.saturating_add(self.rows - 1) / self.rows
-    }
-
     /// The code of the blocks.
     pub(super) fn write(&self, mut code: Code) -> String {
+        let results = code.count(&self.result);
+        let length = code.count(&self.row);
+        let blocks = code.parts(&results, self.rows);
+        code.begin();
         let kind = code.body.accumulator.clone();
         let shared = code.share("%shared", &self.threads().to_string(), &kind);
         code.views();
         let thread = code.thread();
         let (line, own, apart) = match self.is_across {
             true => {
-                let (own, line) = code.split(&thread, self.rows);
+                let (own, line) = code.split(&thread, &Number::Known(self.rows));
                 (line, own, self.rows)
             }
             false if self.rows == 1 => (Number::Known(0), thread.clone(), 1),
             false => {
-                let (line, own) = code.split(&thread, self.threads);
+                let (line, own) = code.split(&thread, &Number::Known(self.threads));
                 (line, own, 1)
             }
         };
         let block = code.number("%block");
         let first = code.times(&block, self.rows);
         let mut result = code.add(&first, &line);
-        let results = code.count(&self.result);
+        let is_whole = matches!(results, Number::Known(results) if results % self.rows == 0);
         let mut inside = None;
-        if results % self.rows != 0 {
-            inside = Some(code.is_below(&result, results));
-            result = code.clamped(&result, results);
+        if !is_whole {
+            inside = Some(code.is_below(&result, &results));
+            let last = code.subtract(&results, &Number::Known(1));
+            result = code.at_most(&result, &last);
         }
         let outer = code.iterations(&result, &self.result);
-        let total = self.partial(&mut code, &own, &outer);
+        let total = self.partial(&mut code, [&own, &length], &outer);
         let place = code.index(&thread);
         code.lines
             .line(format!("memref.store {total}, %shared[{place}] : {shared}"));
         code.lines.line("gpu.barrier");
         let mut half = self.threads / 2;
         while half > 0 {
-            let is_one = code.is_below(&own, half);
+            let is_one = code.is_below(&own, &Number::Known(half));
             code.lines.line(format!("scf.if {is_one} {{"));
             let other = code.add(&thread, &Number::Known(half * apart));
             let other = code.index(&other);
@@ -135,7 +136,7 @@ impl Rows {
             code.lines.line("gpu.barrier");
             half /= 2;
         }
-        let mut is_first = code.is_below(&own, 1);
+        let mut is_first = code.is_below(&own, &Number::Known(1));
         if let Some(inside) = inside {
             is_first = code
                 .lines
@@ -163,7 +164,7 @@ impl Rows {
         code.lines.line("}");
         // The next row of the block begins when all are done.
         code.lines.line("gpu.barrier");
-        code.launch(self.blocks(code.nest), self.threads())
+        code.launch(&blocks, self.threads())
     }
 
     /// Adds the values of dimensions that the payload uses to a point.
@@ -178,8 +179,13 @@ impl Rows {
         }
     }
 
-    /// Combines the elements of a thread.
-    fn partial(&self, code: &mut Code, own: &Number, outer: &[(usize, Number)]) -> String {
+    /// Combines the elements of a thread: from its first one on, of so many of the row.
+    fn partial(
+        &self,
+        code: &mut Code,
+        [own, length]: [&Number; 2],
+        outer: &[(usize, Number)],
+    ) -> String {
         let kind = code.body.accumulator.clone();
         let identity = identity(code.body);
         let init = code
@@ -191,10 +197,7 @@ impl Rows {
             let offset = code.offset(*input);
             bases.push(code.address(*input, &offset, outer));
         }
-        let (from, to) = (
-            code.name(own),
-            code.name(&Number::Known(code.nest.reduced())),
-        );
+        let (from, to) = (code.name(own), code.name(length));
         let step = code.name(&Number::Known(self.threads));
         let (total, element, sum) = (code.lines.name(), code.lines.name(), code.lines.name());
         let number = code.kind;

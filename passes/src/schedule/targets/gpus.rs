@@ -33,8 +33,114 @@ pub struct Gpu {
     pub processors: u32,
     /// The tiles that contractions are computed in.
     pub tiles: &'static [Tile],
-    /// Rows, columns and depth of a product of matrices of 16-bit floats that a warp computes at once; zeros if it has none.
-    pub matrix: [u32; 3],
+    /// How a warp computes products of small matrices at once; `None` if it does not.
+    pub matrices: Option<MatrixUnit>,
+}
+
+/// How warps of 32 threads compute products of matrices of 16 rows, 8 columns and 32 bytes of products of each element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixUnit {
+    /// What computes them.
+    pub kind: MatrixUnitKind,
+    /// The tiles of blocks.
+    pub tiles: &'static [MatrixTile],
+}
+
+/// What computes products of small matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixUnitKind {
+    /// Tensor cores, by the instruction `mma.sync`.
+    Mma,
+    /// Threads, from the registers that `mma.sync` would read: a simulation, for tests.
+    Simulated,
+}
+
+/// The part of a contraction's result that a block computes by products of small matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixTile {
+    /// Rows and columns of a block.
+    pub sizes: [u32; 2],
+    /// Bytes of the products of each element that are computed from one copy in shared memory.
+    pub depth: u32,
+    /// Rows and columns of a warp.
+    pub warp: [u32; 2],
+    /// Blocks that a processor has registers for, at least; 0 where the assembler of PTX selects enough registers by itself.
+    pub resident: u32,
+}
+
+impl MatrixTile {
+    const fn new(sizes: [u32; 2], depth: u32, warp: [u32; 2]) -> MatrixTile {
+        MatrixTile {
+            sizes,
+            depth,
+            warp,
+            resident: 0,
+        }
+    }
+
+    const fn resident(self, resident: u32) -> MatrixTile {
+        MatrixTile { resident, ..self }
+    }
+
+    /// The threads of a block.
+    pub(crate) fn threads(&self) -> i64 {
+        let [rows, columns] = self.sizes;
+        let [own_rows, own_columns] = self.warp;
+        32 * i64::from(rows / own_rows.max(1)) * i64::from(columns / own_columns.max(1))
+    }
+
+    /// The cycles of a block for 4 bytes of products of each element: 512 products at a time, and 4 elements that are read from shared memory.
+    pub(crate) fn cycles(&self) -> i64 {
+        let [rows, columns] = self.sizes.map(i64::from);
+        let [own_rows, own_columns] = self.warp.map(i64::from);
+        let warps = self.threads() / 32;
+        rows * columns / 512 + warps * (own_rows + own_columns) / 16 + (rows + columns) / 8
+    }
+}
+
+/// Tiles of 256 threads.
+const MATRIX_TILES: &[MatrixTile] = &[
+    MatrixTile::new([128, 128], 64, [64, 32]),
+    MatrixTile::new([128, 64], 64, [32, 32]),
+    MatrixTile::new([64, 128], 64, [32, 32]),
+    MatrixTile::new([64, 64], 64, [32, 16]),
+    MatrixTile::new([32, 64], 64, [16, 16]).resident(2),
+];
+
+/// How contractions on units for matrices round their inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// Not at all: nothing is computed by such units.
+    #[default]
+    F32,
+    /// Inputs in f32 to 11 significant bits, with the exponents of f32.
+    Tf32,
+    /// Inputs in f32 to f16.
+    F16,
+    /// Inputs in f32 to bf16.
+    Bf16,
+}
+
+impl Precision {
+    /// All, by their names.
+    pub const ALL: &'static [(&'static str, Precision)] = &[
+        ("f32", Precision::F32),
+        ("tf32", Precision::Tf32),
+        ("f16", Precision::F16),
+        ("bf16", Precision::Bf16),
+    ];
+
+    /// The precision of a name.
+    pub fn named(name: &str) -> Option<Precision> {
+        let mut all = Precision::ALL.iter();
+        all.find(|(own, _)| *own == name).map(|(_, own)| *own)
+    }
+
+    /// The name on command lines.
+    pub fn name(self) -> &'static str {
+        let mut all = Precision::ALL.iter();
+        all.find(|(_, own)| *own == self).map_or("f32", |own| own.0)
+    }
 }
 
 /// The part of a contraction's result that a block computes, and that each of its threads computes.
@@ -100,7 +206,10 @@ const AMPERE: Gpu = Gpu {
     shared_memory: 48 << 10,
     processors: 108,
     tiles: TILES,
-    matrix: [16, 8, 16],
+    matrices: Some(MatrixUnit {
+        kind: MatrixUnitKind::Mma,
+        tiles: MATRIX_TILES,
+    }),
 };
 
 /// AMD's GPUs for computations from MI200 on.
@@ -114,7 +223,26 @@ const CDNA: Gpu = Gpu {
     shared_memory: 64 << 10,
     processors: 104,
     tiles: TILES,
-    matrix: [32, 32, 8],
+    matrices: None,
+};
+
+/// What Vulkan guarantees, or lavapipe has.
+const VULKAN: Gpu = Gpu {
+    name: "vulkan",
+    language: Language::SpirV,
+    features: "",
+    warp: 8,
+    block: 64,
+    registers: 255,
+    shared_memory: 16 << 10,
+    processors: 16,
+    tiles: &[
+        Tile::new(32, 32, 8, [4, 4]),
+        Tile::new(16, 16, 16, [2, 2]),
+        Tile::new(8, 32, 8, [1, 4]),
+        Tile::new(32, 8, 8, [4, 1]),
+    ],
+    matrices: None,
 };
 
 /// Every architecture that the compiler knows.
@@ -132,23 +260,19 @@ pub const GPUS: &[Gpu] = &[
         registers: 256,
         ..CDNA
     },
-    // What Vulkan guarantees, or lavapipe has.
+    VULKAN,
+    // Its blocks have warps of 32 threads.
     Gpu {
-        name: "vulkan",
-        language: Language::SpirV,
-        features: "",
-        warp: 8,
-        block: 64,
-        registers: 255,
-        shared_memory: 16 << 10,
-        processors: 16,
-        tiles: &[
-            Tile::new(32, 32, 8, [4, 4]),
-            Tile::new(16, 16, 16, [2, 2]),
-            Tile::new(8, 32, 8, [1, 4]),
-            Tile::new(32, 8, 8, [4, 1]),
-        ],
-        matrix: [0, 0, 0],
+        name: "vulkan-matrices",
+        shared_memory: 32 << 10,
+        matrices: Some(MatrixUnit {
+            kind: MatrixUnitKind::Simulated,
+            tiles: &[
+                MatrixTile::new([32, 16], 64, [32, 8]),
+                MatrixTile::new([16, 32], 64, [16, 16]),
+            ],
+        }),
+        ..VULKAN
     },
 ];
 
@@ -180,6 +304,24 @@ mod tests {
                 assert_eq!(tile.columns % tile.thread_columns, 0, "{tile:?}");
                 for size in [tile.rows, tile.columns] {
                     assert_eq!(i64::from(size * tile.depth) % tile.threads(), 0, "{tile:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn warps_have_whole_matrices() {
+        for gpu in GPUS {
+            for tile in gpu.matrices.map_or(&[][..], |unit| unit.tiles) {
+                let [rows, columns] = tile.warp;
+                assert_eq!([rows % 16, columns % 8], [0, 0], "{tile:?}");
+                assert_eq!(tile.threads(), i64::from(gpu.block), "{tile:?}");
+                assert_eq!(tile.depth % 32, 0, "{tile:?}");
+                for bytes in [2, 4] {
+                    for size in tile.sizes {
+                        let copied = size * tile.depth / bytes;
+                        assert_eq!(copied % gpu.block, 0, "{tile:?}");
+                    }
                 }
             }
         }
