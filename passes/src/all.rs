@@ -50,6 +50,7 @@ pub const ALL: &[Pass] = &[
     schedule::interchange::PASS,
     schedule::blocks::PASS,
     schedule::rows::streams::PASS,
+    schedule::maps::PASS,
     schedule::gpu::reductions::PASS,
     schedule::gpu::outline::PASS,
     integers::PASS,

@@ -10,9 +10,14 @@
 //! Workers start with the first loop that needs them. Between loops they spin briefly, then park: a network runs
 //! hundreds of short loops, and to wake a thread takes longer than many of them.
 //!
+//! A worker that the system put on the CPU of a thread before it moves to another CPU ([`placement`]).
+//!
 //! The pool runs one loop at a time. A loop inside of another one, or of another thread while the pool is taken, runs on
 //! its calling thread alone.
 
+mod placement;
+
+use placement::Places;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::num::NonZeroUsize;
@@ -169,6 +174,8 @@ struct Pool {
     inside: AtomicUsize,
     /// The shares of the current loop. Of the thread that starts a loop is the first, of worker `n` number `n + 1`.
     shares: [Share; MOST_THREADS],
+    /// Where the threads run, in the order of the shares.
+    places: Places<MOST_THREADS>,
     /// The number of started workers.
     workers: AtomicUsize,
     /// The number of workers that are parked or about to park.
@@ -182,6 +189,7 @@ static POOL: Pool = Pool {
     epoch: AtomicU64::new(0),
     inside: AtomicUsize::new(0),
     shares: [const { Share::new() }; MOST_THREADS],
+    places: Places::new(),
     workers: AtomicUsize::new(0),
     parked: Mutex::new(0),
     wake: Condvar::new(),
@@ -191,6 +199,7 @@ impl Pool {
     /// Executes a loop on up to `threads` threads, of which the calling one holds the pool.
     fn run(&'static self, task: Task, context: *const c_void, steps: u64, threads: usize) {
         self.start(threads - 1);
+        self.places.record(0);
         let shares = self.shares.get(..threads).unwrap_or(&self.shares);
         let ranges = steps.min(RANGES_PER_SHARE * threads as u64);
         for (at, share) in shares.iter().enumerate() {
@@ -240,6 +249,7 @@ impl Pool {
         let mut seen = u64::MAX;
         loop {
             seen = self.next_epoch(seen);
+            self.places.separate(own);
             self.inside.fetch_add(1, Ordering::SeqCst);
             let current = self.current.load(Ordering::SeqCst);
             // SAFETY: the thread that started the loop waits until `inside` is 0 after it has removed the loop; this

@@ -33,6 +33,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/src/processor/",
     "runtime/src/symbols.rs",
     "runtime/src/threads.rs",
+    "runtime/src/threads/placement.rs",
     "runtime/tensor/src/map",
     "skript-c/src/calls.rs",
     "skript-c/src/memory.rs",

@@ -91,7 +91,7 @@ pub enum Operation {
     Bits,
     /// Conversion between reals, or of a signed integer of 32 bits to a real.
     Convert,
-    /// `x · 2ⁿ`, rounded once: a real and an integer of 32 bits.
+    /// `x · 2ⁿ`, rounded once: a real, an integer of 32 bits, and the same number as a real.
     Scale,
 }
 

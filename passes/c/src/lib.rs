@@ -108,6 +108,7 @@ create_functions! {
     skriptCreateSplitPhasesPass => "skript-split-phases",
     skriptCreateStreamResultsPass => "skript-stream-results",
     skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",
+    skriptCreateVectorizeMapsPass => "skript-vectorize-maps",
     skriptCreateVectorizeReductionsPass => "skript-vectorize-reductions",
     skriptCreateWidenAccumulatorsPass => "skript-widen-accumulators",
     skriptCreateWinogradPass => "skript-winograd",

@@ -380,9 +380,31 @@ impl Text {
 
     /// `x · 2ⁿ`
     fn scaled(&mut self, operands: &[(String, Class)], class: Class) -> String {
-        let [(x, _), (n, _)] = operands else {
+        let [(x, _), (n, _), (power, _)] = operands else {
             return String::new();
         };
+        // Of whole vectors, the exponents may be reals.
+        let own = match self.lanes.filter(|_| class == Class::F32) {
+            Some(16) => Some(("512", "i16", true)),
+            Some(8) => Some(("256", "i8", false)),
+            _ => None,
+        };
+        if let Some((bits, mask, rounds)) = own.filter(|_| self.instructions.scales) {
+            let number =
+                |value: &str, r#type: &str| format!("{} {value} : {type}", ops::arith::CONSTANT);
+            let lanes = self.line(&number("-1", mask));
+            let real = self.r#type(class);
+            let (mode, mode_type) = match rounds {
+                // As the mode of the processor has it.
+                true => (format!(", {}", self.line(&number("4", "i32"))), ", i32"),
+                false => (String::new(), ""),
+            };
+            return self.line(&format!(
+                "{} \"llvm.x86.avx512.mask.scalef.ps.{bits}\"({x}, {power}, {x}, {lanes}{mode}) : \
+                 ({real}, {real}, {real}, {mask}{mode_type}) -> {real}",
+                ops::llvm::CALL_INTRINSIC
+            ));
+        }
         if self.instructions.scales {
             // `llvm.intr.ldexp` takes no vectors.
             let (real, integer) = (self.r#type(class), self.r#type(Class::I32));

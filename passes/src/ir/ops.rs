@@ -370,6 +370,7 @@ operations! {
         LOAD = "vector.load",
         MASKEDLOAD = "vector.maskedload",
         MASKEDSTORE = "vector.maskedstore",
+        REDUCTION = "vector.reduction",
         SCATTER = "vector.scatter",
         SHUFFLE = "vector.shuffle",
         STORE = "vector.store",

@@ -235,10 +235,17 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
             .map(|only| format!("skript-stream-results{{cache-bytes={bytes}{only}}},")),
         None => [String::new(), String::new()],
     };
+    let vectors = match target.has_fused_vectors() {
+        true => format!(
+            "skript-vectorize-maps{{vector-bits={bits} vector-registers={} functions={}}},",
+            target.processor.vector_registers, target.processor.scales
+        ),
+        false => String::new(),
+    };
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},{maps}canonicalize,cse"
+            "skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},{maps}{vectors}canonicalize,cse"
         ),
     }
 }

@@ -16,6 +16,7 @@ mod elementwise;
 pub mod gpu;
 pub mod interchange;
 pub mod kernel;
+pub(crate) mod maps;
 pub(crate) mod merge;
 pub mod nest;
 mod outside;

@@ -164,6 +164,14 @@ impl TargetDescription {
         is_x86.then(|| self.processor.l3.max(SMALLEST_STREAMED))
     }
 
+    /// Whether vectors have fused multiplications and additions, and masks for parts of them.
+    pub(crate) fn has_fused_vectors(&self) -> bool {
+        self.gpu.is_none()
+            && !self.is_freestanding()
+            && Architecture::of_target(&self.code).name == X86_64
+            && ["avx2", "fma"].iter().all(|f| has(&self.code, f))
+    }
+
     /// The processor of a name on a system, both by a triple: `aarch64-linux-gnu`, `wasm32`. [`NATIVE`] is any processor of the
     /// triple's architecture.
     ///

@@ -189,9 +189,9 @@ impl<'b> Value<'b> {
         self.step(Operation::Convert, &[], class)
     }
 
-    /// `self · 2ⁿ`
-    pub(super) fn scale(self, n: Value<'b>) -> Value<'b> {
-        self.step(Operation::Scale, &[n], self.class)
+    /// `self · 2ⁿ`, of n as an integer and as a real.
+    pub(super) fn scale(self, n: Value<'b>, real: Value<'b>) -> Value<'b> {
+        self.step(Operation::Scale, &[n, real], self.class)
     }
 
     /// The lesser of the value and a constant; NaN stays.

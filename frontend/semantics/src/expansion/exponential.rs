@@ -24,20 +24,20 @@ pub(super) fn exp(x: Value) -> Value {
     let x = x.at_most(89.0).at_least(-104.0);
     let shifted = x * f64::from(LOG2_E) + ROUNDER;
     let n = shifted - ROUNDER;
-    exp_of_parts(shifted, n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x)))
+    exp_of_parts(shifted, n, n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x)))
 }
 
 /// `exp(x · y)` of numbers whose product is in the range of [`exp`]: the product is not rounded.
 fn exp_of_product<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
     let shifted = x * y * f64::from(LOG2_E) + ROUNDER;
     let n = shifted - ROUNDER;
-    exp_of_parts(shifted, n.mul_add(-LN2_LOW, x.mul_add(y, n * -LN2_HIGH)))
+    exp_of_parts(shifted, n, n.mul_add(-LN2_LOW, x.mul_add(y, n * -LN2_HIGH)))
 }
 
-/// `2ⁿ · exp(r)` with n in the low bits of a real.
-fn exp_of_parts<'b>(n: Value<'b>, r: Value<'b>) -> Value<'b> {
+/// `2ⁿ · exp(r)` with n in the low bits of another real too.
+fn exp_of_parts<'b>(shifted: Value<'b>, n: Value<'b>, r: Value<'b>) -> Value<'b> {
     let p = r.polynomial(&EXP).mul_add(r * r, r) + 1.0;
-    p.scale(n.bits(Class::I32) - ROUNDER_BITS)
+    p.scale(shifted.bits(Class::I32) - ROUNDER_BITS, n)
 }
 
 /// `a - a · a² / p(a²)` near 0, `1 - 2 / (exp(2a) + 1)` elsewhere, with `a = |x|`: one division for both.

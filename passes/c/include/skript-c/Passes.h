@@ -155,6 +155,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitPhasesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateStreamResultsPass(void);
 /* --skript-unroll-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateUnrollElementwisePass(void);
+/* --skript-vectorize-maps */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeMapsPass(void);
 /* --skript-vectorize-reductions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeReductionsPass(void);
 /* --skript-widen-accumulators */

@@ -113,7 +113,7 @@ fn fuse<'c: 'a, 'a>(
 }
 
 /// Whether an operation is a parallel loop, or in one.
-fn is_in_parallel(op: OperationRef) -> bool {
+pub(super) fn is_in_parallel(op: OperationRef) -> bool {
     let mut own = Some(op);
     while let Some(op) = own {
         if ir::name(op) == ops::scf::PARALLEL {
