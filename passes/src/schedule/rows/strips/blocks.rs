@@ -2,9 +2,8 @@
 //! How the rows of windows are divided, and which rows each operation computes.
 
 use super::super::emit::STACK;
-use super::super::member::extents;
-use super::{Part, Strips};
-use crate::extents::size;
+use super::super::member::{element_bytes, extents};
+use super::{Local, Part, Strips};
 
 /// Rows of windows in a block at most: more share nothing else.
 const MOST_ROWS: i64 = 16;
@@ -57,17 +56,19 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         (rows - 1) * self.step + self.window
     }
 
+    /// Bytes of the part of an array that one image has.
+    pub(super) fn bytes_of_image(&self, local: &Local) -> Option<i64> {
+        let extents = extents(local.array)?.into_iter().enumerate();
+        let mut extents = extents.filter(|(dimension, _)| local.images != Some(*dimension));
+        let bytes = element_bytes(local.array)?;
+        extents.try_fold(bytes, |all, (_, extent)| all.checked_mul(extent?))
+    }
+
     /// Selects the division; `None` if nothing is gained.
     pub(super) fn divide(&self, cache: i64) -> Option<Division> {
-        let rows_of = |array| {
-            let extents = extents(array)?;
-            let local = self.locals.values().find(|local| local.array == array)?;
-            extents.get(local.dimension).copied().flatten()
-        };
         let all = self.locals.values().filter_map(|local| {
-            let images = local.images.map_or(1, |_| self.images);
-            let bytes = i64::try_from(size::bytes(local.array)?).ok()? / images.max(1);
-            Some((bytes / rows_of(local.array)?.max(1), rows_of(local.array)?))
+            let rows = extents(local.array)?.get(local.dimension).copied()??;
+            Some((self.bytes_of_image(local)? / rows.max(1), rows))
         });
         let (row, rows_read) = all.max()?;
         let fits = |rows: &i64| self.strip(*rows).saturating_mul(row) <= STACK.min(cache / 2);
@@ -85,11 +86,12 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             shared => blocks.min(1 + repeated / shared),
         };
         // Threads get equal numbers of them.
-        let sequences = match sequences < blocks && self.images == 1 {
+        let sequences = match sequences < blocks && self.images == Some(1) {
             true => sequences / FEWEST_SEQUENCES * FEWEST_SEQUENCES,
             false => sequences,
         };
-        (sequences.saturating_mul(self.images) >= FEWEST_SEQUENCES).then_some(Division {
+        let images = self.images.unwrap_or(1);
+        (sequences.saturating_mul(images) >= FEWEST_SEQUENCES).then_some(Division {
             rows,
             blocks,
             sequences,

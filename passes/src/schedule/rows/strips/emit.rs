@@ -71,8 +71,8 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         });
         let work = work.fold(0, i64::saturating_add);
         let mut counts = vec![at.index(division.sequences)?];
-        if self.images > 1 {
-            counts.insert(0, at.index(self.images)?);
+        if let Some(images) = self.number_of_images(&at)? {
+            counts.insert(0, images);
         }
         let (region, inside, position) = at.region(&vec![Type::index(context); counts.len()]);
         let (sequence, images) = position.split_last().ok_or("a loop without a position")?;
@@ -84,6 +84,27 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         let allocations: Vec<OperationRef> = own.map(|local| local.allocation).collect();
         let allocations = allocations.into_iter();
         Ok(erase(&members, allocations))
+    }
+
+    /// The number of images; `None` if they are not apart.
+    fn number_of_images(&self, at: &Builder<'c, 'a>) -> Result<Option<Value<'c, 'a>>, PassError> {
+        match self.images {
+            Some(1) => return Ok(None),
+            Some(images) => return Ok(Some(at.index(images)?)),
+            None => {}
+        }
+        let windows = self.parts.last().ok_or("strips without windows")?;
+        let image = windows.image.ok_or("images without a loop")?;
+        let mut accesses = windows.member.accesses.iter();
+        let written = accesses.find(|access| access.writes);
+        let written = written.ok_or("windows without a result")?;
+        let dimension = written.dimension(image).flatten();
+        let dimension = dimension.ok_or("images without a dimension")?;
+        let array = windows.member.op.operand(written.operand)?;
+        let dimension = i64::try_from(dimension).unwrap_or(i64::MAX);
+        let operands = [array, at.index(dimension)?];
+        let index = Type::index(at.context);
+        Ok(Some(at.value(ops::memref::DIM, &operands, &[], index)?))
     }
 
     /// The blocks of one sequence, one after the other.

@@ -5,7 +5,6 @@ use super::super::member::{Access, Member, extents};
 use super::{Local, Strips};
 use crate::ir::{self, ValueKey, memref};
 use crate::structure::Affine;
-use melior::ir::Value;
 use melior::ir::operation::{OperationLike, OperationRef};
 use skript_dialect::melior;
 
@@ -21,14 +20,16 @@ struct Written {
 }
 
 impl Written {
-    /// None yet. `None` for an array with dynamic extents.
-    fn of(array: Value) -> Option<Self> {
-        let extents = extents(array)?.into_iter();
+    /// None yet. `None` for an array with other dynamic extents than the number of images, which views of it have as well.
+    fn of(local: &Local) -> Option<Self> {
+        let extents = extents(local.array)?.into_iter().enumerate();
+        let whole = extents.map(|(dimension, extent)| {
+            let is_images = extent.is_none() && local.images == Some(dimension);
+            Some((0, if is_images { 1 } else { extent? }))
+        });
         Some(Written {
-            array: ValueKey::of(array),
-            whole: extents
-                .map(|extent| Some((0, extent?)))
-                .collect::<Option<_>>()?,
+            array: ValueKey::of(local.array),
+            whole: whole.collect::<Option<_>>()?,
             parts: Vec::new(),
         })
     }
@@ -66,7 +67,7 @@ impl Written {
 impl<'c: 'a, 'a> Strips<'c, 'a> {
     /// Whether the operations of the strip read only what they wrote into an array before.
     pub(super) fn is_closed(&self, local: &Local<'c, 'a>) -> bool {
-        let Some(mut written) = Written::of(local.array) else {
+        let Some(mut written) = Written::of(local) else {
             return false;
         };
         self.parts.iter().all(|part| written.add(&part.member))
@@ -76,6 +77,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
     /// come before, or they come after and write it first.
     pub(super) fn is_apart(&self, local: &Local<'c, 'a>) -> bool {
         let apart = || {
+            self.is_closed(local).then_some(())?;
             let is_part = |op: OperationRef| self.parts.iter().any(|part| part.member.op == op);
             let (first, last) = (self.first()?, self.parts.last()?.member.op);
             let block = last.block()?;
@@ -95,7 +97,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                 false => std::cmp::Ordering::Greater,
             });
             others.dedup();
-            let mut written = Written::of(local.array)?;
+            let mut written = Written::of(local)?;
             for op in others {
                 if written.is_whole() {
                     break;
@@ -104,7 +106,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
                 let is_new = is_after && written.add(&Member::of(op)?);
                 is_new.then_some(())?;
             }
-            Some(self.is_closed(local))
+            Some(true)
         };
         apart().unwrap_or(false)
     }

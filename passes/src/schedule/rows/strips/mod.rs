@@ -11,7 +11,6 @@ mod lifetime;
 
 use super::group::{Touched, is_free};
 use super::member::{Access, Kind, Member, extents};
-use crate::extents::size;
 use crate::ir::effects::Effects;
 use crate::ir::memref::{root_of, users_of_buffer};
 use crate::ir::{self, ValueKey, ops};
@@ -56,8 +55,8 @@ pub(super) struct Strips<'c, 'a> {
     locals: HashMap<ValueKey, Local<'c, 'a>>,
     /// The number of rows of windows.
     extent: i64,
-    /// The number of images.
-    images: i64,
+    /// The number of images; `None` if it is dynamic.
+    images: Option<i64>,
     /// Rows from one window to the next, and of one window.
     step: i64,
     window: i64,
@@ -96,8 +95,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         let (input, None) = (read.next()?, read.next()) else {
             return None;
         };
-        let bytes = i64::try_from(size::bytes(input.array)?).ok()?;
-        (bytes > cache.saturating_mul(CACHES) && input.part.is_empty()).then_some(())?;
+        input.part.is_empty().then_some(())?;
         // The outermost rows of windows that are not of the same dimension as channels: consecutive rows are near in memory.
         let loops = 0..member.reductions.len();
         let mut windows = loops.filter_map(|l| window(&member, input, l));
@@ -107,9 +105,9 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             Some(images) => Some(input.forms.get(images)?.as_index()?),
             None => None,
         };
-        let count = image.map_or(Some(1), |image| member.extent(image).flatten())?;
+        let count = image.map_or(Some(Some(1)), |image| member.extent(image))?;
         let is_apart = |image| {
-            let apart = member.is_divisible(image) && image != row && count > 1;
+            let apart = member.is_divisible(image) && image != row && count != Some(1);
             apart && output.dimension(image).flatten().is_some()
         };
         image.is_none_or(is_apart).then_some(())?;
@@ -136,6 +134,10 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         strips
             .localize(input, [Some(dimension), images], 0)
             .then_some(())?;
+        let local = strips.locals.get(&ValueKey::of(input))?;
+        let bytes = strips.bytes_of_image(local)?;
+        let bytes = bytes.saturating_mul(count.unwrap_or(1));
+        (bytes > cache.saturating_mul(CACHES)).then_some(())?;
         strips.parts.push(Part {
             member,
             row,
@@ -164,7 +166,10 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         let Some(allocation) = maker.filter(|maker| ir::name(*maker) == ops::memref::ALLOC) else {
             return false;
         };
-        let known = extents(array).is_some_and(|extents| extents.iter().all(Option::is_some));
+        let known = extents(array).is_some_and(|extents| {
+            let mut dimensions = extents.iter().enumerate();
+            dimensions.all(|(d, extent)| extent.is_some() || images == Some(d))
+        });
         let local = Local {
             array,
             allocation,
