@@ -4,6 +4,7 @@
 use super::super::emit::STACK;
 use super::super::member::{element_bytes, extents};
 use super::{Local, Part, Strips};
+use crate::ir::ValueKey;
 
 /// Rows of windows in a block at most: more share nothing else.
 const MOST_ROWS: i64 = 16;
@@ -64,45 +65,80 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         extents.try_fold(bytes, |all, (_, extent)| all.checked_mul(extent?))
     }
 
+    /// Bytes of one row of an array, in one image.
+    fn bytes_of_row(&self, local: &Local) -> Option<i64> {
+        let rows = extents(local.array)?.get(local.dimension).copied()??;
+        Some(self.bytes_of_image(local)? / rows.max(1))
+    }
+
+    /// Bytes of all arrays of the strips, of which each kind of blocks has its own beside that of the windows; `None` if there are too
+    /// many kinds.
+    fn stack(&self, division: &Division) -> Option<i64> {
+        let others = |range: Range, rows: i64| {
+            let kinds = i64::try_from(self.kinds(division, range)?.len()).ok()?;
+            Some(kinds * rows)
+        };
+        let others = [
+            others(Range::Shared, self.shared())?,
+            others(Range::Own, division.rows * self.step)?,
+        ];
+        let mut bytes = self.locals.values().map(|local| {
+            let rows = match local.array == self.input {
+                true => self.strip(division.rows),
+                false => others.iter().sum(),
+            };
+            self.bytes_of_row(local)?.checked_mul(rows)
+        });
+        bytes.try_fold(0_i64, |all, own| all.checked_add(own?))
+    }
+
     /// Selects the division; `None` if nothing is gained.
     pub(super) fn divide(&self, cache: i64) -> Option<Division> {
-        let all = self.locals.values().filter_map(|local| {
-            let rows = extents(local.array)?.get(local.dimension).copied()??;
-            Some((self.bytes_of_image(local)? / rows.max(1), rows))
-        });
-        let (row, rows_read) = all.max()?;
-        let fits = |rows: &i64| self.strip(*rows).saturating_mul(row) <= STACK.min(cache / 2);
+        let windowed = self.locals.get(&ValueKey::of(self.input))?;
+        let read = extents(windowed.array)?
+            .get(windowed.dimension)
+            .copied()??;
+        let sequences = |blocks: i64| {
+            let sequences = match self.shared() {
+                0 => blocks,
+                shared => blocks.min(1 + read / REPEATED / shared),
+            };
+            // Threads get equal numbers of them.
+            match sequences < blocks && self.images == Some(1) {
+                true => sequences / FEWEST_SEQUENCES * FEWEST_SEQUENCES,
+                false => sequences,
+            }
+        };
+        let division = |rows: i64| {
+            let blocks = (self.extent + rows - 1) / rows;
+            Division {
+                rows,
+                blocks,
+                sequences: sequences(blocks),
+            }
+        };
+        let fits = |division: &Division| {
+            let stack = self.stack(division);
+            stack.is_some_and(|bytes| bytes <= STACK.min(cache / 2))
+        };
         // Rows that are shared are copied, from behind them.
         let least = (self.shared() + self.step - 1) / self.step;
         let most = self.extent.min(MOST_ROWS);
-        let most = (least.max(1)..=most).rev().find(fits)?;
-        let mut divisors = (most / 2 + 1..=most).rev();
-        let rows = divisors.find(|rows| self.extent % rows == 0);
-        let rows = rows.unwrap_or(most);
-        let blocks = (self.extent + rows - 1) / rows;
-        let repeated = rows_read / REPEATED;
-        let sequences = match self.shared() {
-            0 => blocks,
-            shared => blocks.min(1 + repeated / shared),
-        };
-        // Threads get equal numbers of them.
-        let sequences = match sequences < blocks && self.images == Some(1) {
-            true => sequences / FEWEST_SEQUENCES * FEWEST_SEQUENCES,
-            false => sequences,
-        };
+        let divisions = (least.max(1)..=most).rev().map(division);
+        let most = divisions.into_iter().find(fits)?;
+        let mut divisors = (most.rows / 2 + 1..=most.rows).rev();
+        let rows = divisors.find(|rows| *rows >= least && self.extent % rows == 0);
+        let whole = rows.map(division).filter(fits);
         let images = self.images.unwrap_or(1);
-        (sequences.saturating_mul(images) >= FEWEST_SEQUENCES).then_some(Division {
-            rows,
-            blocks,
-            sequences,
-        })
+        Some(whole.unwrap_or(most))
+            .filter(|division| division.sequences.saturating_mul(images) >= FEWEST_SEQUENCES)
     }
 
     /// The kinds of blocks; `None` if there are too many.
-    pub(super) fn kinds(&self, range: Range) -> Option<Vec<Kind>> {
+    pub(super) fn kinds(&self, division: &Division, range: Range) -> Option<Vec<Kind>> {
         let mut kinds: Vec<Kind> = Vec::new();
-        for block in 0..self.division.blocks {
-            let spans = self.spans(block, range);
+        for block in 0..division.blocks {
+            let spans = self.spans(division, block, range);
             let is_same = |kind: &Kind| {
                 let mut pairs = kind.spans.iter().zip(&spans);
                 pairs.all(|(old, new)| old.1 == new.1 && (old.0 == new.0 || new.1 == 0))
@@ -119,9 +155,9 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
     }
 
     /// The rows that each part computes.
-    fn spans(&self, block: i64, range: Range) -> Vec<(i64, i64)> {
-        let first = block * self.division.rows;
-        let rows = self.division.rows.min(self.extent - first);
+    fn spans(&self, division: &Division, block: i64, range: Range) -> Vec<(i64, i64)> {
+        let first = block * division.rows;
+        let rows = division.rows.min(self.extent - first);
         let begin = first * self.step;
         let own = begin + self.shared();
         let (from, to, windows) = match range {
@@ -135,16 +171,16 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             let extent = part.member.extent(part.row).flatten().unwrap_or(0);
             let from = (from - shift).clamp(0, extent);
             let to = (to - shift).clamp(from, extent);
-            (from - block * self.advance(part), to - from)
+            (from - block * self.advance(division, part), to - from)
         });
         spans.collect()
     }
 
     /// Iterations of a part from one block to the next.
-    pub(super) fn advance(&self, part: &Part) -> i64 {
+    pub(super) fn advance(&self, division: &Division, part: &Part) -> i64 {
         match part.shift {
-            None => self.division.rows,
-            Some(_) => self.division.rows * self.step,
+            None => division.rows,
+            Some(_) => division.rows * self.step,
         }
     }
 }

@@ -26,6 +26,9 @@ struct Place<'c, 'a> {
     windowed: Value<'c, 'a>,
 }
 
+/// A dimension, the value that its first position is a multiple of, the factor, and the size.
+type Slice = (usize, ValueKey, i64, i64);
+
 /// What the operations of one range of a block have in common.
 #[derive(Clone)]
 struct Scope<'c, 'a> {
@@ -44,8 +47,8 @@ struct Scope<'c, 'a> {
     firsts: HashMap<(i64, i64), Value<'c, 'a>>,
     /// Parts of arrays of strips, by array, offsets and sizes.
     parts: HashMap<(ValueKey, Vec<(i64, i64)>), Value<'c, 'a>>,
-    /// Parts of other arrays, by array, first row and number of rows.
-    moved: HashMap<(ValueKey, ValueKey, i64), Value<'c, 'a>>,
+    /// Parts of other arrays, by array, and by first position and size of the dimensions that they are a part of.
+    moved: HashMap<(ValueKey, Vec<Slice>), Value<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Strips<'c, 'a> {
@@ -183,7 +186,9 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         place: &Place<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<(), PassError> {
-        let kinds = self.kinds(range).ok_or("too many kinds of blocks")?;
+        let kinds = self
+            .kinds(&self.division, range)
+            .ok_or("too many kinds of blocks")?;
         let scope = Scope {
             at: *at,
             outside: place.outside,
@@ -250,7 +255,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         let own = scope.at.with_location(part.member.op.location());
         let copy = Copier::new().rebuild(part.member.op, &own, &mut |_, _, _| Ok(false))?;
         let before = Builder::before(own.context, copy)?;
-        let first = scope.first(from, self.advance(part), &before)?;
+        let first = scope.first(from, self.advance(&self.division, part), &before)?;
         for access in &part.member.accesses {
             let view = match self.locals.get(&ValueKey::of(access.array)) {
                 Some(local) => {
@@ -380,7 +385,19 @@ impl<'c: 'a, 'a> Scope<'c, 'a> {
     ) -> Result<Value<'c, 'a>, PassError> {
         // It may be a view.
         let array = part.member.op.operand(access.operand)?;
-        let key = (ValueKey::of(array), ValueKey::of(first), rows);
+        let moved = moved(part, access).unwrap_or_default();
+        let slices = moved.iter().map(|own| {
+            let (from, rows) = match (own.is_image, self.image) {
+                (true, Some(image)) => (image, 1),
+                _ => (first, rows),
+            };
+            (own, from, (rows - 1) * own.step + own.window)
+        });
+        let slices: Vec<_> = slices.collect();
+        let key = slices
+            .iter()
+            .map(|(own, from, size)| (own.dimension, ValueKey::of(*from), own.step, *size));
+        let key = (ValueKey::of(array), key.collect());
         if let Some(part) = self.moved.get(&key) {
             return Ok(*part);
         }
@@ -388,18 +405,13 @@ impl<'c: 'a, 'a> Scope<'c, 'a> {
         let extents = memref::extents(array.r#type());
         let mut firsts = vec![None; extents.len()];
         let mut sizes: Vec<Extent> = extents.into_iter().map(Extent::Known).collect();
-        for own in moved(part, access).unwrap_or_default() {
-            let (from, rows) = match (own.is_image, self.image) {
-                (true, Some(image)) => (image, 1),
-                _ => (first, rows),
-            };
+        for (own, from, size) in slices {
             let from = match own.step {
                 1 => from,
                 step => at.value(ops::arith::MULI, &[from, at.index(step)?], &[], index)?,
             };
             let unknown = "an unknown dimension";
             *firsts.get_mut(own.dimension).ok_or(unknown)? = Some(from);
-            let size = (rows - 1) * own.step + own.window;
             *sizes.get_mut(own.dimension).ok_or(unknown)? = Extent::Known(size);
         }
         let part = match firsts.iter().all(Option::is_none) {

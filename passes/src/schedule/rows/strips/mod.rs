@@ -16,7 +16,7 @@ use crate::ir::memref::{root_of, users_of_buffer};
 use crate::ir::{self, ValueKey, ops};
 use crate::schedule::buffer_uses::has_own_buffer;
 use crate::structure::Affine;
-use blocks::{Division, Range};
+use blocks::Division;
 use melior::ir::Value;
 use melior::ir::operation::OperationRef;
 use skript_dialect::melior;
@@ -147,8 +147,6 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         strips.collect(before, result, effects)?;
         strips.is_sound(result).then_some(())?;
         strips.division = strips.divide(cache)?;
-        strips.kinds(Range::Shared)?;
-        strips.kinds(Range::Own)?;
         Some(strips)
     }
 
