@@ -149,6 +149,14 @@ table("ASIN_DOUBLE", "`(asin(x) / x - 1) / x²` by powers of x², x up to ½", l
       lambda x: x**3 / mp.asin(x), even(13), TINY, "0.5")
 table("ATAN_DOUBLE", "`(atan(x) / x - 1) / x²` by powers of x², x up to 7/16", lambda x: (mp.atan(x) / x - 1) / x**2,
       lambda x: x**3 / mp.atan(x), even(11), TINY, "0.4376")
+quarter = mp.pi / 4
+table("SIN_DOUBLE", "`(sin(x) / x - 1) / x²` by powers of x², x up to π/4", lambda x: (mp.sin(x) / x - 1) / x**2,
+      lambda x: x**3 / mp.sin(x), even(7), TINY, quarter)
+table("COS_DOUBLE", "`(cos(x) - 1 + x²/2) / x⁴` by powers of x², x up to π/4", lambda x: (mp.cos(x) - 1 + x**2 / 2) / x**4,
+      lambda x: x**4 / mp.cos(x), even(6), "1e-6", quarter)
+table("LOG_PAIR", "`((log((1 + s) / (1 - s)) / s - 2) / s² - 2/3) / s²` by powers of s², the fraction between √½ and √2",
+      lambda s: ((2 * mp.atanh(s) / s - 2) / s**2 - mp.mpf(2) / 3) / s**2, lambda s: s**5 / (2 * mp.atanh(s)), even(8), "1e-6",
+      (root - 1) / (root + 1))
 print("""
 /// For angles below 2⁵⁰, 2⁷⁶, 2¹⁰² and 2¹²⁸: a power of two that the angle is multiplied by, and the remainder modulo 4 of 2/π divided
 /// by that power, as a sum. The first two summands have 29 and 30 bits.
@@ -159,4 +167,13 @@ for k in [0, 27, 53, 79]:
     if turns > 2:
         turns -= 4
     print("    [%s]," % ", ".join(rust(v, False) for v in [2.0**-k] + parts(turns, 28, 57)))
+print("];")
+print("""
+/// Words of 64 bits: zeros, and the fraction of 2/π.
+pub(super) const TURN_WORDS: [i64; 20] = [""")
+with mp.workprec(1400):
+    fraction = int(mp.floor(2 / mp.pi * mp.mpf(2) ** (19 * 64)))
+for word in range(20):
+    bits = fraction >> 64 * (19 - word) & (2**64 - 1)
+    print("    %d," % (bits - (bits >> 63 << 64)))
 print("];")

@@ -42,6 +42,7 @@ pub const ALL: &[Pass] = &[
     codegen::inits::PASS,
     profile::mark::PASS,
     schedule::phases::PASS,
+    schedule::comparisons::PASS,
     schedule::borders::PASS,
     schedule::rows::PASS,
     schedule::winograd::PASS,

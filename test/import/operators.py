@@ -141,6 +141,23 @@ case("sequence", [node("SplitToSequence", "x one", "s", axis=0), node("SequenceA
                   node("ConcatFromSequence", "s2", "y", axis=0)], {"x": x}, dict(one=np.int64(1), at=np.int64(-2)))
 
 # Positions of the largest ints, and the nearest elements.
+# What is sorted in as many elements as comparisons of all pairs would take gigabytes for.
+many = random.integers(-4000, 4000, 20000)
+for what, values in [("reals", (many / 8).astype(np.float32)), ("ints", many * 2 ** 40 + 1)]:
+    for order in [0, 1]:
+        case(f"different {what} {order}", [node("Unique", "x", "y i v c", sorted=order)], {"x": values}, outputs="y i v c")
+case("different of a dynamic number", [node("Unique", "x", "y i v c")], {"x": many[:30] // 900}, shapes={"x": ["n"]}, outputs="y i v c")
+for along in [0, 1]:
+    for order in [0, 1]:
+        case(f"different rows {along} {order}", [node("Unique", "x", "y i v c", axis=along, sorted=order)],
+             {"x": random.integers(0, 3, (60, 40, 1) if along else (400, 3, 2)).astype(np.float32)}, outputs="y i v c")
+case("ints in order", [node("TopK", "x k", "y z", axis=0, largest=0)], {"x": many * 2 ** 40}, dict(k=np.array([15000])), outputs="y z")
+for flags in [{}, {"exclusive": 1}, {"reverse": 1}, {"exclusive": 1, "reverse": 1}]:
+    case(f"sums {flags}", [node("CumSum", "x a", "y", **flags)], {"x": random.integers(-9, 9, (3, 500, 2))}, dict(a=np.array(1)))
+corner = random.uniform(0, 300, (2, 3000, 2))
+boxes = np.concatenate([corner, corner + random.exponential(12, (2, 3000, 2))], -1).astype(np.float32)
+case("boxes", [node("NonMaxSuppression", "x s m t", "y")], {"x": boxes, "s": random.random((2, 3, 3000), np.float32)},
+     dict(m=np.array([2000]), t=np.array([0.4], np.float32)))
 case("largest ints", [node("TopK", "x k", "y z", axis=1)], {"x": random.integers(-5, 5, (4, 9))}, dict(k=np.array([3])), outputs="y z")
 case("casts of outputs", [node("Cast", "x", "y", to=TensorProto.FLOAT16)], {"x": reals(50)})
 

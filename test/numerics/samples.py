@@ -67,26 +67,59 @@ def power(x, y):
     return sign * mp.power(abs(mp.mpf(x)), mp.mpf(y))
 
 
-def main():
-    skript, folder = sys.argv[1:]
-    random = np.random.default_rng(1)
-    count = 8000
-    special = np.array([0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 1e-45, -1e-45, 3.4e38, -3.4e38, np.inf, -np.inf, np.nan, 16777215, 1.5, 1 / 3])
+def measure_powers(skript, folder, random, count, name, real, least, most, digits):
+    """Special values with each other, bases next to 1, and results over the whole range, at its borders above all."""
+    least_normal, most_normal = least + digits - 1, most - 0.01
+    tiny, huge = float(np.finfo(real).smallest_subnormal), float(np.finfo(real).max)
+    special = np.array([0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, tiny, -tiny, huge, -huge, np.inf, -np.inf, np.nan, 16777215, 2.0**53 - 1, 1.5, 1 / 3])
     x, y = [grid.ravel() for grid in np.meshgrid(special, special)]
-    any_base = np.exp2(random.uniform(-149, 128, count))
-    near_one = 1 + random.uniform(-1, 1, count) * np.exp2(random.uniform(-23, -1, count))
-    bases = np.concatenate([any_base, near_one]).astype(np.float32)
-    # Results over the whole range, at its borders above all.
-    target = np.where(random.random(2 * count) < 0.5, random.uniform(-150, 128.5, 2 * count), random.choice([-149, -126, 127.99], 2 * count))
+    any_base = np.exp2(random.uniform(least, most, count))
+    near_one = 1 + random.uniform(-1, 1, count) * np.exp2(random.uniform(1 - digits, -1, count))
+    bases = np.concatenate([any_base, near_one]).astype(real)
+    target = random.uniform(least - 1, most + 0.5, 2 * count)
+    target = np.where(random.random(2 * count) < 0.5, target, random.choice([least, least_normal, most_normal], 2 * count))
     with np.errstate(all="ignore"):
         exponents = target / np.log2(bases.astype(np.float64))
     whole = np.trunc(random.uniform(-40, 40, count))
     x = np.concatenate([x, bases, -np.exp2(random.uniform(-4, 4, count)), random.integers(2, 4000, 500), random.integers(2, 60, 500) ** 2])
     y = np.concatenate([y, exponents, whole, np.full(500, 2.0), np.full(500, 0.5)])
-    x, y = x.astype(np.float32), y.astype(np.float32)
-    compute(skript, folder, "Powers", "f32", {"x": x, "y": y})
+    with np.errstate(all="ignore"):
+        x, y = x.astype(real), y.astype(real)
+    compute(skript, folder, "Powers", "f%d" % (8 * x.itemsize), {"x": x, "y": y})
     found = np.load(folder + "/pow.npy")
-    report("pow", found, [power(a, b) for a, b in zip(x, y)], ["%s**%s" % (float(a).hex(), float(b).hex()) for a, b in zip(x, y)], (24, -149, 127))
+    where = ["%s**%s" % (float(a).hex(), float(b).hex()) for a, b in zip(x, y)]
+    report(name, found, [power(a, b) for a, b in zip(x, y)], where, (digits, least, most - 1))
+
+
+def near_quarters(random, count):
+    """The f64 numbers that are nearest to multiples of π/2, of each power of two: by continued fractions of 2ᵉ · 2/π; and others."""
+    found = []
+    with mp.workprec(1400):
+        for exponent in range(-52, 972):
+            # m · 2^exponent is near to n · π/2 if m/n is near to π/2 / 2^exponent.
+            ratio = mp.pi / 2 / mp.ldexp(1, exponent)
+            p, q, last_p, last_q = mp.floor(ratio), mp.mpf(1), mp.mpf(1), mp.mpf(0)
+            rest = ratio - p
+            best = None
+            while p < 2**53 and rest > 0:
+                best = p if p >= 2**52 else best
+                term = mp.floor(1 / rest)
+                rest = 1 / rest - term
+                p, last_p, q, last_q = term * p + last_p, p, term * q + last_q, q
+            # Multiples of the last one below are near, too.
+            for candidate in [best, last_p * mp.floor(mp.mpf(2**53 - 1) / last_p) if 1 <= last_p < 2**53 else None]:
+                if candidate:
+                    found.append(float(mp.ldexp(candidate, exponent)))
+    found.append(6381956970095103 * 2.0**797)
+    return np.concatenate([np.array(found), np.exp2(random.uniform(-30, 1023, count)), np.arange(-count, count) * (np.pi / 4)])
+
+
+def main():
+    skript, folder = sys.argv[1:]
+    random = np.random.default_rng(1)
+    count = 8000
+    measure_powers(skript, folder, random, count, "pow", np.float32, -149, 128, 24)
+    measure_powers(skript, folder, random, count, "pow_f64", np.float64, -1074, 1024, 53)
 
     special = np.array([0.0, 5e-324, 2.2250738585072014e-308, 0.5, 1, 709.782712893384, 745.1332191019411, 1e300, np.inf, np.nan])
     near = [-1, 0.25, 0.4375, 0.5, 0.625, 1, math.sqrt(0.5), 1.1875, math.sqrt(2), 2, 2.4375, 6]
@@ -101,9 +134,17 @@ def main():
 
     functions = {"exp": mp.exp, "log": within(0, mp.inf, mp.log), "tanh": mp.tanh, "erf": mp.erf, "sinh": mp.sinh, "cosh": mp.cosh}
     functions |= {"asin": within(-1, 1, mp.asin), "acos": within(-1, 1, mp.acos), "atan": mp.atan, "asinh": mp.asinh}
+    angles = {"sin": mp.sin, "cos": mp.cos, "tan": mp.tan}
     functions |= {"acosh": within(1, mp.inf, mp.acosh), "atanh": within(-1, 1, mp.atanh)}
     for name, function in functions.items():
         wanted = [None if math.isnan(v) else function(mp.mpf(float(v))) for v in x]
+        found = np.load("%s/%s.npy" % (folder, name))
+        report(name + "_f64", found, wanted, [float(v).hex() for v in x], (53, -1074, 1023))
+    x = np.concatenate([x, near_quarters(random, count)])
+    compute(skript, folder, "Functions", "f64", {"x": x})
+    for name, function in angles.items():
+        with mp.workprec(1400):
+            wanted = [function(mp.mpf(float(v))) if math.isfinite(v) else None for v in x]
         found = np.load("%s/%s.npy" % (folder, name))
         report(name + "_f64", found, wanted, [float(v).hex() for v in x], (53, -1074, 1023))
 

@@ -20,8 +20,10 @@ mod hyperbolic;
 #[cfg(test)]
 mod interpreter;
 mod logarithmic;
+mod pairs;
 mod power;
 mod trigonometric;
+mod turns;
 
 use crate::numbers::RealType;
 use crate::op::ScalarOp;
@@ -49,7 +51,7 @@ pub enum Operation {
     Add,
     /// The difference of two reals or integers; integers wrap.
     Sub,
-    /// The product of two reals.
+    /// The product of two reals or integers; integers wrap.
     Mul,
     /// The quotient of two reals.
     Div,
@@ -65,9 +67,9 @@ pub enum Operation {
     Sqrt,
     /// The largest whole number that is not above the real.
     Floor,
-    /// An integer shifted to the left.
+    /// An integer shifted to the left, by a number of positions below its width.
     ShiftLeft,
-    /// An integer shifted to the right, filled with zeros.
+    /// An integer shifted to the right, filled with zeros, by a number of positions below its width.
     ShiftRight,
     /// An integer shifted to the right, filled with its sign.
     ShiftRightSigned,
@@ -159,6 +161,10 @@ impl ScalarOp {
             ScalarOp::Asinh => hyperbolic::asinh,
             ScalarOp::Acosh => hyperbolic::acosh,
             ScalarOp::Atanh => hyperbolic::atanh,
+            ScalarOp::Sin => turns::sin,
+            ScalarOp::Cos => turns::cos,
+            ScalarOp::Tan => turns::tan,
+            ScalarOp::Pow => return Some(binary(Class::F64, pairs::pow)),
             _ => return self.extreme(Class::F64),
         };
         Some(self::unary(Class::F64, unary))

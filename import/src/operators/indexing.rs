@@ -29,7 +29,7 @@ pub const OPERATORS: &[Operator] = &[
     operator("OneHot", "`onnx.one_hot`", one_hot),
     operator("Compress", "`layout.nonzero`, `layout.gather`", compress),
     operator("NonZero", "`layout.nonzero`", non_zero),
-    operator("TopK", "`algo.top_k`, `onnx.top_k_ints`", top_k),
+    operator("TopK", "`algo.top_k`, `onnx.top_k`", top_k),
     operator("NonMaxSuppression", "`algo.nonmax_suppress`", suppress),
 ];
 
@@ -326,7 +326,7 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     let operator = if x.is_real() {
         "algo.top_k"
     } else {
-        "onnx.top_k_ints"
+        "onnx.top_k"
     };
     let k = match c.opset >= 10 {
         true => c.extents(1, "k")?.first().cloned().ok_or("k is missing")?,

@@ -104,6 +104,7 @@ create_functions! {
     skriptCreateSeparateInitsPass => "skript-separate-inits",
     skriptCreateSetTargetPass => "skript-set-target",
     skriptCreateShareLoopsPass => "skript-share-loops",
+    skriptCreateSortComparisonsPass => "skript-sort-comparisons",
     skriptCreateSplitGuardsPass => "skript-split-guards",
     skriptCreateSplitPhasesPass => "skript-split-phases",
     skriptCreateStreamResultsPass => "skript-stream-results",

@@ -445,7 +445,7 @@ fn spelling(operation: Operation, from: Class, to: Class) -> (&'static str, &'st
     let name = match operation {
         Operation::Add => by_kind(ops::arith::ADDF, ops::arith::ADDI),
         Operation::Sub => by_kind(ops::arith::SUBF, ops::arith::SUBI),
-        Operation::Mul => ops::arith::MULF,
+        Operation::Mul => by_kind(ops::arith::MULF, ops::arith::MULI),
         Operation::Div => ops::arith::DIVF,
         Operation::MultiplyAdd => ops::llvm::INTR_FMULADD,
         Operation::Neg => ops::arith::NEGF,

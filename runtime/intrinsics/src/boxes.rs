@@ -1,85 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Boxes and regions: non-maximum suppression and pooling.
+//! Pooling of regions.
 
 use crate::{Call, KernelError, at};
 use skript_semantics::Scalar;
 use skript_tensor::Tensor;
-
-/// The corners of a box: minimum and maximum of each dimension.
-type Corners = [(f64, f64); 2];
-
-/// For each batch item and class, selects boxes in the order of their scores (of equal scores, the later one first),
-/// except those whose overlap with a selected one exceeds the threshold; rows (batch, class, box).
-pub(super) fn suppress(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
-    let (boxes, scores) = (call.reals(0)?, call.reals(1)?);
-    let shape = call.shape(1)?;
-    let &[batch, classes, count] = shape.as_slice() else {
-        return Err(call.wrong("scores have another rank than 3".to_string()));
-    };
-    let centered = call.text("box_format")? == "CENTER";
-    let limit = usize::try_from(call.int("max_outputs_per_class")?).unwrap_or(0);
-    let step = call.step();
-    let overlap_limit = step(call.real("iou_threshold")?);
-    let score_limit = call.optional_real("score_threshold")?.map(step);
-    let mut rows = Vec::new();
-    for b in 0..batch {
-        let corners: Vec<Corners> = (0..count)
-            .map(|n| corners(&boxes, (b * count + n) * 4, centered, step))
-            .collect();
-        for c in 0..classes {
-            let score = |n: usize| at(&scores, (b * classes + c) * count + n);
-            let mut order: Vec<usize> = (0..count)
-                .filter(|&n| score_limit.is_none_or(|limit| score(n) > limit))
-                .collect();
-            order.sort_by(|&m, &n| score(n).total_cmp(&score(m)).then(n.cmp(&m)));
-            let mut taken: Vec<(usize, Corners)> = Vec::new();
-            for (n, &corner) in order.iter().filter_map(|&n| corners.get(n).map(|c| (n, c))) {
-                if taken.len() >= limit {
-                    break;
-                }
-                if taken
-                    .iter()
-                    .all(|(_, t)| overlap(t, &corner, step) <= overlap_limit)
-                {
-                    taken.push((n, corner));
-                    rows.extend([b, c, n].map(|i| i64::try_from(i).unwrap_or(0)));
-                }
-            }
-        }
-    }
-    let extents = [(rows.len() / 3) as u64, 3];
-    let rows = rows.into_iter().map(Scalar::Int);
-    Ok(vec![call.result(0, &extents, rows)?])
-}
-
-fn corners(boxes: &[f64], start: usize, centered: bool, step: impl Fn(f64) -> f64) -> Corners {
-    let [a, b, c, d] = [0, 1, 2, 3].map(|i| at(boxes, start + i));
-    if centered {
-        // x, y, width, height
-        let ends = |middle: f64, size: f64| {
-            let half = step(size / 2.0);
-            (step(middle - half), step(middle + half))
-        };
-        [ends(b, d), ends(a, c)]
-    } else {
-        [(a.min(c), a.max(c)), (b.min(d), b.max(d))]
-    }
-}
-
-/// Intersection over union; 0 where both are empty.
-fn overlap(a: &Corners, b: &Corners, step: impl Fn(f64) -> f64) -> f64 {
-    let product = |[x, y]: [f64; 2]| step(x * y);
-    let area = |c: &Corners| product(c.map(|(low, high)| step(high - low)));
-    let [first, second] =
-        [(a[0], b[0]), (a[1], b[1])].map(|(x, y)| step(x.1.min(y.1) - x.0.max(y.0)).max(0.0));
-    let common = product([first, second]);
-    let union = step(step(area(a) + area(b)) - common);
-    if union > 0.0 {
-        step(common / union)
-    } else {
-        0.0
-    }
-}
 
 /// The maximum of each bin; 0 for an empty bin.
 pub(super) fn region_maximum(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {

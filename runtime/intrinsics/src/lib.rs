@@ -12,6 +12,7 @@ pub mod random;
 pub mod resample;
 mod search;
 mod selection;
+mod suppression;
 pub mod user;
 
 use skript_semantics::{Scalar, ScalarKind, real};
@@ -42,7 +43,7 @@ impl Kernel {
     }
 }
 
-/// The intrinsics of the standard library, by which other implementations of them are selected.
+/// The intrinsics of the standard library and of imported models, by which other implementations of them are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intrinsic {
     /// The largest elements along an axis, and their indices.
@@ -93,11 +94,16 @@ const fn row(name: &'static str, intrinsic: Intrinsic, kernel: Function) -> Row 
     }
 }
 
-static TABLE: [Row; 10] = {
+static TABLE: [Row; 11] = {
     use Intrinsic as I;
     [
         row("algo.top_k", I::LargestElements, search::largest),
-        row("algo.nonmax_suppress", I::SuppressedBoxes, boxes::suppress),
+        row("onnx.top_k", I::LargestElements, search::largest),
+        row(
+            "algo.nonmax_suppress",
+            I::SuppressedBoxes,
+            suppression::suppress,
+        ),
         row("layout.nonzero", I::NonzeroPositions, search::positions),
         row("image.cubic_resize", I::CubicResize, resample::cubic),
         row(

@@ -3,10 +3,10 @@
 
 use crate::selection::{self, Ordered};
 use crate::{Call, KernelError, axis};
-use skript_semantics::Scalar;
+use skript_semantics::{Scalar, ScalarKind};
 use skript_tensor::Tensor;
 
-/// The `k` largest or smallest elements along an axis and their positions, in order of value; equal elements in order
+/// The `k` largest or smallest elements along an axis, reals or ints, and their positions, in order of value; equal elements in order
 /// of position. A NaN counts as larger than all numbers.
 pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
     let shape = call.shape(0)?;
@@ -25,12 +25,16 @@ pub(super) fn largest(call: &Call<'_>) -> Result<Vec<Tensor>, KernelError> {
         kept,
         down,
     };
-    let (tops, positions) = match input.as_f32() {
-        Some(values) => rows.select(values),
-        None => rows.select(&call.reals(0)?),
+    let (tops, positions) = match (input.kind(), input.as_f32()) {
+        (ScalarKind::Int, _) => {
+            let values: Vec<i64> = input.scalars().map(Scalar::to_int).collect();
+            rows.select(&values, Scalar::Int)
+        }
+        (_, Some(values)) => rows.select(values, |x| Scalar::Real(x.into())),
+        (_, None) => rows.select(&call.reals(0)?, Scalar::Real),
     };
     Ok(vec![
-        call.result(0, &result_shape, tops.into_iter().map(Scalar::Real))?,
+        call.result(0, &result_shape, tops.into_iter())?,
         call.result(1, &result_shape, positions.into_iter().map(Scalar::Int))?,
     ])
 }
@@ -46,8 +50,8 @@ struct Rows {
 
 impl Rows {
     /// The selected elements of each row and their positions.
-    fn select<T: Ordered + Into<f64>>(&self, values: &[T]) -> (Vec<f64>, Vec<i64>) {
-        let mut tops = vec![0f64; self.outer * self.kept * self.inner];
+    fn select<T: Ordered>(&self, values: &[T], scalar: fn(T) -> Scalar) -> (Vec<Scalar>, Vec<i64>) {
+        let mut tops = vec![Scalar::Int(0); self.outer * self.kept * self.inner];
         let mut positions = vec![0i64; self.outer * self.kept * self.inner];
         let mut column = Vec::new();
         for o in 0..self.outer {
@@ -68,7 +72,7 @@ impl Rows {
                     let target = (o * self.kept + rank) * self.inner + i;
                     let found = (tops.get_mut(target), positions.get_mut(target), row.get(n));
                     if let (Some(top), Some(position), Some(value)) = found {
-                        *top = (*value).into();
+                        *top = scalar(*value);
                         *position = i64::try_from(n).unwrap_or(0);
                     }
                 }

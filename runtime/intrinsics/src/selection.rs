@@ -59,6 +59,22 @@ impl Ordered for f64 {
     }
 }
 
+impl Ordered for i64 {
+    type Key = i64;
+
+    fn key(self) -> i64 {
+        self
+    }
+
+    fn may_be_less(self, last: i64) -> bool {
+        self < last
+    }
+
+    fn may_be_greater(self, last: i64) -> bool {
+        self > last
+    }
+}
+
 /// Up to this number, elements are kept in a sorted list; more are partitioned.
 const LISTED: usize = 32;
 
@@ -184,6 +200,10 @@ mod tests {
                         let expected = sorted(&row, k, down);
                         assert_eq!(first(&row, k, down), expected, "{length} {values} {k}");
                         assert_eq!(first(&wide, k, down), expected, "{length} {values} {k}");
+                        let ints: Vec<i64> = row.iter().map(|x| *x as i64).collect();
+                        let narrow: Vec<f32> = ints.iter().map(|x| *x as f32).collect();
+                        let expected = sorted(&narrow, k, down);
+                        assert_eq!(first(&ints, k, down), expected, "{length} {values} {k}");
                     }
                 }
             }

@@ -69,6 +69,23 @@ fn largest_keeps_equal_values_in_order() {
     assert_eq!(low[1].as_i64(), Some(&[0, 3, 1, 1, 3, 0][..]));
 }
 
+/// Ints that no real of 64 bits holds are distinguished.
+#[test]
+fn largest_compares_ints_exactly() {
+    let attributes = [
+        ("k", Value::Int(4)),
+        ("axis", Value::Int(0)),
+        ("largest", Value::Bool(true)),
+    ];
+    let values = [i64::MIN, i64::MAX - 1, i64::MAX, i64::MAX - 1];
+    let x = Tensor::from_i64(&[4], &values).unwrap();
+    let types: [(ScalarKind, &[u64]); 2] = [(Int, &[4]), (Int, &[4])];
+    let top = run("onnx.top_k", &attributes, &[x], &types);
+    let sorted = [i64::MAX, i64::MAX - 1, i64::MAX - 1, i64::MIN];
+    assert_eq!(top[0].as_i64(), Some(&sorted[..]));
+    assert_eq!(top[1].as_i64(), Some(&[2, 1, 3, 0][..]));
+}
+
 /// The example of ONNX's NonMaxSuppression.
 #[test]
 fn overlapping_boxes_are_suppressed() {
@@ -254,6 +271,7 @@ fn nothing_else_is_an_intrinsic() {
         names,
         [
             "algo.top_k",
+            "onnx.top_k",
             "algo.nonmax_suppress",
             "layout.nonzero",
             "image.cubic_resize",

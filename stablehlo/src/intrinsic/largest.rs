@@ -7,7 +7,8 @@ use super::Invocation;
 use melior::Error;
 use melior::ir::Value;
 use skript_dialect::melior;
-use skript_semantics::Scalar;
+use skript_passes::ir::types;
+use skript_semantics::{Scalar, ScalarKind};
 
 /// Values and positions.
 pub(super) fn export<'c: 'a, 'a>(
@@ -16,8 +17,15 @@ pub(super) fn export<'c: 'a, 'a>(
     let at = &call.at;
     let down = call.attribute(|c| c.bool("largest"))?;
     // The key that sorts last: equal elements keep their order.
-    let worst = if down { f64::NEG_INFINITY } else { f64::NAN };
-    let input = call.input_or(0, Scalar::Real(worst))?;
+    let kind = types::kind_of(at.element(call.input(0)?)?);
+    let is_real = kind == Some(ScalarKind::Real);
+    let worst = match (is_real, down) {
+        (true, true) => Scalar::Real(f64::NEG_INFINITY),
+        (true, false) => Scalar::Real(f64::NAN),
+        (false, true) => Scalar::Int(i64::MIN),
+        (false, false) => Scalar::Int(i64::MAX),
+    };
+    let input = call.input_or(0, worst)?;
     let extents = at.extents(input)?;
     let axis = call.dimension(call.attribute(|c| c.int("axis"))?, extents.len())?;
     let length = extents.get(axis).copied().unwrap_or(0);
@@ -27,7 +35,10 @@ pub(super) fn export<'c: 'a, 'a>(
             return Err(Error::OperationBuild);
         };
         let (low, high) = if down { (*other, *one) } else { (*one, *other) };
-        is_below(low, high, inner)
+        match is_real {
+            true => is_below(low, high, inner),
+            false => inner.compare("LT", "SIGNED", low, high),
+        }
     })?;
     let kept = call.extents(0)?;
     let starts = vec![0; kept.len()];

@@ -2,29 +2,23 @@
 
 // What is not in a kernel stays.
 // CHECK-LABEL: func.func @host
-// CHECK:         math.powf
+// CHECK:         arith.remf
 func.func @host(%x: f32) -> f32 {
-  %r = math.powf %x, %x : f32
+  %r = arith.remf %x, %x : f32
   return %r : f32
 }
 
 gpu.module @kernels {
-  // CHECK-LABEL: gpu.func @power
-  // CHECK:         math.log
-  // CHECK:         math.exp
-  // CHECK-NOT:     math.powf
-  gpu.func @power(%x: f32, %y: f32, %z: memref<f32>) kernel {
-    %r = math.powf %x, %y : f32
-    memref.store %r, %z[] : memref<f32>
-    gpu.return
-  }
   // CHECK-LABEL: gpu.func @remainder
   // CHECK:         scf.for
   // CHECK:           arith.remui
+  // CHECK:         scf.for
   // CHECK-NOT:     arith.remf
-  gpu.func @remainder(%x: f32, %y: f32, %z: memref<f32>) kernel {
+  gpu.func @remainder(%x: f32, %y: f32, %d: f64, %z: memref<f32>, %w: memref<f64>) kernel {
     %r = arith.remf %x, %y : f32
     memref.store %r, %z[] : memref<f32>
+    %s = arith.remf %d, %d : f64
+    memref.store %s, %w[] : memref<f64>
     gpu.return
   }
   // CHECK-LABEL: gpu.func @whole

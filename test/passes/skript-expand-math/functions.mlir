@@ -33,6 +33,9 @@ func.func @model(%x: f32, %v: vector<8xf32>) -> (f32, vector<8xf32>) {
 // CHECK:         call @skript.atanh.f32
 // CHECK:         call @skript.exp.f64
 // CHECK:         call @skript.log.4xf64
+// CHECK:         call @skript.sin.f64
+// CHECK:         call @skript.tan.4xf64
+// CHECK:         call @skript.pow.f64
 func.func @wide(%x: f32, %d: f64, %v: vector<4xf64>) -> (f32, f64, vector<4xf64>) {
   %0 = math.sin %x : f32
   %1 = math.cos %0 : f32
@@ -47,7 +50,10 @@ func.func @wide(%x: f32, %d: f64, %v: vector<4xf64>) -> (f32, f64, vector<4xf64>
   %10 = math.atanh %9 : f32
   %11 = math.exp %d : f64
   %12 = math.log %v : vector<4xf64>
-  return %10, %11, %12 : f32, f64, vector<4xf64>
+  %13 = math.sin %11 : f64
+  %14 = math.tan %12 : vector<4xf64>
+  %15 = math.powf %13, %11 : f64
+  return %10, %15, %14 : f32, f64, vector<4xf64>
 }
 
 // CHECK-DAG:   func.func private @skript.exp.f32(%arg0: f32) -> f32 attributes {{.*}}alwaysinline

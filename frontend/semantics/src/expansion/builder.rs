@@ -90,6 +90,11 @@ impl<'b> Value<'b> {
         value.like(self)
     }
 
+    /// A constant integer of the class of this value.
+    pub(super) fn integer(self, value: i64) -> Value<'b> {
+        value.like(self)
+    }
+
     fn step(self, operation: Operation, others: &[Value<'b>], class: Class) -> Value<'b> {
         let mut steps = self.builder.steps.borrow_mut();
         let operands = [self].into_iter().chain(others.iter().copied());
@@ -163,11 +168,11 @@ impl<'b> Value<'b> {
         self.with(Operation::Xor, other)
     }
 
-    pub(super) fn shift_left(self, positions: i64) -> Value<'b> {
+    pub(super) fn shift_left(self, positions: impl Term<'b>) -> Value<'b> {
         self.with(Operation::ShiftLeft, positions)
     }
 
-    pub(super) fn shift_right(self, positions: i64) -> Value<'b> {
+    pub(super) fn shift_right(self, positions: impl Term<'b>) -> Value<'b> {
         self.with(Operation::ShiftRight, positions)
     }
 

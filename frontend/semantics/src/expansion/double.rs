@@ -10,9 +10,9 @@ use super::logarithmic::split_wide;
 use std::f64::consts::{LN_2, LOG2_E};
 
 /// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
-const LN2_HIGH: f64 = f64::from_bits(LN_2.to_bits() >> 21 << 21);
+pub(super) const LN2_HIGH: f64 = f64::from_bits(LN_2.to_bits() >> 21 << 21);
 /// ln 2 less the number above, to 53 bits.
-const LN2_LOW: f64 = 1.9082149292705877e-10;
+pub(super) const LN2_LOW: f64 = 1.9082149292705877e-10;
 
 /// `exp(x) = 2ⁿ · exp(r)` with `x = n · ln 2 + r`.
 pub(super) fn exp(x: Value) -> Value {
@@ -36,7 +36,7 @@ fn exp_of_product<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
 }
 
 /// `2ⁿ · exp(r)`. The power is a product of two, each of which is a normal number.
-fn exp_of_parts<'b>(n: Value<'b>, r: Value<'b>) -> Value<'b> {
+pub(super) fn exp_of_parts<'b>(n: Value<'b>, r: Value<'b>) -> Value<'b> {
     let p = r.polynomial(&EXP_DOUBLE).mul_add(r * r, r) + 1.0;
     let half = n * 0.5 + WIDE_ROUNDER;
     let rest = n - (half - WIDE_ROUNDER) + WIDE_ROUNDER;

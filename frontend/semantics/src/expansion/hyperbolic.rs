@@ -4,16 +4,11 @@
 use super::builder::Value;
 use super::coefficients::{ASIN_DOUBLE, ATAN_DOUBLE, SINH_DOUBLE};
 use super::double::{half_exp, log_of_sum};
+use super::pairs::leading;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// π/2 less [`FRAC_PI_2`].
 const PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
-
-/// The number with half of its bits, so that its square is exact.
-fn leading(x: Value<'_>) -> Value<'_> {
-    let bits = x.bits(super::Class::I64).and(-1 << 27);
-    bits.bits(super::Class::F64)
-}
 
 /// A polynomial near 0, half the difference of two exponentials elsewhere.
 pub(super) fn sinh(x: Value) -> Value {

@@ -5,6 +5,7 @@ use super::{Class, Expansion, Operand, Operation};
 use crate::ScalarOp;
 use crate::numbers::RealType;
 use crate::real;
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
 /// The bits of a value, in the low ones.
 fn run(expansion: &Expansion, arguments: &[u64]) -> u64 {
@@ -64,7 +65,8 @@ fn apply(operation: Operation, from: Class, to: Class, inputs: &[u64]) -> u64 {
         Operation::Sub if is_real => write(to, x(0) - x(1)),
         Operation::Add => whole(i(0).wrapping_add(i(1))),
         Operation::Sub => whole(i(0).wrapping_sub(i(1))),
-        Operation::Mul => write(to, x(0) * x(1)),
+        Operation::Mul if is_real => write(to, x(0) * x(1)),
+        Operation::Mul => whole(i(0).wrapping_mul(i(1))),
         Operation::Div => write(to, x(0) / x(1)),
         Operation::MultiplyAdd => match from {
             Class::F32 => {
@@ -222,6 +224,9 @@ fn functions_of_f64_are_as_exact_as_documented() {
         ScalarOp::Asinh,
         ScalarOp::Acosh,
         ScalarOp::Atanh,
+        ScalarOp::Sin,
+        ScalarOp::Cos,
+        ScalarOp::Tan,
     ] {
         let expansion = op.expansion(RealType::F64).unwrap();
         let meaning = real::unary(op).unwrap();
@@ -237,6 +242,11 @@ fn functions_of_f64_are_as_exact_as_documented() {
             6.0,
             709.782_712_893,
             745.2,
+            // Next to multiples of π/2.
+            FRAC_PI_2,
+            FRAC_PI_4,
+            PI,
+            6_381_956_970_095_103.0 * 2f64.powi(797),
             f64::MAX,
             f64::INFINITY,
             f64::NAN,
@@ -288,6 +298,46 @@ fn powers_are_as_exact_as_documented() {
             // Next to 1, where the exponent is large.
             let x = 1.0 + (random() as f32 / 2f32.powi(31) - 0.5) / 64.0;
             check(x, (random() as f32 / 2f32.powi(30) - 1.0) * 12_000.0);
+        }
+    }
+}
+
+/// Each pair of numbers where powers are special, and pairs whose powers are neither 0 nor infinite; beside the error of what is
+/// compared with.
+#[test]
+fn powers_of_f64_are_as_exact_as_documented() {
+    let expansion = ScalarOp::Pow.expansion(RealType::F64).unwrap();
+    let check = |x: f64, y: f64| {
+        let wanted = real::binary(ScalarOp::Pow).unwrap()(x, y);
+        let found = f64::from_bits(run(&expansion, &[x.to_bits(), y.to_bits()]));
+        let [a, b] = [found, wanted].map(|value| value.to_bits().cast_signed());
+        let is_near = found.is_nan() && wanted.is_nan() || a.abs_diff(b) <= 2;
+        assert!(is_near, "{x:e} ** {y:e} is {found:e}, not {wanted:e}");
+    };
+    let corners: Vec<f64> = corners().into_iter().map(f64::from).collect();
+    let corners: Vec<f64> = corners
+        .into_iter()
+        .chain([f64::MAX, f64::MIN, 5e-324, 1e300])
+        .collect();
+    for x in corners.iter() {
+        corners.iter().for_each(|y| check(*x, *y));
+    }
+    let mut state = 1u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        state >> 11
+    };
+    let unit = 2f64.powi(-53);
+    for _ in 0..50_000 {
+        let x = f64::from_bits(random() << 10);
+        if x.is_finite() && x > 0.0 {
+            let limit = 1080.0 / x.log2().abs().max(1e-6);
+            check(x, limit * (random() as f64 * unit * 2.0 - 1.0));
+            // Next to 1, where the exponent is large.
+            let x = 1.0 + (random() as f64 * unit - 0.5) / 64.0;
+            check(x, (random() as f64 * unit * 2.0 - 1.0) * 90_000.0);
         }
     }
 }

@@ -23,6 +23,11 @@ pub(super) fn pow<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
     let product = product.at_most(200.0).at_least(-200.0);
     let result = exp2_wide(product).to(Class::F32);
 
+    finished(x, y, result)
+}
+
+/// A power of the absolute value with the sign of the power, and the values of powers that are not computed by logarithms.
+pub(super) fn finished<'b>(x: Value<'b>, y: Value<'b>, result: Value<'b>) -> Value<'b> {
     let half = y * 0.5;
     let is_whole = y.floor().equal(y);
     let is_odd = is_whole.and(half.floor().equal(half).xor(true));

@@ -147,6 +147,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSeparateInitsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSetTargetPass(void);
 /* --skript-share-loops */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateShareLoopsPass(void);
+/* --skript-sort-comparisons */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSortComparisonsPass(void);
 /* --skript-split-guards */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitGuardsPass(void);
 /* --skript-split-phases */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functions in kernels: GPUs have no C library.
 //!
-//! `skript-expand-kernel-math` expands powers and remainders, which neither PTX nor SPIR-V has with the results of IEEE 754.
+//! `skript-expand-kernel-math` expands remainders and powers of integers, which neither PTX nor SPIR-V has with the table's results.
 //! `skript-approximate-math` runs after `skript-expand-math`, this project's recipes, and replaces functions that those leave by
 //! upstream's polynomials. `skript-call-math-intrinsics` replaces what PTX has by calls of LLVM's intrinsics, for which upstream's
 //! lowering would call functions of CUDA's library.
@@ -18,15 +18,15 @@ use skript_dialect::{Dialect, Pass, PassError};
 /// The pass `skript-expand-kernel-math`.
 pub(crate) const EXPAND: Pass = Pass {
     flag: "skript-expand-kernel-math",
-    summary: "expand powers and remainders of kernels into other functions",
+    summary: "expand remainders and powers of integers in kernels into other functions",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf],
     run: |root, _, _| {
         for op in kernels(root) {
             let kind = kind(op)?;
             let text = match (ir::name(op).as_str(), kind.as_str()) {
-                (ops::math::POWF, "f32") => POWER.to_owned(),
                 (ops::arith::REMF, "f32") => remainder(false),
+                (ops::arith::REMF, "f64") => remainder(true),
                 (ops::math::TRUNC, _) => TRUNCATION.replace("TYPE", &kind),
                 (ops::math::IPOWI, _) => INTEGER_POWER.replace("TYPE", &kind),
                 _ => continue,
@@ -73,47 +73,6 @@ const INTEGER_POWER: &str = "
     scf.yield %next, %squared, %shifted : TYPE, TYPE, TYPE
   }
   %r = arith.ori %power#0, %zero : TYPE
-";
-
-/// |x|^y by exponential and logarithm; the sign, and cases that have no logarithm, after it.
-const POWER: &str = "
-  %zero = arith.constant 0.0 : f32
-  %one = arith.constant 1.0 : f32
-  %half = arith.constant 0.5 : f32
-  %infinity = arith.constant 0x7F800000 : f32
-  %nan = arith.constant 0x7FC00000 : f32
-  %absolute = math.absf %0 : f32
-  %log = math.log %absolute : f32
-  %product = arith.mulf %1, %log : f32
-  %e = math.exp %product : f32
-  %ordered = arith.cmpf ord, %1, %1 : f32
-  %unit = arith.cmpf oeq, %absolute, %one : f32
-  %plain = arith.andi %unit, %ordered : i1
-  %magnitude = arith.select %plain, %one, %e : f32
-  %whole_lower = math.floor %1 : f32
-  %whole_upper = math.ceil %1 : f32
-  %exponent_negative = arith.cmpf olt, %1, %zero : f32
-  %whole = arith.select %exponent_negative, %whole_upper, %whole_lower : f32
-  %is_whole = arith.cmpf oeq, %whole, %1 : f32
-  %halved = arith.mulf %1, %half : f32
-  %halved_whole = math.floor %halved : f32
-  %is_uneven = arith.cmpf one, %halved, %halved_whole : f32
-  %is_odd = arith.andi %is_whole, %is_uneven : i1
-  %sign = math.copysign %one, %0 : f32
-  %is_negative = arith.cmpf olt, %sign, %zero : f32
-  %flips = arith.andi %is_odd, %is_negative : i1
-  %negated = arith.negf %magnitude : f32
-  %signed = arith.select %flips, %negated, %magnitude : f32
-  %below = arith.cmpf olt, %0, %zero : f32
-  %finite = arith.cmpf olt, %absolute, %infinity : f32
-  %broken = arith.cmpf one, %whole, %1 : f32
-  %without_value = arith.andi %below, %finite : i1
-  %without_value_here = arith.andi %without_value, %broken : i1
-  %defined = arith.select %without_value_here, %nan, %signed : f32
-  %base_one = arith.cmpf oeq, %0, %one : f32
-  %exponent_zero = arith.cmpf oeq, %1, %zero : f32
-  %is_one = arith.ori %base_one, %exponent_zero : i1
-  %r = arith.select %is_one, %one, %defined : f32
 ";
 
 /// The pass `skript-approximate-math`.

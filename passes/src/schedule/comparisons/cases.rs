@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a payload counts for two elements of one array, by their order and that of their positions.
+
+use crate::ir::arith::{self, Constant};
+use crate::ir::{self, ValueKey, linalg, ops};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{BlockRef, Value, ValueLike};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// How the other element relates to the own one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    Less,
+    Equal,
+    Greater,
+    OtherNan,
+    OwnNan,
+    BothNan,
+}
+
+/// One of the two elements that are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Own,
+    Other,
+}
+
+/// A value of the payload in one case.
+#[derive(Clone, Copy)]
+enum Known {
+    Number(i64),
+    Element(Side),
+    Position(Side),
+}
+
+/// The payload of a count: the arguments of the block are two elements and the count.
+pub(super) struct Payload<'c, 'a> {
+    counted: Value<'c, 'a>,
+    body: BlockRef<'c, 'a>,
+    /// The loops of the positions: of the other element, and of the own one.
+    loops: [usize; 2],
+    /// The number of the argument that is the own element.
+    own: usize,
+}
+
+impl<'c: 'a, 'a> Payload<'c, 'a> {
+    /// `None` if the payload is no sum of integers.
+    pub(super) fn of(body: BlockRef<'c, 'a>, loops: [usize; 2], own: usize) -> Option<Self> {
+        let end = ir::operations(body).last().copied()?;
+        let sum = linalg::Yield::cast(end)?.value().ok()?;
+        let (sum, _) = ir::definition(sum)?;
+        (ir::name(sum) == ops::arith::ADDI).then_some(())?;
+        let operands = [sum.operand(0).ok()?, sum.operand(1).ok()?];
+        let is_count = |value: Value<'c, 'a>| argument(value, body) == Some(2);
+        let counted = match operands.map(is_count) {
+            [true, false] => operands[1],
+            [false, true] => operands[0],
+            _ => return None,
+        };
+        Some(Payload {
+            counted,
+            body,
+            loops,
+            own,
+        })
+    }
+
+    /// What is counted for two elements; `None` if it depends on more than their order.
+    pub(super) fn count(&self, relation: Relation, positions: Ordering) -> Option<i64> {
+        let mut known = HashMap::new();
+        for op in ir::operations(self.body) {
+            if let Some(value) = self.step(op, relation, positions, &known)
+                && let Ok(result) = op.result(0)
+            {
+                known.insert(ValueKey::of(result), value);
+            }
+        }
+        match self.value(self.counted, &known)? {
+            Known::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    fn value(&self, value: Value<'c, 'a>, known: &HashMap<ValueKey, Known>) -> Option<Known> {
+        match argument(value, self.body) {
+            Some(number) if number == self.own => return Some(Known::Element(Side::Own)),
+            Some(0 | 1) => return Some(Known::Element(Side::Other)),
+            Some(_) => return None,
+            None => {}
+        }
+        if let Some(found) = known.get(&ValueKey::of(value)) {
+            return Some(*found);
+        }
+        let constant = Constant::of(value)?;
+        // A truth value is 1, not the integer of one bit with a sign.
+        let number = constant.integer()?;
+        let is_truth = constant.text().starts_with("true");
+        Some(Known::Number(if is_truth { 1 } else { number }))
+    }
+
+    /// The value of an operation, of the values of those before it.
+    fn step(
+        &self,
+        op: OperationRef<'c, 'a>,
+        relation: Relation,
+        positions: Ordering,
+        known: &HashMap<ValueKey, Known>,
+    ) -> Option<Known> {
+        if let Some(index) = linalg::index_of(op) {
+            let side = match self.loops.iter().position(|l| *l == index)? {
+                0 => Side::Other,
+                _ => Side::Own,
+            };
+            return Some(Known::Position(side));
+        }
+        let operand = |n: usize| self.value(op.operand(n).ok()?, known);
+        let numbers = || match (operand(0)?, operand(1)?) {
+            (Known::Number(a), Known::Number(b)) => Some((a, b)),
+            _ => None,
+        };
+        let number = match ir::name(op).as_str() {
+            ops::arith::CMPF | ops::arith::CMPI => {
+                i64::from(compared(op, operand(0)?, operand(1)?, relation, positions)?)
+            }
+            ops::arith::ANDI => numbers().map(|(a, b)| a & b)?,
+            ops::arith::ORI => numbers().map(|(a, b)| a | b)?,
+            ops::arith::XORI => numbers().map(|(a, b)| a ^ b)?,
+            ops::arith::SELECT => {
+                return match operand(0)? {
+                    Known::Number(0) => operand(2),
+                    Known::Number(_) => operand(1),
+                    _ => None,
+                };
+            }
+            // Conversions that keep the order.
+            ops::arith::EXTF | ops::arith::EXTSI | ops::arith::INDEX_CAST => match operand(0)? {
+                Known::Number(number) if is_truth(op.operand(0).ok()?) => -number,
+                other => return Some(other),
+            },
+            ops::arith::EXTUI => match operand(0)? {
+                Known::Number(number @ 0..=1) => number,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Known::Number(number))
+    }
+}
+
+/// Whether a value has one bit.
+fn is_truth(value: Value<'_, '_>) -> bool {
+    value.r#type().to_string() == "i1"
+}
+
+/// The number of the block's argument that a value is.
+fn argument(value: Value<'_, '_>, body: BlockRef<'_, '_>) -> Option<usize> {
+    let argument = ir::argument(value)?;
+    (argument.owner() == body).then(|| argument.argument_number())
+}
+
+/// The result of a comparison.
+fn compared<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    left: Known,
+    right: Known,
+    relation: Relation,
+    positions: Ordering,
+) -> Option<bool> {
+    let predicate = arith::predicate(op)?;
+    let is_real = ir::name(op) == ops::arith::CMPF;
+    let order = match (left, right) {
+        (Known::Element(a), Known::Element(b)) => order(relation, a, b),
+        (Known::Position(a), Known::Position(b)) if !is_real => Some(match (a, b) {
+            (Side::Other, Side::Own) => positions,
+            (Side::Own, Side::Other) => positions.reverse(),
+            _ => Ordering::Equal,
+        }),
+        (Known::Number(a), Known::Number(b)) if !is_real && predicate < 6 => Some(a.cmp(&b)),
+        _ => return None,
+    };
+    if !is_real {
+        let order = order?;
+        // Elements have signs; positions are the same without.
+        let is_signed = predicate < 6 || matches!(left, Known::Position(_));
+        return is_signed.then(|| match predicate {
+            0 => order.is_eq(),
+            1 => order.is_ne(),
+            2 | 6 => order.is_lt(),
+            3 | 7 => order.is_le(),
+            4 | 8 => order.is_gt(),
+            _ => order.is_ge(),
+        });
+    }
+    // Bits of a predicate: equal, greater, less, unordered.
+    let bit = match order {
+        Some(Ordering::Equal) => 1,
+        Some(Ordering::Greater) => 2,
+        Some(Ordering::Less) => 4,
+        None => 8,
+    };
+    let bits = match predicate {
+        8..=13 => predicate + 1,
+        14 => 8,
+        _ => predicate,
+    };
+    Some(bits & bit != 0)
+}
+
+/// The order of two elements; `None` if one is NaN.
+fn order(relation: Relation, left: Side, right: Side) -> Option<Ordering> {
+    if left == right {
+        let is_nan = match left {
+            Side::Own => matches!(relation, Relation::OwnNan | Relation::BothNan),
+            Side::Other => matches!(relation, Relation::OtherNan | Relation::BothNan),
+        };
+        return (!is_nan).then_some(Ordering::Equal);
+    }
+    let order = match relation {
+        Relation::Less => Ordering::Less,
+        Relation::Equal => Ordering::Equal,
+        Relation::Greater => Ordering::Greater,
+        _ => return None,
+    };
+    Some(match left {
+        Side::Other => order,
+        Side::Own => order.reverse(),
+    })
+}
