@@ -9,6 +9,8 @@
 //! writer: at most 16 users in a row share one, those of one element none, and users in a loop or branch share none with code outside. An argument
 //! that is never written (`bufferization.writable = false`) is split in the same way: each group of readers gets a
 //! tensor with the argument's buffer. So is a destination that many operations in a row write, as unrolled formulas do.
+//! What is computed from variables alone shares no tensor: `skript-prepare-variables` computes it once, unless its buffer is written in
+//! each call.
 //!
 //! Run it before `skript-write-carried`, which copies what is written in one place and read in others, so that fills
 //! with one user are not copied. Fills of a border come before the insertion of the interior: upstream would move them,
@@ -24,6 +26,7 @@ use crate::ir::context;
 use crate::ir::ops;
 use crate::ir::shape::InsertSlice;
 use crate::ir::types;
+use crate::prepare::constant_tensors::ConstantTensors;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{BlockRef, Value, ValueLike};
@@ -61,6 +64,7 @@ pub(crate) fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
         }
     }
     fill_borders_early(module);
+    separate_constants(module)?;
     for empty in named(module, ops::tensor::EMPTY) {
         for users in uses(empty)? {
             let is_own = users
@@ -83,6 +87,30 @@ pub(crate) fn separate_inits(module: OperationRef) -> Result<(), CodegenError> {
         separate_arguments(function)?;
     }
     cut_chains(module)
+}
+
+/// Gives each destination of what is computed from variables alone a tensor of its own.
+fn separate_constants(module: OperationRef) -> Result<(), CodegenError> {
+    for function in named(module, ops::func::FUNC) {
+        let constants = ConstantTensors::of(function);
+        if constants.is_empty() {
+            continue;
+        }
+        for empty in named(function, ops::tensor::EMPTY) {
+            for (user, operand) in uses(empty)?.into_iter().flatten() {
+                let mut results = user.results();
+                let is_constant = results.all(|result| constants.contains(result.into()));
+                if is_constant && is_destination(user, operand) {
+                    let own = copy_before(empty, user)?;
+                    ir::use_instead(user, operand, own);
+                }
+            }
+            if empty.result(0).is_ok_and(|result| !op::is_used(result)) {
+                ir::erase(empty);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a tensor has one element: each user has its own, so that what can be computed once is not overwritten.

@@ -7,16 +7,20 @@
 //!
 //! A power with a constant exponent may have a shorter one, of the base ([`ScalarOp::power_expansion`]).
 //!
+//! Where a processor converts reals to the nearest integers, a real that is rounded to the even one of two and converted is rounded by the
+//! mode of the processor instead, which is the same: no code changes it.
+//!
 //! Requires: functions of the dialect `func`. Guarantees: none of these operations is left.
 
+use crate::ir::vector::element_or_self;
 use crate::ir::{self, ops};
 use melior::ir::attribute::{FlatSymbolRefAttribute, FloatAttribute};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Value, ValueLike};
+use melior::ir::{TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption};
 use skript_semantics::expansion::{Class, Expansion, Operand, Operation, Step};
 use skript_semantics::{RealType, ScalarOp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 /// The pass `skript-expand-math`.
@@ -36,6 +40,11 @@ pub(crate) const PASS: Pass = Pass {
             summary: "whether one instruction of AVX-512 selects the lesser or the greater of numbers and of zeros with signs",
             default: "false",
         },
+        PassOption {
+            name: "rounds",
+            summary: "whether one instruction converts the elements of a vector to the nearest integers",
+            default: "false",
+        },
     ],
     run: |root, options, rewriter| {
         let instructions = Instructions {
@@ -45,6 +54,9 @@ pub(crate) const PASS: Pass = Pass {
         // Kernels call functions of their own module.
         for kernels in ir::walk::named(root, ops::gpu::MODULE) {
             expand(kernels, Instructions::default(), rewriter.context())?;
+        }
+        if options.get("rounds")? {
+            round_by_mode(root, rewriter.context())?;
         }
         expand(root, instructions, rewriter.context())
     },
@@ -200,6 +212,37 @@ fn expand<'c: 'a, 'a>(
         .map(|(function, expansion)| Text::of(*function, expansion, instructions))
         .collect();
     ir::append_functions(root, &text.concat())?;
+    Ok(())
+}
+
+/// Rounds what is converted to integers of 32 bits by the mode of the processor.
+fn round_by_mode<'c: 'a, 'a>(
+    root: OperationRef<'c, 'a>,
+    context: &'c melior::Context,
+) -> Result<(), PassError> {
+    let kernels = ir::walk::named(root, ops::gpu::MODULE).into_iter();
+    let kernels: HashSet<usize> = kernels.flat_map(ir::nested).map(ir::key).collect();
+    for op in ir::walk::named(root, ops::math::ROUNDEVEN) {
+        let result: Value = op.result(0)?.into();
+        let is_short = element_or_self(result.r#type()).is_f32();
+        let is_kernel = kernels.contains(&ir::key(op));
+        let is_conversion = |user: &OperationRef<'c, 'a>| {
+            let mut kinds = user.results().map(|own| element_or_self(own.r#type()));
+            ir::name(*user) == ops::arith::FPTOSI && kinds.all(|kind| kind.to_string() == "i32")
+        };
+        if is_kernel || !is_short || !ir::users(result).iter().all(is_conversion) {
+            continue;
+        }
+        let at = ir::Builder::before(context, op)?.with_location(op.location());
+        let rounded = at.value(
+            ops::llvm::INTR_RINT,
+            &[op.operand(0)?],
+            &[],
+            result.r#type(),
+        )?;
+        ir::replace_uses(result, rounded);
+        ir::erase(op);
+    }
     Ok(())
 }
 

@@ -14,6 +14,7 @@
 
 mod contraction;
 mod level;
+mod limits;
 mod maps;
 mod storage;
 mod windows;

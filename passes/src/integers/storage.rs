@@ -2,12 +2,13 @@
 //! Tensors of bytes for tensors of quantized values.
 
 use super::level::{Level, Quantized, Source, integer, real, rounded_to_even};
+use super::limits::{limited, rounded_within};
 use super::maps::{Input, generic, identity, map_generic};
 use super::windows::Largest;
 use crate::elementwise::hoist_invariants::{Payload, compute};
 use crate::ir::copy::{Copier, with_attributes};
 use crate::ir::linalg::{Fill, Generic, Yield};
-use crate::ir::{self, Builder, ValueKey, maps as affine_maps, ops, types};
+use crate::ir::{self, Builder, ValueKey, ops, types};
 use crate::prepare::constant_tensors::ConstantTensors;
 use crate::structure::Affine;
 use melior::Context;
@@ -457,11 +458,10 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             let word: Type = IntegerType::new(self.context, 32).into();
             let (value, kind) = match is_real {
                 true => {
-                    let value = match rounds {
-                        true => body.value(ops::math::ROUNDEVEN, &[value], &[], kind)?,
-                        false => value,
+                    let limited = match rounds {
+                        true => rounded_within(body, value, [low, high])?,
+                        false => limited(body, value, [low, high])?,
                     };
-                    let limited = limited_real(body, value, [low, high])?;
                     let value = body.value(ops::arith::FPTOSI, &[limited], &[], word)?;
                     (value, word)
                 }
@@ -470,14 +470,16 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
                     limited_integer(body, value, is_byte, [low, high])?
                 }
             };
-            let amount = body.constant(Scalar::Int(level.offset - base), kind)?;
-            let shifted = match level.offset == base {
+            // In 8 bits, sums wrap around to the same bytes.
+            let value = match kind == self.byte() {
                 true => value,
-                false => body.value(ops::arith::ADDI, &[value, amount], &[], kind)?,
+                false => body.value(ops::arith::TRUNCI, &[value], &[], self.byte())?,
             };
-            match kind == self.byte() {
-                true => Ok(shifted),
-                false => Ok(body.value(ops::arith::TRUNCI, &[shifted], &[], self.byte())?),
+            let amount = as_signed((level.offset - base).rem_euclid(256));
+            let amount = body.constant(Scalar::Int(amount), self.byte())?;
+            match level.offset == base {
+                true => Ok(value),
+                false => Ok(body.value(ops::arith::ADDI, &[value, amount], &[], self.byte())?),
             }
         })?;
         Ok(Some(bytes))
@@ -615,42 +617,13 @@ fn shorten<'c: 'a, 'a>(
         return Ok(false);
     }
     let value = copier.get(own);
-    let value = to.value(ops::math::ROUNDEVEN, &[value], &[], kind)?;
-    let mut value = limited_real(to, value, [low, high])?;
+    let mut value = rounded_within(to, value, [low, high])?;
     if level.offset != 0 {
         let offset = to.constant(Scalar::Real(level.offset as f64), kind)?;
         value = to.value(ops::arith::ADDF, &[value, offset], &[], kind)?;
     }
     copier.set(result, value);
     Ok(true)
-}
-
-/// A real limited to an interval, and 0 for NaN.
-fn limited_real<'c: 'a, 'a>(
-    body: &Builder<'c, 'a>,
-    value: Value<'c, 'a>,
-    [low, high]: [i64; 2],
-) -> Result<Value<'c, 'a>, melior::Error> {
-    const ORDERED: i64 = 7;
-    const GREATER: i64 = 2;
-    const LESS: i64 = 4;
-    let kind = value.r#type();
-    let constant = |value: i64| body.constant(Scalar::Real(value as f64), kind);
-    let choose = |code: i64, value, than, other| {
-        let predicate = affine_maps::integer_predicate(body.context, code);
-        let holds = body.value(
-            ops::arith::CMPF,
-            &[value, than],
-            &[("predicate", predicate)],
-            types::flag(body.context),
-        )?;
-        body.value(ops::arith::SELECT, &[holds, value, other], &[], kind)
-    };
-    let value = choose(ORDERED, value, value, constant(0)?)?;
-    let low = constant(low)?;
-    let value = choose(GREATER, value, low, low)?;
-    let high = constant(high)?;
-    choose(LESS, value, high, high)
 }
 
 /// An integer limited to an interval, and its type: that of a fixed width. A byte has no sign.

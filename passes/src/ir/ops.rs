@@ -172,6 +172,7 @@ operations! {
         INSERTELEMENT = "llvm.insertelement",
         INSERTVALUE = "llvm.insertvalue",
         INTR_FMULADD = "llvm.intr.fmuladd",
+        INTR_RINT = "llvm.intr.rint",
         LOAD = "llvm.load",
         MLIR_ADDRESSOF = "llvm.mlir.addressof",
         MLIR_CONSTANT = "llvm.mlir.constant",

@@ -83,6 +83,11 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
         nodes.sum::<f64>() + borders.sum::<f64>()
     }
 
+    /// Whether an operation sums groups of products of bytes.
+    pub(super) fn sums_groups(&self, node: &Node<'c, 'a>) -> bool {
+        node.reductions.contains(&true) && dot(node, self.target.dot).is_some()
+    }
+
     /// Cycles of an operation whose operands have these layouts.
     fn of_node(&self, node: &Node<'c, 'a>, layouts: &[Last]) -> f64 {
         let points: f64 = node.extents.iter().map(|e| *e as f64).product();

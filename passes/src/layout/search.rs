@@ -4,6 +4,8 @@
 use super::Last;
 use super::classes::Classes;
 use super::cost::Costs;
+use super::node::{Node, Operand};
+use crate::structure::Affine;
 use std::collections::BTreeSet;
 
 /// How many times all regions are looked at: the cost of one depends on its neighbours.
@@ -18,7 +20,12 @@ pub(super) fn best(classes: &Classes, costs: &Costs) -> Vec<Last> {
     for _ in 0..ROUNDS {
         let before = layouts.clone();
         for region in &classes.regions {
-            improve(region, &candidates(classes, region), costs, &mut layouts);
+            improve(
+                region,
+                &candidates(classes, costs, region),
+                costs,
+                &mut layouts,
+            );
         }
         if layouts == before {
             break;
@@ -57,8 +64,9 @@ fn set(region: &[usize], own: &[Last], layouts: &mut [Last]) {
     }
 }
 
-/// The dimensions that contractions write a region along with weights that vary along them.
-fn candidates(classes: &Classes, region: &[usize]) -> BTreeSet<usize> {
+/// The dimensions that contractions write a region along with weights that vary along them, and those that sums of products of bytes
+/// run along: groups of bytes must be contiguous.
+fn candidates(classes: &Classes, costs: &Costs, region: &[usize]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let nodes: BTreeSet<usize> = region
         .iter()
@@ -66,10 +74,13 @@ fn candidates(classes: &Classes, region: &[usize]) -> BTreeSet<usize> {
         .flatten()
         .copied()
         .collect();
+    let is_own = |value| classes.class(value).is_some_and(|c| region.contains(&c));
     for node in nodes.into_iter().filter_map(|n| classes.nodes.get(n)) {
-        let is_written = node
-            .results()
-            .any(|result| classes.class(result).is_some_and(|c| region.contains(&c)));
+        if costs.sums_groups(node) {
+            let read = node.read().filter(|own| is_own(own.value));
+            found.extend(read.flat_map(|own| summed(node, own)));
+        }
+        let is_written = node.results().any(is_own);
         if !is_written || !node.reductions.contains(&true) {
             continue;
         }
@@ -83,4 +94,13 @@ fn candidates(classes: &Classes, region: &[usize]) -> BTreeSet<usize> {
         }
     }
     found
+}
+
+/// The dimensions of an operand that a sum runs along, other than the last one.
+fn summed<'n>(node: &'n Node, operand: &'n Operand) -> impl Iterator<Item = usize> + 'n {
+    let dimensions = 0..operand.extents.len().saturating_sub(1);
+    dimensions.filter(|d| {
+        let l = operand.subscripts.get(*d).and_then(Affine::as_index);
+        l.is_some_and(|l| node.reductions.get(l) == Some(&true))
+    })
 }

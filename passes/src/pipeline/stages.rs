@@ -321,10 +321,11 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
         true => !THREADS.contains(pass),
         false => *pass != LIBRARY_MATH,
     });
-    let (scales, ranges) = (target.processor.scales, target.processor.ranges);
+    let processor = &target.processor;
+    let (scales, ranges, rounds) = (processor.scales, processor.ranges, processor.rounds);
     let library_math = Architecture::of_target(&target.code).library_math;
     let passes = passes.map(|pass| match pass {
-        EXPAND_MATH => format!("{pass}{{scales={scales} ranges={ranges}}}"),
+        EXPAND_MATH => format!("{pass}{{scales={scales} ranges={ranges} rounds={rounds}}}"),
         LIBRARY_MATH => format!("{pass}{{operations={library_math}}}"),
         pass => pass.to_owned(),
     });

@@ -6,9 +6,13 @@
 //! loops, which is computed once. Values do not change: each operation has the same operands. Reductions stay: their kernels read the
 //! bytes of weights, not wider elements.
 //!
+//! A constant factor of a sum that is rounded to an integer becomes part of the terms before (`factors.rs`), so that it costs nothing
+//! where these are products with constants. That changes the sum by a few units in the last place.
+//!
 //! Requires tensors, and static extents of the loops that the scalar varies along.
 
 use super::constant_tensors::ConstantTensors;
+use super::factors::distribute;
 use crate::elementwise::hoist_invariants::{Payload, hoist};
 use crate::ir::linalg::Generic;
 use crate::ir::walk::named;
@@ -32,6 +36,9 @@ pub(crate) const PASS: Pass = Pass {
                 continue;
             }
             for op in named(function, ops::linalg::GENERIC) {
+                if let Some(scalars) = constant_scalars(op, &constants) {
+                    distribute(op, &scalars, rewriter.context())?;
+                }
                 let hoisted = hoisted(op, &constants);
                 if let Some((payload, hoisted)) = hoisted.filter(|(_, all)| !all.is_empty()) {
                     let at = Builder::before(rewriter.context(), op)?;
@@ -49,15 +56,42 @@ fn hoisted<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     constants: &ConstantTensors,
 ) -> Option<(Payload<'c, 'a>, Vec<Value<'c, 'a>>)> {
+    let is_constant = constant_scalars(op, constants)?;
+    let payload = Payload::of(op)?;
+    let of = |value: Value<'c, 'a>| is_constant.get(&ValueKey::of(value)).copied();
+    let mut found: Vec<Value> = Vec::new();
+    for own in &ir::operations(Generic::cast(op)?.body()?) {
+        let is_itself = own.results().any(|result| of(result.into()) == Some(true));
+        if is_itself {
+            continue;
+        }
+        for operand in own.operands() {
+            let is_computed = ir::definition(operand).is_some() && of(operand) == Some(true);
+            let loops = payload.loops_of(operand);
+            let is_shared = !loops.is_empty() && loops.len() < payload.loops();
+            if is_computed && is_shared && payload.is_static(&loops) && !found.contains(&operand) {
+                found.push(operand);
+            }
+        }
+    }
+    Some((payload, found))
+}
+
+/// Whether each scalar of the payload of an elementwise operation is computed from variables and constants alone; `None` if all of the
+/// operation is.
+fn constant_scalars<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    constants: &ConstantTensors,
+) -> Option<HashMap<ValueKey, bool>> {
     let generic = Generic::cast(op)?;
     (!generic.reductions().contains(&true)).then_some(())?;
-    let payload = Payload::of(op)?;
     let results = op.results().map(Value::from);
     // All of it is computed once.
     (!results.into_iter().any(|result| constants.contains(result))).then_some(())?;
-    let inputs = payload.elements.len().checked_sub(op.result_count())?;
+    let elements = ir::arguments(generic.body()?);
+    let inputs = elements.len().checked_sub(op.result_count())?;
     let mut is_constant: HashMap<ValueKey, bool> = HashMap::new();
-    for (n, (element, operand)) in payload.elements.iter().zip(op.operands()).enumerate() {
+    for (n, (element, operand)) in elements.iter().zip(op.operands()).enumerate() {
         let own = n < inputs && constants.contains(operand);
         is_constant.insert(ValueKey::of(*element), own);
     }
@@ -76,21 +110,5 @@ fn hoisted<'c: 'a, 'a>(
             is_constant.insert(ValueKey::of(result), is_own);
         }
     }
-    let of = |value: Value<'c, 'a>| is_constant.get(&ValueKey::of(value)).copied();
-    let mut found: Vec<Value> = Vec::new();
-    for own in &operations {
-        let is_itself = own.results().any(|result| of(result.into()) == Some(true));
-        if is_itself {
-            continue;
-        }
-        for operand in own.operands() {
-            let is_computed = ir::definition(operand).is_some() && of(operand) == Some(true);
-            let loops = payload.loops_of(operand);
-            let is_shared = !loops.is_empty() && loops.len() < payload.loops();
-            if is_computed && is_shared && payload.is_static(&loops) && !found.contains(&operand) {
-                found.push(operand);
-            }
-        }
-    }
-    Some((payload, found))
+    Some(is_constant)
 }

@@ -13,6 +13,7 @@
 
 pub(crate) mod constant_tensors;
 pub(crate) mod constants;
+mod factors;
 pub(crate) mod fold_scales;
 pub(crate) mod hoist_constants;
 

@@ -2,8 +2,9 @@
 //! `skript-block-transpositions`: computes elementwise operations whose arrays are contiguous along different loops in square blocks.
 //!
 //! A loop along contiguous elements of the output goes through as many cache lines of a transposed input as it has iterations, and
-//! uses one element of each. In blocks of both loops each line is used while it is in the cache; those of a copy are transposed in
-//! registers. Extents that are no multiple of the block have their remainder computed by operations of their own.
+//! uses one element of each. In blocks of both loops each line is used while it is in the cache. Where all inputs are contiguous along one
+//! loop, or the same, the payload is computed in vectors along it, and the results are transposed in registers: the last block of a loop
+//! may overlap the one before. Other operations have what is left of a loop computed by operations of their own.
 //!
 //! Requires: static strides, and a payload that does not use the values of loops.
 
@@ -15,14 +16,17 @@
 use super::reading::Array;
 use super::squares::{self, Side};
 use crate::extents::size::element_bytes;
+use crate::ir::arith::Constant;
+use crate::ir::memref::root_of;
 use crate::ir::walk::named;
-use crate::ir::{self, Builder, linalg, maps, memref, ops};
+use crate::ir::{self, Builder, ValueKey, linalg, maps, memref, ops, vector};
 use crate::structure::Affine;
-use melior::ir::block::BlockLike;
+use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{ShapedTypeLike, Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
+use std::collections::HashMap;
 
 /// The pass `skript-block-transpositions`.
 pub(crate) const PASS: Pass = Pass {
@@ -43,8 +47,8 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, options, rewriter| {
         let bits: i64 = options.get("vector-bits")?;
         for op in named(root, ops::linalg::GENERIC) {
-            if let Some(map) = Map::of(op) {
-                map.block(bits, &Builder::before(rewriter.context(), op)?)?;
+            if let Some(map) = Map::of(op, bits) {
+                map.block(&Builder::before(rewriter.context(), op)?)?;
                 ir::erase(op);
             }
         }
@@ -55,6 +59,9 @@ pub(crate) const PASS: Pass = Pass {
 
 /// Iterations of a block: elements of a cache line.
 const BLOCK: i64 = 16;
+
+/// Elements of the shortest vector that is transposed.
+const SHORTEST: i64 = 4;
 
 /// Points of the smallest operation that is computed in blocks: less stays in the first cache.
 const SMALLEST: i64 = 4096;
@@ -67,13 +74,15 @@ struct Map<'c, 'a> {
     operands: Vec<(Value<'c, 'a>, i64, Vec<i64>)>,
     /// The loops that the output and an input are contiguous along.
     loops: [usize; 2],
+    /// The lanes of vectors that are transposed in registers, if they can be.
+    lanes: Option<i64>,
 }
 
 /// A part of a loop: the first iteration, the number of blocks, and their length.
 type Part = (i64, i64, i64);
 
 impl<'c: 'a, 'a> Map<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
+    fn of(op: OperationRef<'c, 'a>, bits: i64) -> Option<Self> {
         let generic = linalg::Generic::cast(op)?;
         let payload = ir::operations(generic.body()?);
         let uses_loops = payload
@@ -88,10 +97,11 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let mut operands = Vec::new();
         for (value, map) in op.operands().zip(generic.indexing_maps()) {
             let array = Array::of(value).filter(Array::has_static_strides)?;
-            // Of a dynamic offset, nothing is known.
-            let array = (array.offset >= 0).then_some(array)?;
+            // Of a dynamic offset, which is negative, nothing is known.
+            let kind = MemRefType::try_from(value.r#type()).ok()?;
+            let (_, mut offset) = kind.strides_and_offset();
+            (offset >= 0).then_some(())?;
             let mut strides = vec![0; reductions.len()];
-            let mut offset = array.offset;
             for (dimension, form) in maps::forms(map)?.iter().enumerate() {
                 let stride = *array.strides.get(dimension)?;
                 offset += form.offset() * stride;
@@ -107,7 +117,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let extents: Vec<i64> = extents.into_iter().collect::<Option<_>>()?;
         let points = extents.iter().fold(1_i64, |all, e| all.saturating_mul(*e));
         let (_, _, output) = operands.last()?;
-        let is_long = |l: &usize| extents[*l] > BLOCK;
+        let is_long = |l: &usize| extents[*l] >= SHORTEST;
         let along = |strides: &[i64]| (0..strides.len()).find(|l| strides[*l] == 1);
         let first = along(output).filter(is_long)?;
         let inputs = operands.iter().take(operands.len() - 1);
@@ -116,79 +126,115 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             (strides[first] > 1 && output[other] > 1).then_some(other)
         });
         let second = others.next()?;
-        (points >= SMALLEST).then_some(Map {
+        let mut map = Map {
             op,
             extents,
             operands,
             loops: [first, second],
-        })
+            lanes: None,
+        };
+        map.lanes = map.lanes(bits);
+        let is_block = map.loops.iter().all(|l| map.extents[*l] > BLOCK);
+        (points >= SMALLEST && (is_block || map.lanes.is_some())).then_some(map)
     }
 
-    fn block(&self, bits: i64, at: &Builder<'c, 'a>) -> Result<(), PassError> {
-        let lanes = self.lanes(bits);
-        let size = lanes.unwrap_or(BLOCK);
+    fn block(&self, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+        if let Some(lanes) = self.lanes {
+            return self.squares(lanes, at);
+        }
         let parts = self.loops.map(|l| {
-            let (whole, rest) = (self.extents[l] / size, self.extents[l] % size);
-            let all: [Part; 2] = [(0, whole, size), (whole * size, 1, rest)];
+            let (whole, rest) = (self.extents[l] / BLOCK, self.extents[l] % BLOCK);
+            let all: [Part; 2] = [(0, whole, BLOCK), (whole * BLOCK, 1, rest)];
             all.into_iter()
                 .filter(|(_, count, length)| count * length > 0)
         });
         let [first, second] = parts;
         for outer in second {
             for inner in first.clone() {
-                match lanes.filter(|lanes| [inner.2, outer.2] == [*lanes; 2]) {
-                    Some(lanes) => self.squares([inner, outer], lanes, at)?,
-                    None => self.part([inner, outer], at)?,
-                }
+                self.part([inner, outer], at)?;
             }
         }
         Ok(())
     }
 
-    /// The lanes of a vector of elements, if the operation is a copy whose blocks can be transposed in registers.
-    fn lanes(&self, bits: i64) -> Option<i64> {
-        let [(from, _, source), (_, _, target)] = self.operands.as_slice() else {
-            return None;
-        };
-        let body = linalg::Generic::cast(self.op)?.body()?;
-        let element = body.argument(0).ok().map(Value::from);
-        // A block that begins with its end yields the element as it is.
-        let first = *ir::operations(body).first()?;
-        let is_copy = ir::name(first) == ops::linalg::YIELD && first.operand(0).ok() == element;
-        let [first, second] = self.loops;
-        let has_squares = source[second] == 1 && target[first] == 1;
-        let element = MemRefType::try_from(from.r#type()).ok()?.element();
-        let element = element.to_string();
-        let bytes = element_bytes(&element).filter(|_| !element.starts_with("complex"));
-        let lanes = bits / (8 * i64::try_from(bytes?).ok()?);
-        (is_copy && has_squares && (4..=BLOCK).contains(&lanes)).then_some(lanes)
+    /// The operations of the payload, the last one yields the result.
+    fn payload(&self) -> Option<Vec<OperationRef<'c, 'a>>> {
+        Some(ir::operations(linalg::Generic::cast(self.op)?.body()?))
     }
 
-    /// The blocks of a copy, transposed in registers.
-    fn squares(&self, parts: [Part; 2], lanes: i64, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+    /// The elements of the operands in the payload.
+    fn elements(&self) -> Option<Vec<Value<'c, 'a>>> {
+        Some(ir::arguments(linalg::Generic::cast(self.op)?.body()?))
+    }
+
+    /// The lanes of vectors of elements, if the payload can be computed in vectors and the results transposed in registers.
+    fn lanes(&self, bits: i64) -> Option<i64> {
+        let [first, second] = self.loops;
+        let ((to, _, target), inputs) = self.operands.split_last()?;
+        let has_squares = target[first] == 1;
+        let are_vectors = inputs
+            .iter()
+            .all(|(_, _, own)| matches!(own[second], 0 | 1));
+        let are_apart = inputs
+            .iter()
+            .all(|(from, ..)| root_of(*from) != root_of(*to));
+        let strides = self.operands.iter().flat_map(|(_, _, strides)| strides);
+        let is_forward = strides.into_iter().all(|stride| *stride >= 0);
+        let payload = self.payload()?;
+        let (_, payload) = payload.split_last()?;
+        let elements = self.elements()?;
+        // What an output has before is not read: parts of it may be written twice.
+        let is_written = ir::users(*elements.last()?).is_empty();
+        let is_supported = has_squares && are_vectors && are_apart && is_forward && is_written;
+        (is_supported && payload.iter().all(|own| is_vectorizable(*own))).then_some(())?;
+        let computed = payload.iter().flat_map(|own| own.results());
+        let computed = computed.map(|result| result.r#type());
+        let kinds = elements.iter().map(|element| element.r#type());
+        // Truth values are packed in vectors, but not in arrays.
+        let is_packed = |kind: Type| kind.to_string() == "i1";
+        (!kinds.clone().any(is_packed)).then_some(())?;
+        let bytes = kinds.chain(computed).map(|kind| {
+            let text = kind.to_string();
+            element_bytes(&text).filter(|_| !text.starts_with("complex"))
+        });
+        let bytes: Vec<u64> = bytes.collect::<Option<_>>()?;
+        let widest = i64::try_from(*bytes.iter().max()?).ok()?;
+        let extents = self.loops.iter().map(|l| self.extents[*l]);
+        let most = extents.fold(BLOCK.min(bits / (8 * widest)), i64::min);
+        let lanes = 1 << most.checked_ilog2()?;
+        (lanes >= SHORTEST).then_some(lanes)
+    }
+
+    /// Blocks whose results are computed in vectors along the input, and transposed in registers.
+    fn squares(&self, lanes: i64, at: &Builder<'c, 'a>) -> Result<(), PassError> {
         let [first, second] = self.loops;
         let others = 0..self.extents.len();
         let others = others.filter(|l| !self.loops.contains(l) && self.extents[*l] > 1);
-        // The loop, its number of blocks, and the iterations of the old one that a step is.
-        let loops = others.map(|l| (l, self.extents[l], 1));
-        let loops: Vec<(usize, i64, i64)> = loops
-            .chain([(first, parts[0].1, lanes), (second, parts[1].1, lanes)])
-            .collect();
-        let sides = self.operands.iter().zip([first, second]);
-        let sides = sides.map(|((array, offset, strides), across)| Side {
+        let numbers: Vec<usize> = others.chain([first, second]).collect();
+        let loops = numbers.iter().map(|l| squares::Loop {
+            extent: self.extents[*l],
+            step: match self.loops.contains(l) {
+                true => lanes,
+                false => 1,
+            },
+        });
+        let loops: Vec<squares::Loop> = loops.collect();
+        let last = self.operands.len() - 1;
+        let sides = self.operands.iter().enumerate();
+        let sides = sides.map(|(position, (array, offset, strides))| Side {
             array: *array,
             offset: *offset,
-            blocks: loops
-                .iter()
-                .map(|(l, _, step)| strides[*l] * step)
-                .collect(),
-            vectors: strides[across],
+            strides: numbers.iter().map(|l| strides[*l]).collect(),
+            vectors: strides[if position == last { second } else { first }],
+            is_vector: position == last || strides[second] == 1,
         });
-        let sides: Vec<Side> = sides.collect();
-        let counts: Vec<i64> = loops.iter().map(|(_, count, _)| *count).collect();
-        if let [from, to] = sides.as_slice() {
-            squares::copy([from, to], &counts, lanes, at)?;
-        }
+        let mut sides: Vec<Side> = sides.collect();
+        let to = sides.pop().ok_or("an operation without an output")?;
+        let payload = self.payload().ok_or("an operation without a payload")?;
+        let elements = self.elements().ok_or("an operation without a payload")?;
+        squares::copy(&sides, &to, &loops, lanes, at, &|body, known, vectors| {
+            in_vectors(&payload, &elements, lanes, body, known, vectors)
+        })?;
         Ok(())
     }
 
@@ -236,4 +282,80 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         }
         Ok(())
     }
+}
+
+/// Whether an operation computes a number, or whether a condition holds, from such, and processors have it in vectors.
+fn is_vectorizable(op: OperationRef) -> bool {
+    let name = ir::name(op);
+    let is_plain = match name.strip_prefix("math.") {
+        Some(_) => PLAIN.contains(&name.as_str()),
+        None => op::has_elementwise_trait(&op),
+    };
+    let is_number = |kind: Type| element_bytes(&kind.to_string()).is_some();
+    name == ops::arith::CONSTANT
+        || is_plain
+            && op.result_count() == 1
+            && op.region_count() == 0
+            && op.operands().all(|value| is_number(value.r#type()))
+            && op.results().all(|result| is_number(result.r#type()))
+}
+
+/// Functions of reals that are one instruction.
+const PLAIN: [&str; 5] = [
+    ops::math::ABSF,
+    ops::math::CEIL,
+    ops::math::FLOOR,
+    ops::math::ROUNDEVEN,
+    ops::math::SQRT,
+];
+
+/// The result of a payload for vectors of elements. `known` are vectors of what is the same for all of them.
+fn in_vectors<'c: 'a, 'a>(
+    payload: &[OperationRef<'c, 'a>],
+    elements: &[Value<'c, 'a>],
+    lanes: i64,
+    at: &Builder<'c, 'a>,
+    known: &mut HashMap<ValueKey, Value<'c, 'a>>,
+    vectors: &[Value<'c, 'a>],
+) -> Result<Value<'c, 'a>, Error> {
+    let own = elements.iter().zip(vectors);
+    let mut computed: HashMap<ValueKey, Value> = own
+        .map(|(element, vector)| (ValueKey::of(*element), *vector))
+        .collect();
+    for op in payload {
+        let at = at.with_location(op.location());
+        let mut operands = Vec::new();
+        for value in op.operands() {
+            let key = ValueKey::of(value);
+            let vector = match computed.get(&key).or_else(|| known.get(&key)) {
+                Some(vector) => *vector,
+                None => {
+                    let scalar = match Constant::of(value) {
+                        // It may stand in the payload.
+                        Some(constant) => {
+                            let attribute = [("value", constant.value()?)];
+                            at.value(ops::arith::CONSTANT, &[], &attribute, value.r#type())?
+                        }
+                        None => value,
+                    };
+                    let kind = vector::of(&[lanes], scalar.r#type());
+                    let vector = at.value(ops::vector::BROADCAST, &[scalar], &[], kind)?;
+                    known.insert(key, vector);
+                    vector
+                }
+            };
+            operands.push(vector);
+        }
+        match ir::name(*op).as_str() {
+            ops::linalg::YIELD => return operands.first().copied().ok_or(Error::OperationBuild),
+            ops::arith::CONSTANT => {}
+            _ => {
+                let result = op.result(0)?;
+                let kind = vector::of(&[lanes], result.r#type());
+                let copied = at.insert(op::clone_with(op, &operands, &[kind]));
+                computed.insert(ValueKey::of(result), copied.result(0)?.into());
+            }
+        }
+    }
+    Err(Error::OperationBuild)
 }

@@ -163,6 +163,12 @@ pub(super) fn in_groups(extent: i64) -> i64 {
     (extent + GROUP - 1) / GROUP * GROUP
 }
 
+/// Products that one instruction sums, on average over a loop in groups: the last group may have fewer.
+pub(super) fn products_at_once(extent: i64) -> f64 {
+    let groups = in_groups(extent) / GROUP;
+    extent as f64 / groups.max(1) as f64
+}
+
 impl Writer<'_> {
     /// The loop over groups, and what is left of one.
     pub(super) fn grouped(

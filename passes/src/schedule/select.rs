@@ -6,7 +6,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::dot::GROUP;
+use super::dot::{GROUP, products_at_once};
 use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
 use super::plan::{LaneMode, Vectors};
@@ -136,10 +136,7 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
             _ => f64::from(costs.scatter_steps) / nest.reduced() as f64,
         };
         let group = nest.group_along(operand);
-        let at_once = match group {
-            Some(_) => GROUP as f64,
-            None => 1.0,
-        };
+        let at_once = group.map_or(1.0, |own| products_at_once(nest.loops[own].extent));
         Some(Selected {
             mode: LaneMode::Output,
             lanes_loop: l,

@@ -189,6 +189,23 @@ impl<'a> Tiling<'a> {
         tiles
     }
 
+    /// Where all inputs vary along the lanes: the number of those that the steps of the second loop share, if there are any.
+    fn shared(&self, tile: &Tile) -> Option<i64> {
+        let inputs = self.nest.inputs();
+        let are_vectors = inputs.iter().all(|own| own.strides[self.lanes_loop] != 0);
+        let second = tile.second.map(|second| second.number);
+        let is_shared = |own: &&Address| second.is_none_or(|l| own.strides[l] == 0);
+        let shared = inputs.iter().filter(is_shared).count();
+        // Without a second loop, each is read for one step; one of them counts as the vectors.
+        let others = match second {
+            None => shared.saturating_sub(1),
+            Some(_) => shared,
+        };
+        i64::try_from(others)
+            .ok()
+            .filter(|own| are_vectors && *own > 0)
+    }
+
     /// Tiles of nearly equal sizes, as few as with these.
     fn balanced(&self, tile: Tile) -> Tile {
         let size = |l: Option<usize>, most: i64| {
@@ -205,8 +222,11 @@ impl<'a> Tiling<'a> {
 
     fn fits(&self, tile: &Tile) -> bool {
         let accumulators = tile.vectors * tile.rows * tile.others;
-        let (vectors, _) = loads(tile);
-        // One register is for the broadcast element.
+        let vectors = match self.shared(tile) {
+            Some(shared) => shared * tile.vectors,
+            None => loads(tile).0,
+        };
+        // One register is for the broadcast element, or for a vector that is used once.
         accumulators + vectors < self.registers
     }
 
@@ -257,7 +277,8 @@ impl<'a> Tiling<'a> {
     /// Cycles of one step of the reduction for one tile.
     fn step(&self, tile: &Tile) -> f64 {
         let (vectors, broadcasts) = loads(tile);
-        let loads = vectors as f64 * self.vector_loads + broadcasts as f64;
+        let shared = self.shared(tile).map_or(0, |shared| shared * tile.vectors);
+        let loads = (vectors + shared) as f64 * self.vector_loads + broadcasts as f64;
         let products = (tile.vectors * tile.rows * tile.others) as f64;
         let ports = f64::from(self.costs.fma_ports);
         let latency = f64::from(self.costs.fma_latency) + SLACK;

@@ -23,6 +23,7 @@ use skript_runtime::device::DeviceChoice;
 pub const NATIVE: &str = "native";
 
 /// Features of an x86-64 processor that decide more than single instructions.
+const SSE_4_1: &str = "sse4.1";
 const AVX512: &str = "avx512f";
 const AVX512_VL: &str = "avx512vl";
 const AVX512_DQ: &str = "avx512dq";
@@ -62,6 +63,8 @@ pub struct Processor {
     pub(crate) scales: bool,
     /// Whether one instruction selects the lesser or the greater of numbers, and of zeros with signs.
     pub(crate) ranges: bool,
+    /// Whether one instruction converts the elements of a vector to the nearest integers.
+    pub(crate) rounds: bool,
     /// The instructions for sums of products of bytes.
     pub(crate) byte_products: Instruction,
     /// What operations on such vectors cost.
@@ -242,6 +245,7 @@ impl Processor {
             vector_registers,
             scales: [AVX512, AVX512_VL].iter().all(|f| has(target, f)),
             ranges: vector_bits == 512 && has(target, AVX512_DQ),
+            rounds: has(target, SSE_4_1),
             byte_products: byte_products(target, vector_bits),
             costs: cpu.map_or(Costs::TYPICAL, |cpu| cpu.costs),
             l1,

@@ -1,7 +1,8 @@
 // RUN: skript-opt %s --skript-block-transpositions --canonicalize --cse | FileCheck %s
 
 // Four parts: of 100 rows and 70 columns, 96 and 64 are in blocks of 16, the others in blocks of 4 and 6. The innermost loop is
-// contiguous in the output, the one around it in the transposed input; the bias is contiguous along neither.
+// contiguous in the output, the one around it in the transposed input; the bias is contiguous along neither. What the output has before is
+// read, so that no part is computed twice.
 // CHECK-DAG:   #[[IN:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-DAG:   #[[BIAS:.+]] = affine_map<(d0, d1, d2, d3) -> (d1, d3)>
 // CHECK-LABEL: func.func @transposed
@@ -23,7 +24,8 @@ func.func @transposed(%x: memref<70x100xf32>, %b: memref<70xf32>, %y: memref<100
       iterator_types = ["parallel", "parallel"]} ins(%x, %b : memref<70x100xf32>, memref<70xf32>) outs(%y : memref<100x70xf32>) {
   ^bb0(%p: f32, %q: f32, %o: f32):
     %s = arith.addf %p, %q : f32
-    linalg.yield %s : f32
+    %t = arith.addf %s, %o : f32
+    linalg.yield %t : f32
   }
   return
 }

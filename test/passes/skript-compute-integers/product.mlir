@@ -11,10 +11,11 @@
 // CHECK-SAME:    %[[X:.+]]: tensor<5x7xf32> {{.*}}, %[[W:.+]]: tensor<4x7xi64> {{.*}}, %[[S:.+]]: tensor<4xf32>
 // CHECK:         %[[BYTES:.+]] = linalg.generic {{.*}} ins(%[[X]] : tensor<5x7xf32>) outs({{.+}} : tensor<5x7xi8>)
 // CHECK:           arith.mulf %{{.+}}, %{{.+}} : f32
-// CHECK-NEXT:      math.roundeven
 // CHECK-NOT:       math.floor
-// CHECK:           arith.fptosi {{.+}} : f32 to i32
-// CHECK:           arith.trunci
+// CHECK:           arith.select
+// CHECK:           %[[NEAREST:.+]] = math.roundeven
+// CHECK-NEXT:      arith.fptosi %[[NEAREST]] : f32 to i32
+// CHECK-NEXT:      arith.trunci
 // CHECK:         %[[WEIGHTS:.+]] = linalg.generic {{.*}} ins(%[[W]] : tensor<4x7xi64>) outs({{.+}} : tensor<4x7xi8>)
 // CHECK:         %[[ROWS:.+]] = linalg.generic {{.*}}"reduction"]} ins(%[[WEIGHTS]] : tensor<4x7xi8>) outs({{.+}} : tensor<4xi32>)
 // CHECK:         %[[SUMS:.+]] = linalg.generic {{.*}} ins(%[[BYTES]], %[[WEIGHTS]] : tensor<5x7xi8>, tensor<4x7xi8>) outs({{.+}} : tensor<5x4xi32>)

@@ -296,3 +296,27 @@ func.func @scalars(%x: f32, %y: f32) -> (f32, f32) {
   %1 = tensor.extract %b[] : tensor<f32>
   return %0, %1 : f32, f32
 }
+
+// What is computed from variables alone has tensors of its own: it is computed once, before the first call.
+// CHECK-LABEL: func.func @variables
+// CHECK:         %[[E:.+]] = tensor.empty
+// CHECK-NEXT:    linalg.generic {{.*}} outs(%[[E]]
+// CHECK:         %[[F:.+]] = tensor.empty
+// CHECK-NEXT:    linalg.generic {{.*}} outs(%[[F]]
+// CHECK-NOT:     tensor.empty
+func.func @variables(%v: tensor<8xf32> {skript.role = "variable"}, %w: tensor<8xf32> {skript.role = "variable"}) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%v : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%w : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
