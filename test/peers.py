@@ -16,6 +16,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "bench", "peers"))
 import agreement  # noqa: E402
+import memory_bound  # noqa: E402
 import model_files  # noqa: E402
 import networks  # noqa: E402
 import numpy  # noqa: E402
@@ -49,12 +50,21 @@ def of_map(add):
     return lambda net: net.output(add(net, net.input([1, 3, 8, 9])))
 
 
+def of_rows(add):
+    return lambda net: net.output(add(net, net.input([6, 10])))
+
+
 def gathered(net):
     net.output(op.gather(net, net.variable([11, 3]), net.input([4], integers=11)))
 
 
 def largest(net):
     net.output(op.argmax(net, net.input([6, 10])), integers=True)
+
+
+def best(net):
+    for value, integers in zip(op.top_k(net, net.input([6, 10]), 3), (False, True)):
+        net.output(value, integers=integers)
 
 
 # What the untuned shapes do not contain.
@@ -67,6 +77,14 @@ SMALL = [
     ("average pool", of_map(lambda net, x: op.pool(net, x, "avg", 3, 1, 1))),
     ("bilinear", of_map(lambda net, x: op.resize(net, x, [16, 18]))),
     ("sums", lambda net: net.output(op.total(net, op.unary(net, net.input([6, 4]), "math.tanh", "Tanh"), 0))),
+    ("normalized groups", lambda net: net.output(op.group_norm(net, net.input([1, 6, 3, 5]), 3))),
+    ("nearest", of_map(lambda net, x: op.resize_nearest(net, x, [16, 23]))),
+    ("log-softmax", of_rows(op.log_softmax)),
+    ("gelu by tanh", of_rows(op.gelu_by_tanh)),
+    ("mish", of_rows(op.mish)),
+    ("running sums", of_rows(lambda net, x: op.cumulative_sum(net, op.cumulative_sum(net, x, 0), 1))),
+    ("chain", of_rows(memory_bound.chain)),
+    ("best", best),
     ("gathered", gathered),
     ("largest", largest),
     *pair("rows", [7, 6], 0, "batch", lambda net, x: op.gelu(net, op.dense(net, x, 5))),
@@ -120,6 +138,17 @@ def disagreements(skript, folder):
     return ["%s: %s" % (names[path], text) for path, text in wrong.items() if text]
 
 
+def without_torch():
+    """Each workload bound by memory has a function of torch that Python can parse."""
+    for workload in WORKLOADS:
+        if workload.group in memory_bound.GROUPS:
+            text = workload.build().torch()
+            if not text:
+                yield "%s has no line of torch" % workload.name
+            else:
+                compile(text, workload.name, "exec")
+
+
 def wrong_pages():
     """Tables replace tables only, and rows only rows of the same workload."""
     page = tables.replaced("# Title\n\ntext\n")
@@ -139,7 +168,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--skript", default=os.path.join(ROOT, "target", "release", "skript"))
     skript = parser.parse_args().skript
-    wrong = list(wrong_pages())
+    wrong = [*wrong_pages(), *without_torch()]
     with tempfile.TemporaryDirectory() as folder:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             wrong += [text for text in pool.map(lambda workload: accepted(skript, workload, folder), WORKLOADS) if text]

@@ -10,7 +10,9 @@ import tempfile
 import numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-OURS, PEERS = "ours", ("onnxruntime", "openvino", "tract")
+# torch has an environment of its own, if it is installed, and computes the workloads that have a text for it.
+PYTHON = {"torch": os.path.join(os.path.dirname(os.path.dirname(HERE)), "build", "torch-venv", "bin", "python")}
+OURS, PEERS = "ours", ("onnxruntime", "openvino", "tract", *(name for name, path in PYTHON.items() if os.path.exists(path)))
 # tract has no threads of its own.
 MOST_THREADS = {"tract": 1}
 # Seconds that a process may take.
@@ -59,9 +61,23 @@ def measure_ours(skript, folder, threads, round, calls):
         return json.load(file)
 
 
+def available(names, folder):
+    """Those of the peers that can compute a workload."""
+    return [name for name in names if name != "torch" or os.path.exists(os.path.join(folder, "model.py"))]
+
+
+def peer(name):
+    """The command of a peer."""
+    return [PYTHON.get(name, sys.executable), os.path.join(HERE, "peer_%s.py" % name)]
+
+
+def version(name):
+    """The version of a peer's package."""
+    return run([peer(name)[0], "-c", "import importlib.metadata as m; print(m.version('%s'))" % name], os.sched_getaffinity(0)).strip()
+
+
 def measure_peer(name, folder, threads, round, seconds):
-    script = os.path.join(HERE, "peer_%s.py" % name)
-    text = run([sys.executable, script, folder, "--threads", str(threads), "--seconds", str(seconds)], cpus(threads, round))
+    text = run([*peer(name), folder, "--threads", str(threads), "--seconds", str(seconds)], cpus(threads, round))
     return json.loads(text.splitlines()[-1])
 
 
@@ -71,6 +87,6 @@ def outputs(name, skript, folder):
         if name == OURS:
             command = [skript, "run", *ours(folder), "--output-dir", results]
         else:
-            command = [sys.executable, os.path.join(HERE, "peer_%s.py" % name), folder, "--seconds", "0", "--outputs", results]
+            command = [*peer(name), folder, "--seconds", "0", "--outputs", results]
         run(command, os.sched_getaffinity(0))
         return {os.path.basename(path)[: -len(".npy")]: numpy.load(path) for path in sorted(glob.glob(os.path.join(results, "*.npy")))}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of one workload: main.sknd and main.safetensors, if it has a text, model.onnx, and the inputs as .npy."""
+"""The files of one workload: main.sknd and main.safetensors, if it has a text, model.onnx, the inputs as .npy, and model.py and the
+variables as .npy, if torch computes it."""
 import json
 import os
 import struct
@@ -17,6 +18,11 @@ def write(net, folder):
         write_safetensors(os.path.join(folder, "main.safetensors"), {"main.Main." + name: array.values for name, array in net.variables.items()})
     with open(os.path.join(folder, "model.onnx"), "wb") as file:
         file.write(net.onnx().SerializeToString())
+    if net.torch():
+        with open(os.path.join(folder, "model.py"), "w") as file:
+            file.write(net.torch())
+        for name, array in net.variables.items():
+            numpy.save(os.path.join(folder, name + ".npy"), array.values)
     for name, array in net.inputs.items():
         numpy.save(os.path.join(folder, name + ".npy"), array.values)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network under construction, in two languages at once: statements of SkriptND and nodes of ONNX, with the same variables."""
+"""A network under construction, in several languages at once: statements of SkriptND, nodes of ONNX and, where a workload is compared
+with torch, lines of Python, with the same variables."""
 import dataclasses
 import functools
 import hashlib
@@ -35,7 +36,7 @@ class Array:
 
 
 class Network:
-    """Inputs, variables, statements and nodes. Values depend on the name and on the position alone: every process has the same."""
+    """Inputs, variables, statements, nodes and lines. Values depend on the name and on the position alone: every process has the same."""
 
     # The largest difference of two engines, relative to the largest element. Both round each step to f32 and sum in an order of their own.
     tolerance = 1e-3
@@ -44,6 +45,7 @@ class Network:
         self.seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
         self.inputs, self.variables, self.dynamic = {}, {}, {}
         self.statements, self.nodes, self.constants, self.outputs = [], [], {}, []
+        self.lines = []
         self.count = 0
 
     # Operands ----------------------------------------------------------------------------------------------------------
@@ -101,6 +103,10 @@ class Network:
         names = ", ".join(result.name for result in results)
         self.statements.append("%s = %s;" % (names, text % tuple(operand.name for operand in operands)))
 
+    def eager(self, results, text, *operands):
+        """The same in torch; `text` has a `%s` for each operand."""
+        self.lines.append((results, text % tuple(operand.name for operand in operands), operands))
+
     def node(self, operator, inputs, outputs=None, **attributes):
         """Adds a node; returns the name of its only output if none is given. Operands are values or names."""
         if outputs is None:
@@ -109,9 +115,11 @@ class Network:
         self.nodes.append(helper.make_node(operator, *names, **attributes))
         return names[1][0]
 
-    def both(self, shape, text, operator, operands, extra=(), **attributes):
-        """One statement and one node with the same operands; `extra` are inputs of the node only."""
+    def both(self, shape, text, operator, operands, extra=(), torch=None, **attributes):
+        """One statement and one node with the same operands, and what torch has for it; `extra` are inputs of the node only."""
         result = self.value(shape)
+        if torch:
+            self.eager([result], torch, *operands)
         self.statement([result], text, *operands)
         self.node(operator, [*operands, *extra], [result], **attributes)
         return result
@@ -123,7 +131,7 @@ class Network:
 
     def text(self):
         """The SkriptND text of the network."""
-        lines = ["import %s;" % name for name in ("image", "layout", "linalg", "math", "nn")]
+        lines = ["import %s;" % name for name in ("algo", "image", "layout", "linalg", "math", "nn")]
         lines += ["", "graph Main {", "    @input {"]
         for name, array in self.inputs.items():
             dynamic = self.dynamic[name]
@@ -137,6 +145,20 @@ class Network:
             variables = [_declaration(name, map(str, array.shape)) for name, array in self.variables.items()]
             lines += ["    @variable {", *variables, "    }"]
         return "\n".join([*lines, "    @compose {", *("        " + s for s in self.statements), "    }", "}", ""])
+
+    def torch(self):
+        """A function of torch that returns the outputs, or `None` where a part of the network has no line."""
+        needed, lines = {value.name for value, _, _ in self.outputs}, []
+        for results, text, operands in reversed(self.lines):
+            names = {result.name for result in results}
+            if names & needed:
+                needed = needed - names | {operand.name for operand in operands}
+                lines.append("    %s = %s" % (", ".join(result.name for result in results), text))
+        arguments = [*self.inputs, *self.variables]
+        if not needed <= set(arguments):
+            return None
+        results = ", ".join("'%s': %s" % (value.name, value.name) for value, _, _ in self.outputs)
+        return "\n".join(["def main(%s):" % ", ".join(arguments), *reversed(lines), "    return {%s}" % results, ""])
 
     def onnx(self):
         """The ONNX model of the network."""

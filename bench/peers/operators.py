@@ -93,7 +93,8 @@ def _onnx_gates(values, features):
 
 
 def unary(net, x, text, operator, **attributes):
-    return net.both(x.shape, text + "(%s)", operator, [x], **attributes)
+    """An operator of each element; torch has it under the same name."""
+    return net.both(x.shape, text + "(%s)", operator, [x], torch="torch.%s(%%s)" % text.split(".")[1], **attributes)
 
 
 def relu(net, x):
@@ -105,19 +106,42 @@ def relu6(net, x):
 
 
 def gelu(net, x):
-    return unary(net, x, "nn.gelu", "Gelu")
+    return net.both(x.shape, "nn.gelu(%s)", "Gelu", [x], torch="F.gelu(%s)")
+
+
+def gelu_by_tanh(net, x):
+    text = "nn.gelu{approximate='TANH'}(%s)"
+    return net.both(x.shape, text, "Gelu", [x], approximate="tanh", torch="F.gelu(%s, approximate='tanh')")
+
+
+def mish(net, x):
+    """x · tanh(softplus(x))."""
+    result, soft, bent = (net.value(x.shape) for _ in range(3))
+    net.statement([soft], "nn.softplus(%s)", x)
+    net.statement([bent], "math.tanh(%s)", soft)
+    net.statement([result], "math.mul(%s, %s)", x, bent)
+    net.eager([result], "F.mish(%s)", x)
+    net.node("Mish", [x], [result])
+    return result
+
+
+def with_number(net, x, text, operator, number):
+    """An operator of an element and a number."""
+    torch = {"Sub": "%%s - %r", "Add": "%%s + %r", "Mul": "%%s * %r", "Max": "torch.clamp(%%s, min=%r)", "Min": "torch.clamp(%%s, max=%r)"}
+    return net.both(x.shape, "%s(%%s, %r)" % (text, number), operator, [x], [net.constant(number)], torch=torch[operator] % number)
 
 
 def silu(net, x):
     result = net.value(x.shape)
     net.statement([result], "nn.silu(%s)", x)
+    net.eager([result], "F.silu(%s)", x)
     net.node("Mul", [x, net.node("Sigmoid", [x])], [result])
     return result
 
 
 def add(net, x, y):
     """The sum; the shape of y may be the end of that of x."""
-    return net.both(x.shape, "math.add(%s, %s)", "Add", [x, y])
+    return net.both(x.shape, "math.add(%s, %s)", "Add", [x, y], torch="%s + %s")
 
 
 def multiply(net, x, y):
@@ -132,6 +156,7 @@ def add_channels(net, x):
     """A bias for each channel, dimension 1."""
     result, b = net.value(x.shape), net.variable([x.shape[1]])
     net.statement([result], "math.add{rhs_align=1}(%s, %s)", x, b)
+    net.eager([result], "%%s + %%s.reshape(-1%s)" % (", 1" * (len(x.shape) - 2)), x, b)
     shape = [x.shape[1], *[1] * (len(x.shape) - 2)]
     net.node("Add", [x, net.derived(lambda: net.variables[b.name].values.reshape(shape))], [result])
     return result
@@ -145,6 +170,7 @@ def batch_norm(net, x):
     mean, variance, bias, gain = net.variable(channels, 0.1), net.positive(channels), net.variable(channels, 0.1), net.positive(channels)
     result = net.value(x.shape)
     net.statement([result], "nn.batch_norm(%s, %s, %s, %s, %s)", x, mean, variance, bias, gain)
+    net.eager([result], "F.batch_norm(%s, %s, %s, %s, %s, False, 0.0, 1e-5)", x, mean, variance, gain, bias)
     net.node("BatchNormalization", [x, gain, bias, mean, variance], [result], epsilon=1e-5)
     return result
 
@@ -157,6 +183,7 @@ def layer_norm(net, x):
     net.statement([normalized], "nn.mean_variance_norm{axes=[%d]}(%%s)" % last, x)
     net.statement([scaled], "math.mul(%s, %s)", normalized, gain)
     net.statement([result], "math.add(%s, %s)", scaled, bias)
+    net.eager([result], "F.layer_norm(%%s, %s, %%s, %%s, 1e-5)" % listed(width), x, gain, bias)
     net.node("LayerNormalization", [x, gain, bias], [result], axis=-1, epsilon=1e-5)
     return result
 
@@ -169,19 +196,60 @@ def rms_norm(net, x):
     mean = net.both(narrow, "math.mean_reduce{axes=[%d]}(%%s)" % last, "ReduceMean", [squares], [net.constant([-1])])
     safe = net.both(narrow, "math.add(%s, 1e-5)", "Add", [mean], [net.constant(1e-5)])
     root = net.both(narrow, "math.sqrt(%s)", "Sqrt", [safe])
-    return multiply(net, net.both(x.shape, "math.div(%s, %s)", "Div", [x, root]), gain)
+    result = multiply(net, net.both(x.shape, "math.div(%s, %s)", "Div", [x, root]), gain)
+    net.eager([result], "F.rms_norm(%%s, %s, %%s, 1e-5)" % listed(gain.shape), x, gain)
+    return result
 
 
 def instance_norm(net, x):
     gain, bias, result = net.positive([x.shape[1]]), net.variable([x.shape[1]], 0.1), net.value(x.shape)
     net.statement([result], "nn.mean_variance_norm(%s, %s, %s)", x, bias, gain)
+    net.eager([result], "F.instance_norm(%s, None, None, %s, %s, True, 0.0, 1e-5)", x, gain, bias)
     net.node("InstanceNormalization", [x, gain, bias], [result], epsilon=1e-5)
+    return result
+
+
+def group_norm(net, x, groups):
+    """Normalization of a batch of one over groups of channels, with scale and shift for each channel."""
+    channels = x.shape[1]
+    gain, bias, result = net.positive([channels]), net.variable([channels], 0.1), net.value(x.shape)
+    flat = [groups, channels // groups * math.prod(x.shape[2:])]
+    grouped, normalized, split, scaled = net.value(flat), net.value(flat), net.value(x.shape), net.value(x.shape)
+    net.statement([grouped], "layout.reshape{shape=%s}(%%s)" % listed(flat), x)
+    net.statement([normalized], "nn.mean_variance_norm{axes=[1]}(%s)", grouped)
+    net.statement([split], "layout.reshape{shape=%s}(%%s)" % listed(x.shape), normalized)
+    net.statement([scaled], "math.mul{rhs_align=1}(%s, %s)", split, gain)
+    net.statement([result], "math.add{rhs_align=1}(%s, %s)", scaled, bias)
+    net.eager([result], "F.group_norm(%%s, %d, %%s, %%s, 1e-5)" % groups, x, gain, bias)
+    # GroupNormalization has parameters for each channel from opset 21 on.
+    rows, shape = net.node("Reshape", [x, net.constant([1, groups, -1])]), [channels, *[1] * (len(x.shape) - 2)]
+    ones, zeros = (net.derived(lambda fill=fill: fill(groups, numpy.float32)) for fill in (numpy.ones, numpy.zeros))
+    rows = net.node("InstanceNormalization", [rows, ones, zeros], epsilon=1e-5)
+    rows = net.node("Reshape", [rows, net.constant(x.shape)])
+    factor, term = (net.derived(lambda v=v: net.variables[v.name].values.reshape(shape)) for v in (gain, bias))
+    net.node("Add", [net.node("Mul", [rows, factor]), term], [result])
     return result
 
 
 def softmax(net, x):
     """Softmax over the last dimension."""
-    return net.both(x.shape, "nn.softmax{axes=[%d]}(%%s)" % (len(x.shape) - 1), "Softmax", [x], axis=-1)
+    return net.both(x.shape, "nn.softmax{axes=[%d]}(%%s)" % (len(x.shape) - 1), "Softmax", [x], axis=-1, torch="torch.softmax(%s, -1)")
+
+
+def log_softmax(net, x):
+    """The logarithm of softmax over the last dimension."""
+    last, narrow = len(x.shape) - 1, [*x.shape[:-1], 1]
+    most, total, log = (net.value(narrow) for _ in range(3))
+    shifted, raised, result = (net.value(x.shape) for _ in range(3))
+    net.statement([most], "math.max_reduce{axes=[%d]}(%%s)" % last, x)
+    net.statement([shifted], "math.sub(%s, %s)", x, most)
+    net.statement([raised], "math.exp(%s)", shifted)
+    net.statement([total], "math.sum_reduce{axes=[%d]}(%%s)" % last, raised)
+    net.statement([log], "math.log(%s)", total)
+    net.statement([result], "math.sub(%s, %s)", shifted, log)
+    net.eager([result], "torch.log_softmax(%s, -1)", x)
+    net.node("LogSoftmax", [x], [result], axis=-1)
+    return result
 
 
 # --- pooling and reduction ----------------------------------------------------------------------------------------------
@@ -193,7 +261,8 @@ def pool(net, x, kind, size, stride, padding):
     axes = list(range(2, 2 + d))
     attributes = [listed(n) for n in (axes, [size] * d, [stride] * d, [padding] * (2 * d))]
     text = "nn.%s_pool{axes=%s, size=%s, stride=%s, padding=%s}(%%s)" % (kind, *attributes)
-    return net.both([*x.shape[:2], *extents], text, {"max": "MaxPool", "avg": "AveragePool"}[kind], [x],
+    torch = "F.%s_pool%dd(%%s, %d, %d, %d%s)" % (kind, d, size, stride, padding, ", count_include_pad=False" * (kind == "avg"))
+    return net.both([*x.shape[:2], *extents], text, {"max": "MaxPool", "avg": "AveragePool"}[kind], [x], torch=torch,
                     kernel_shape=[size] * d, strides=[stride] * d, pads=[padding] * (2 * d))
 
 
@@ -201,6 +270,7 @@ def global_pool(net, x):
     """The mean over the spatial dimensions, (batch, channels)."""
     result = net.value(x.shape[:2])
     net.statement([result], "math.mean_reduce{axes=[2,3], squeeze=true}(%s)", x)
+    net.eager([result], "torch.mean(%s, (2, 3))", x)
     net.node("Flatten", [net.node("GlobalAveragePool", [x])], [result], axis=1)
     return result
 
@@ -208,19 +278,35 @@ def global_pool(net, x):
 def total(net, x, axis):
     shape = [n for at, n in enumerate(x.shape) if at != axis]
     text = "math.sum_reduce{axes=[%d], squeeze=true}(%%s)" % axis
-    return net.both(shape, text, "ReduceSum", [x], [net.constant([axis])], keepdims=0)
+    return net.both(shape, text, "ReduceSum", [x], [net.constant([axis])], keepdims=0, torch="torch.sum(%%s, %d)" % axis)
+
+
+def cumulative_sum(net, x, axis):
+    text, torch = "math.cumsum{axis=%d}(%%s)" % axis, "torch.cumsum(%%s, %d)" % axis
+    return net.both(x.shape, text, "CumSum", [x], [net.constant([axis])], torch=torch)
 
 
 def argmax(net, x):
     last = len(x.shape) - 1
-    return net.both(x.shape[:-1], "math.argmax{axis=%d, squeeze=true}(%%s)" % last, "ArgMax", [x], axis=last, keepdims=0)
+    return net.both(x.shape[:-1], "math.argmax{axis=%d, squeeze=true}(%%s)" % last, "ArgMax", [x], axis=last, keepdims=0, torch="torch.argmax(%s, -1)")
+
+
+def top_k(net, x, k):
+    """The k largest elements of each row and their positions, in descending order."""
+    last, shape = len(x.shape) - 1, [*x.shape[:-1], k]
+    results = [net.value(shape), net.value(shape)]
+    net.statement(results, "algo.top_k{k=%d, axis=%d}(%%s)" % (k, last), x)
+    net.eager(results, "torch.topk(%%s, %d, -1)" % k, x)
+    net.node("TopK", [x, net.constant([k])], results, axis=-1)
+    return results
 
 
 # --- layout -------------------------------------------------------------------------------------------------------------
 
 
 def transpose(net, x, order):
-    return net.both([x.shape[at] for at in order], "layout.transpose{perm=%s}(%%s)" % listed(order), "Transpose", [x], perm=order)
+    text, torch = "layout.transpose{perm=%s}(%%s)" % listed(order), "%%s.permute(%s).contiguous()" % listed(order)
+    return net.both([x.shape[at] for at in order], text, "Transpose", [x], perm=order, torch=torch)
 
 
 def split_last(net, x, extents):
@@ -244,16 +330,30 @@ def flatten(net, x):
 
 def concat(net, xs, axis):
     shape = [sum(x.shape[axis] for x in xs) if at == axis else n for at, n in enumerate(xs[0].shape)]
-    return net.both(shape, "layout.concat{axis=%d}([%s])" % (axis, ", ".join(["%s"] * len(xs))), "Concat", xs, axis=axis)
+    names = ", ".join(["%s"] * len(xs))
+    return net.both(shape, "layout.concat{axis=%d}([%s])" % (axis, names), "Concat", xs, axis=axis, torch="torch.cat([%s], %d)" % (names, axis))
 
 
 def resize(net, x, extents):
     """Bilinear interpolation of the last two dimensions."""
     shape = [*x.shape[:2], *extents]
     text = "image.linear_resize{axes=[2,3], size=%s}(%%s)" % listed(extents)
-    return net.both(shape, text, "Resize", [x], ["", "", net.constant(shape)], mode="linear", coordinate_transformation_mode="half_pixel")
+    torch = "F.interpolate(%%s, %s, mode='bilinear')" % listed(extents)
+    sizes = ["", "", net.constant(shape)]
+    return net.both(shape, text, "Resize", [x], sizes, mode="linear", coordinate_transformation_mode="half_pixel", torch=torch)
+
+
+def resize_nearest(net, x, extents):
+    """The nearest element, in the last two dimensions."""
+    shape = [*x.shape[:2], *extents]
+    text = "image.nearest_resize{axes=[2,3], size=%s}(%%s)" % listed(extents)
+    torch = "F.interpolate(%%s, %s, mode='nearest-exact')" % listed(extents)
+    sizes = ["", "", net.constant(shape)]
+    return net.both(shape, text, "Resize", [x], sizes, mode="nearest", coordinate_transformation_mode="half_pixel", torch=torch)
 
 
 def gather(net, table, index):
     """Rows of a table."""
-    return net.both([*index.shape, *table.shape[1:]], "layout.gather{axis=0}(%s, %s)", "Gather", [table, index], axis=0)
+    result = net.both([*index.shape, *table.shape[1:]], "layout.gather{axis=0}(%s, %s)", "Gather", [table, index], axis=0)
+    net.eager([result], "F.embedding(%s, %s)", index, table)
+    return result

@@ -40,6 +40,9 @@ class QuantizedNetwork:
     def text(self):
         return None
 
+    def torch(self):
+        return None
+
     def constant(self, values):
         name = "c%d" % len(self.initializers)
         self.initializers.append(numpy_helper.from_array(values, name))

@@ -19,7 +19,7 @@ def compare(workload, peers, threads, rounds, seconds, skript, scratch):
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         net = workload.build()
         model_files.write(net, folder)
-        names, failures = agreeing([*peers, engines.OURS], skript, folder, net.tolerance)
+        names, failures = agreeing([*engines.available(peers, folder), engines.OURS], skript, folder, net.tolerance)
         rows = []
         for count in threads:
             able = [name for name in names if count <= engines.MOST_THREADS.get(name, count)]

@@ -4,11 +4,10 @@
 
     build/peers-venv/bin/python bench/peers/run.py [--only TEXT]… [--group GROUP]… [--threads 1,2] [--rounds 5] [--dry]
 
-`bench/peers/setup.sh` makes the environment. Selected workloads replace their rows; the others keep theirs.
+`bench/peers/setup.sh` makes the environment, `bench/operators-setup.sh` that of torch. Selected workloads replace their rows; the others keep theirs.
 """
 import argparse
 import datetime
-import importlib.metadata
 import json
 import os
 
@@ -50,7 +49,7 @@ def line(row):
 
 def results(rows, failures, peers, note):
     """The content of a results file."""
-    versions = {name: importlib.metadata.version(name) for name in peers}
+    versions = {name: engines.version(name) for name in peers}
     return {"machine": machine.name(), "dates": [datetime.date.today().isoformat()], "peers": versions, "rows": rows, "failures": failures,
             "note": note}
 
@@ -76,7 +75,7 @@ def main():
     options = parsed()
     chosen = selected(options.only, options.group)
     if options.list:
-        print("\n".join("%-8s %s" % (w.group, w.name) for w in chosen))
+        print("\n".join("%-10s %s" % (w.group, w.name) for w in chosen))
         return
     peers, threads = options.peers.split(","), [int(n) for n in options.threads.split(",")]
     scratch = os.path.join(ROOT, "build")

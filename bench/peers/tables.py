@@ -13,6 +13,8 @@ TITLES = {
     "untuned": "Shapes that nobody tuned on",
     "dynamic": "Dynamic and static dimensions",
     "memory": "Bound by memory or by functions of each element",
+    "memory-l2": "The same in the cache of level 2",
+    "memory-odd": "The same of odd extents",
     "int8": "Integers of 8 bits",
 }
 # A round is noisy where the multiply-add rate was below this share of the greatest one.

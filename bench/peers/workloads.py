@@ -151,7 +151,7 @@ GROUPS = {
         *pair("encoder layer 768", [1, 128, 768], 1, "steps", lambda net, x: networks.encoder_layer(net, x, 12)),
         *pair("matmul 512×768×768, constant", [512, 768], 0, "rows", lambda net, x: op.dense(net, x, 768)),
     ],
-    "memory": memory_bound.WORKLOADS,
+    **memory_bound.WORKLOADS,
     "int8": quantized.WORKLOADS,
 }
 WORKLOADS = [Workload(name, group, add) for group, rows in GROUPS.items() for name, add in rows]

@@ -88,6 +88,12 @@ pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         let memref = ir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
         let argument = ir::append_argument(entry, memref, "{llvm.noalias}")?;
         begin_in_place(value, argument, context).map_err(wrong)?;
+        if let Some(own) = own_buffer(value).filter(|own| own.r#type() == argument.r#type()) {
+            ir::replace_uses(own, argument);
+            if let Some((allocation, _)) = ir::definition(own) {
+                ir::erase(allocation);
+            }
+        }
         let write = ir::template(
             context,
             &[value, argument],
@@ -140,6 +146,15 @@ fn begin_in_place<'c: 'a, 'a>(
     )?;
     ir::replace_uses(empty, begin);
     Ok(())
+}
+
+/// The buffer of a result that loops fill: allocated for it, so that it may be in the memory of the caller instead.
+fn own_buffer<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let (op, _) = ir::definition(value)?;
+    let is_alone = op.has_attribute("restrict") && op.has_attribute("writable");
+    let buffer = ToTensor::cast(op).filter(|_| is_alone)?.buffer().ok()?;
+    let (maker, _) = ir::definition(buffer)?;
+    (ir::name(maker) == ops::memref::ALLOC).then_some(buffer)
 }
 
 /// The empty tensor without other users at the beginning of a chain that `separate_inits` cut.

@@ -32,9 +32,9 @@ func.func @average(%x: tensor<4x10x8xf32>) -> tensor<4x10x8xf32> {
 // LANES:         %[[OUT:.+]] = memref.alloc() : memref<201x40xf32>
 // LANES:         scf.parallel (%[[BLOCK:.+]]) = (%{{.+}}) to (%c3{{.*}})
 // LANES:           %[[FIRST:.+]] = skript.mul %[[BLOCK]], %{{.+}} : index
+// LANES:           %[[REST:.+]] = skript.sub %{{.+}}, %[[FIRST]] : index
+// LANES:           %[[COUNT:.+]] = skript.min %[[REST]], %{{.+}} : index
 // LANES:           scf.for %[[T:.+]] = %{{.+}} to %c200
-// LANES:             %[[REST:.+]] = skript.sub %{{.+}}, %[[FIRST]] : index
-// LANES:             %[[COUNT:.+]] = skript.min %[[REST]], %{{.+}} : index
 // LANES:             scf.for %[[LANE:.+]] = %{{.+}} to %[[COUNT]]
 // LANES:               %[[B:.+]] = skript.add %[[FIRST]], %[[LANE]] : index
 // LANES:               memref.load %[[OUT]][%[[T]], %[[B]]]
@@ -53,4 +53,60 @@ func.func @product(%x: tensor<40x200xf32>) -> tensor<40x201xf32> {
     skript.yield %sum at [%b, %next] : f32
   } : tensor<40x201xf32>
   return %y : tensor<40x201xf32>
+}
+
+// -----
+
+// One addition for each element does not pay for copies: steps of eight chains alternate, and the chains that are left are computed
+// one by one.
+// LANES-LABEL: func.func @sums
+// LANES-NOT:     linalg.generic
+// LANES:         memref.store
+// LANES:         scf.parallel (%[[BLOCK:.+]]) = (%{{.+}}) to (%c5{{.*}})
+// LANES:           %[[FIRST:.+]] = skript.mul %[[BLOCK]], %{{.+}} : index
+// LANES:           scf.for %{{.+}} = %{{.+}} to %c200
+// LANES-NOT:         scf.for
+// LANES-COUNT-8:     memref.store
+// LANES-NOT:         memref.store
+// LANES:         scf.parallel (%[[ONE:.+]]) = (%{{.+}}) to (%c3{{.*}})
+// LANES:           scf.for %{{.+}} = %{{.+}} to %c200
+// LANES:             memref.store
+// LANES-NOT:         memref.store
+func.func @sums(%x: tensor<43x200xf32>) -> tensor<43x201xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<43x201xf32>
+  %y = skript.formula replace (%b, %t) in (43, 200) outs(%acc = %init : tensor<43x201xf32>) do {
+    %one = arith.constant 1 : index
+    %next = skript.add %t, %one : index
+    %old = skript.access %acc[%b, %t] : tensor<43x201xf32>
+    %new = skript.access %x[%b, %t] : tensor<43x200xf32>
+    %sum = skript.add %old, %new : f32
+    skript.yield %sum at [%b, %next] : f32
+  } : tensor<43x201xf32>
+  return %y : tensor<43x201xf32>
+}
+
+// -----
+
+// Columns of which each carries its own sum: blocks of 128 run in parallel, the rows in each of them in order.
+// LANES-LABEL: func.func @columns
+// LANES-NOT:     linalg.generic
+// LANES:         scf.parallel (%[[BLOCK:.+]]) = (%{{.+}}) to (%c3{{.*}})
+// LANES:           %[[FIRST:.+]] = skript.mul %[[BLOCK]], %{{.+}} : index
+// LANES:           scf.for %[[T:.+]] = %{{.+}} to %c40
+// LANES:             scf.for %[[LANE:.+]] = %{{.+}} to
+// LANES:               %[[C:.+]] = skript.add %[[FIRST]], %[[LANE]] : index
+// LANES:               memref.load %{{.+}}[%[[T]], %[[C]]]
+func.func @columns(%x: tensor<40x300xf32>) -> tensor<41x300xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<41x300xf32>
+  %y = skript.formula replace (%t, %c) in (40, 300) outs(%acc = %init : tensor<41x300xf32>) do {
+    %one = arith.constant 1 : index
+    %next = skript.add %t, %one : index
+    %old = skript.access %acc[%t, %c] : tensor<41x300xf32>
+    %new = skript.access %x[%t, %c] : tensor<40x300xf32>
+    %sum = skript.add %old, %new : f32
+    skript.yield %sum at [%next, %c] : f32
+  } : tensor<41x300xf32>
+  return %y : tensor<41x300xf32>
 }

@@ -51,3 +51,20 @@ func.func @both(%x: tensor<4xf32>, %z: tensor<4xf32>, %c: i1) -> (tensor<4xf32>,
   }
   return %b, %m : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Loops fill the memory of the caller, if the buffer was allocated for the result.
+// CHECK-LABEL: func.func @filled
+// CHECK-SAME:    %[[A:[^:]+]]: memref<4xf32> {llvm.noalias}
+// CHECK-NOT:     memref.alloc
+// CHECK:         memref.store %{{.+}}, %[[A]][%{{.+}}]
+// CHECK:         %[[T:.+]] = bufferization.to_tensor %[[A]] restrict writable
+// CHECK:         bufferization.materialize_in_destination %[[T]] in restrict writable %[[A]]
+func.func @filled(%x: f32) -> tensor<4xf32> attributes {skript.entry} {
+  %zero = arith.constant 0 : index
+  %a = memref.alloc() : memref<4xf32>
+  memref.store %x, %a[%zero] : memref<4xf32>
+  %t = bufferization.to_tensor %a restrict writable : memref<4xf32> to tensor<4xf32>
+  return %t : tensor<4xf32>
+}

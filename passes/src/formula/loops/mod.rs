@@ -132,8 +132,8 @@ struct Lowering<'r, 'c, 'a> {
     carried: usize,
     plan: Plan,
     options: Options,
-    /// The first index of the block of lanes.
-    block: Option<Value<'c, 'a>>,
+    /// The first index of the block of lanes, and how many it has.
+    block: Option<(Value<'c, 'a>, Width<'c, 'a>)>,
     /// See [`attribute_names::READER`].
     number: i64,
     guard: Guard,
@@ -225,19 +225,25 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             return self.guarded(at);
         };
         if let Some(lanes) = self.plan.lanes.as_ref().filter(|_| self.block.is_none()) {
-            return self.blocks(lanes.extent, at);
+            let lanes = (lanes.extent, lanes.width, lanes.is_unrolled());
+            return self.blocks(lanes, at);
+        }
+        let is_innermost = depth + 1 == self.plan.order.len();
+        if let Some((first, Width::Unrolled(lanes))) = self.block
+            && is_innermost
+        {
+            return self.unrolled(depth, first, lanes, at);
         }
         let (region, inner, arguments) = at.region(&[Type::index(at.context)]);
         let index = *arguments.first().ok_or(Refusal::Shape("has no loop"))?;
         let outer = self.copier.clone();
-        let is_innermost = depth + 1 == self.plan.order.len();
         let (index, end) = match self.block.filter(|_| is_innermost) {
-            Some(first) => {
+            Some((first, Width::Loop(end))) => {
                 let index =
                     inner.scalar(ScalarOp::Add, &[first, index], Type::index(at.context))?;
-                (index, self.lanes_end(first, at)?)
+                (index, end)
             }
-            None => (index, self.end(extent)?),
+            _ => (index, self.end(extent)?),
         };
         self.indices.push(index);
         self.nest(depth + 1, &inner)?;
@@ -252,17 +258,70 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The loop over blocks of lanes, around all others.
-    fn blocks(&mut self, extent: i64, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+    /// The innermost loop, unrolled.
+    fn unrolled(
+        &mut self,
+        depth: usize,
+        first: Value<'c, 'a>,
+        lanes: i64,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        for lane in 0..lanes {
+            let operands = [first, at.index(lane)?];
+            let index = at.scalar(ScalarOp::Add, &operands, Type::index(at.context))?;
+            let outer = self.copier.clone();
+            self.indices.push(index);
+            self.nest(depth + 1, at)?;
+            self.indices.pop();
+            self.copier = outer;
+        }
+        Ok(())
+    }
+
+    /// The loops over blocks of lanes, around all others: their extent, the width of a block, and whether lanes are unrolled.
+    fn blocks(
+        &mut self,
+        (extent, width, is_unrolled): (i64, i64, bool),
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        if !is_unrolled {
+            let blocks = extent / width + i64::from(extent % width != 0);
+            return self.blocks_from(0, blocks, width, at, |this, first, inner| {
+                Ok(Width::Loop(this.lanes_end(first, inner)?))
+            });
+        }
+        let full = extent / width;
+        self.blocks_from(0, full, width, at, |_, _, _| Ok(Width::Unrolled(width)))?;
+        let (from, rest) = (full * width, extent % width);
+        if rest > 0 {
+            self.blocks_from(from, rest, 1, at, |_, _, _| Ok(Width::Unrolled(1)))?;
+        }
+        Ok(())
+    }
+
+    /// A loop over so many blocks of lanes from `from` on.
+    fn blocks_from(
+        &mut self,
+        from: i64,
+        count: i64,
+        width: i64,
+        at: &Builder<'c, 'a>,
+        lanes: impl Fn(&Self, Value<'c, 'a>, &Builder<'c, 'a>) -> Result<Width<'c, 'a>, Refusal>,
+    ) -> Result<(), Refusal> {
         let index = Type::index(at.context);
         let (region, inner, arguments) = at.region(&[index]);
         let number = *arguments.first().ok_or(Refusal::Shape("has no loop"))?;
-        let width = inner.index(plan::LANES)?;
-        self.block = Some(inner.scalar(ScalarOp::Mul, &[number, width], index)?);
+        let mut first = inner.scalar(ScalarOp::Mul, &[number, inner.index(width)?], index)?;
+        if from > 0 {
+            first = inner.scalar(ScalarOp::Add, &[first, inner.index(from)?], index)?;
+        }
+        let width = lanes(self, first, &inner)?;
+        let outer = self.copier.clone();
+        self.block = Some((first, width));
         self.nest(0, &inner)?;
         self.block = None;
-        let blocks = extent / plan::LANES + i64::from(extent % plan::LANES != 0);
-        let end = End::Fixed(blocks);
+        self.copier = outer;
+        let end = End::Fixed(count);
         if self.options.parallel {
             return self.loops.create_parallel(end, region, &inner, at);
         }
@@ -277,13 +336,14 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         first: Value<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<End<'c, 'a>, Refusal> {
-        let extent = self.plan.lanes.as_ref().map_or(0, |lanes| lanes.extent);
-        if extent % plan::LANES == 0 {
-            return Ok(End::Fixed(plan::LANES));
+        let lanes = self.plan.lanes.as_ref();
+        let (extent, width) = lanes.map_or((0, 1), |lanes| (lanes.extent, lanes.width));
+        if extent % width == 0 {
+            return Ok(End::Fixed(width));
         }
         let index = Type::index(at.context);
         let rest = at.scalar(ScalarOp::Sub, &[at.index(extent)?, first], index)?;
-        let count = at.scalar(ScalarOp::Min, &[rest, at.index(plan::LANES)?], index)?;
+        let count = at.scalar(ScalarOp::Min, &[rest, at.index(width)?], index)?;
         Ok(End::Value(count))
     }
 
@@ -493,6 +553,15 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             )),
         }
     }
+}
+
+/// The lanes of a block.
+#[derive(Clone, Copy)]
+enum Width<'c, 'a> {
+    /// A loop.
+    Loop(End<'c, 'a>),
+    /// So many copies of the body.
+    Unrolled(i64),
 }
 
 /// Builds the code under a guard; returns the values that it yields.

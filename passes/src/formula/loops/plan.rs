@@ -2,15 +2,29 @@
 //! How the loops of a formula run: their order, their ranges, and lanes along which a formula that runs in order is computed.
 
 use super::{Loops, Options};
+use crate::extents::size;
 use crate::ir::{ValueKey, types};
 use crate::structure::order::IndexBound;
-use crate::structure::{Reading, Term, TermId};
+use crate::structure::{Nest, Reading, Term, TermId};
 use melior::ir::{Value, ValueLike};
 use skript_semantics::ScalarOp;
 use std::collections::HashMap;
 
 /// Iterations of the innermost loop if a formula is computed in lanes: as many as the widest vectors have f32.
-pub(super) const LANES: i64 = 16;
+const LANES: i64 = 16;
+
+/// Iterations of the innermost loop if steps of several chains alternate: while one waits for its last result, others are computed.
+const CHAINS: i64 = 8;
+
+/// Chains that alternate if their elements have addresses that differ by multiples of [`PAGE`]: more do not fit the ways of the nearest
+/// cache.
+const CHAINS_OF_PAGES: i64 = 4;
+
+/// Bytes after which addresses use the same lines of the nearest cache.
+const PAGE: i64 = 4096;
+
+/// Iterations of the innermost loop in a block of columns: a few lines of the cache, so that threads share the columns.
+const COLUMNS: i64 = 128;
 
 /// Points of a formula below which lanes do not pay for the transposed copies.
 const LEAST_POINTS: i64 = 1 << 12;
@@ -31,12 +45,14 @@ pub(super) struct Plan {
     pub lanes: Option<Lanes>,
 }
 
-/// The innermost loop runs along an index whose iterations access disjoint elements of the outputs, in blocks of [`LANES`].
-/// Tensors are copied so that this dimension is the last one. Blocks are the outermost loop.
+/// The innermost loop runs along an index whose iterations access disjoint elements of the outputs, in blocks. Blocks are the
+/// outermost loop.
 pub(super) struct Lanes {
     /// The extent of the index.
     pub extent: i64,
-    /// Dimensions that become the last ones, by tensor.
+    /// Iterations of a block.
+    pub width: i64,
+    /// Dimensions that become the last ones, by tensor: these are copied. None for chains that are computed where they are.
     pub moved: HashMap<ValueKey, usize>,
 }
 
@@ -78,13 +94,22 @@ impl Plan {
         let is_free = |index: &usize| free.get(*index) == Some(&true);
         let innermost = self.order.last().copied();
         let is_vector = |index| nest.is_free_innermost(index) && nest.contiguity(index) > 0;
-        if options.lanes && runs_in_order && !innermost.is_some_and(is_vector) {
-            let candidates = self.order.iter().filter(|index| is_free(index));
-            let best = candidates
-                .filter_map(|index| Some((nest.extents.get(*index)?.as_static()?, *index)))
-                .max_by_key(|(extent, index)| (*extent, std::cmp::Reverse(*index)));
-            let lanes =
-                best.and_then(|(extent, index)| Some((index, Lanes::of(reading, index, extent)?)));
+        if options.lanes && runs_in_order {
+            let lanes = match innermost.filter(|index| is_vector(*index)) {
+                Some(_) if self.outer_iterations(nest, &free) >= CHAINS => None,
+                Some(index) => Lanes::columns(reading, index).map(|lanes| (index, lanes)),
+                None => {
+                    let candidates = self.order.iter().filter(|index| is_free(index));
+                    let best = candidates
+                        .filter_map(|index| Some((nest.extents.get(*index)?.as_static()?, *index)))
+                        .max_by_key(|(extent, index)| (*extent, std::cmp::Reverse(*index)));
+                    best.and_then(|(extent, index)| {
+                        let chains = || Lanes::chains(reading, index, extent, &self.bounds);
+                        let lanes = Lanes::of(reading, index, extent).or_else(chains)?;
+                        Some((index, lanes))
+                    })
+                }
+            };
             if let Some((index, lanes)) = lanes {
                 self.order.retain(|other| *other != index);
                 self.order.push(index);
@@ -101,6 +126,15 @@ impl Plan {
             .collect();
         self.bounds
             .retain(|bound| self.lanes.is_none() || Some(&bound.index) != self.order.last());
+    }
+
+    /// Iterations of the outer loops that carry nothing; dynamic ones count as many.
+    fn outer_iterations(&self, nest: &Nest, free: &[bool]) -> i64 {
+        let outer = self.order.split_last().map_or(&[][..], |(_, outer)| outer);
+        let outer = outer.iter().take_while(|i| free.get(**i) == Some(&true));
+        let extent = |index: &usize| nest.extents.get(*index)?.as_static();
+        let extents = outer.map(|index| extent(index).unwrap_or(i64::MAX));
+        extents.fold(1, i64::saturating_mul)
     }
 
     /// Drops bounds whose values are not known where their loops begin.
@@ -145,16 +179,70 @@ impl Lanes {
         }
         // Outputs must have the dimension: they are free along it.
         let mut outs = reading.outs.iter();
-        let pays = work(reading) >= COPY * moved.len();
-        (outs.all(|out| moved.contains_key(&ValueKey::of(*out))) && pays)
-            .then_some(Lanes { extent, moved })
+        let pays = work(reading, index) >= COPY * moved.len();
+        (outs.all(|out| moved.contains_key(&ValueKey::of(*out))) && pays).then_some(Lanes {
+            extent,
+            width: LANES,
+            moved,
+        })
+    }
+
+    /// Whether the lanes of a block are copies of the body: a loop over elements that are apart would become gathers.
+    pub(super) fn is_unrolled(&self) -> bool {
+        self.width <= CHAINS
+    }
+
+    /// Chains that alternate, each along its own elements; `None` if there are too few.
+    fn chains(
+        reading: &Reading,
+        index: usize,
+        extent: i64,
+        bounds: &[IndexBound],
+    ) -> Option<Lanes> {
+        let is_static = !reading.is_dynamic && reading.nest.static_extents().is_some();
+        let is_plain = is_static && bounds.is_empty() && extent >= CHAINS;
+        is_plain.then(|| Lanes {
+            extent,
+            width: match distance(reading, index) {
+                Some(bytes) if bytes % PAGE != 0 => CHAINS,
+                _ => CHAINS_OF_PAGES,
+            },
+            moved: HashMap::new(),
+        })
+    }
+
+    /// Blocks of columns of a formula whose other loops run in order; `None` if there is one block.
+    fn columns(reading: &Reading, index: usize) -> Option<Lanes> {
+        let extents = reading.nest.static_extents()?;
+        let extent = *extents.get(index)?;
+        (!reading.is_dynamic && extent > COLUMNS).then(|| Lanes {
+            extent,
+            width: COLUMNS,
+            moved: HashMap::new(),
+        })
     }
 }
 
-/// Operations of a point; a function counts as many.
-fn work(reading: &Reading) -> usize {
+/// Bytes between the elements of the first output that steps of an index write; `None` if one dimension alone does not depend on it.
+fn distance(reading: &Reading, index: usize) -> Option<i64> {
+    let dimension = moved_dimension(reading, 0, index)?;
+    let kind = reading.outs.first()?.r#type();
+    let element = size::element_bytes(&types::element_of(kind)?.to_string())?;
+    let inner = types::extents(kind)?.into_iter().skip(dimension + 1);
+    let elements = inner.fold(1_i64, i64::saturating_mul);
+    Some(elements.saturating_mul(i64::try_from(element).ok()?))
+}
+
+/// Operations of a point that depend on data or on an index; a function counts as many.
+fn work(reading: &Reading, index: usize) -> usize {
     let nest = &reading.nest;
     let terms = nest.reachable(&nest.roots()).into_iter();
+    let varies = |id: &TermId| {
+        let reached = nest.reachable(&[*id]);
+        let own = |term: &Term| matches!(term, Term::Access { .. }) || *term == Term::Index(index);
+        reached.iter().filter_map(|id| nest.terms.get(*id)).any(own)
+    };
+    let terms = terms.filter(varies);
     let cost = |term: &Term| match term {
         Term::Apply { op, .. } => match op {
             ScalarOp::Div | ScalarOp::CeilDiv | ScalarOp::Mod | ScalarOp::Sqrt => 4,

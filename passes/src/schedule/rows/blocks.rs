@@ -8,7 +8,8 @@ use crate::ir::{self, ValueKey, ops};
 use std::collections::HashSet;
 
 /// Bytes of a row of one array from which on a block is one row: it stays in the nearest cache, and reading row after row is what
-/// processors expect. Reductions of shorter rows are computed several at once.
+/// processors expect. Reductions of shorter rows are computed several at once, and so are those of rows whose elements are not
+/// next to each other.
 const LONG_ROW: i64 = 1 << 10;
 
 /// Rows that a block has at most: more share nothing else.
@@ -47,7 +48,7 @@ impl Blocks {
             let bytes = blocks.bytes_of(group, number, access);
             has_rows && bytes.is_some_and(|bytes| bytes >= LONG_ROW)
         });
-        if is_long && !has_product {
+        if is_long && !has_product && !group.has_columns() {
             return group.has_several_rows().then_some(blocks);
         }
         for position in (0..group.rows.len()).rev() {

@@ -166,6 +166,18 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         self.rows.iter().any(|row| row.extent != Some(1))
     }
 
+    /// Whether the elements of a row are as far from each other as rows are long, in some array.
+    pub(super) fn has_columns(&self) -> bool {
+        self.numbered().any(|(number, access)| {
+            let rows = self.rows_of(number, access);
+            let extents = access.extents().unwrap_or_default();
+            let mut dimensions = rows.into_iter().zip(extents);
+            let last = dimensions.rfind(|(_, extent)| *extent != Some(1));
+            let is_row = last.is_some_and(|(row, _)| row.is_some());
+            is_row && dimensions.any(|(row, extent)| row.is_none() && extent != Some(1))
+        })
+    }
+
     /// The number of rows; a bound if one of them is dynamic.
     fn row_count(&self) -> i64 {
         let extents = self.rows.iter().map(|row| row.extent);
