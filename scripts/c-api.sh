@@ -26,4 +26,7 @@ for seed in ${SEEDS:-1 2 3}; do
   # MLIR keeps memory to the end of the process; it is not what is tested.
   ASAN_OPTIONS=detect_leaks=0 "$out/random" "$seed" "${CALLS:-3000}" "$out"
 done
+cc -shared -fPIC -o "$out/libcuda.so.1" test/tools/run/inputs/cuda-driver.c
+cc -std=gnu11 "${flags[@]}" test/c/device.c "${link[@]}" -o "$out/device"
+[ "$(LD_LIBRARY_PATH=$out "$out/device" test/tools/run/inputs/cuda.sknd)" = "arrays on a GPU" ]
 echo "C API: an example in C and C++, and random calls"

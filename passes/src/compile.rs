@@ -97,7 +97,8 @@ impl From<melior::Error> for CompileError {
     }
 }
 
-/// Compiles the entry of a model.
+/// Compiles the entry of a model. For a GPU, the artifact has the host's part, whose calls of the runtime launch kernels, and the
+/// kernels.
 ///
 /// # Errors
 /// [`CompileError`]: constructs that compiled code does not support, with their location; defects of a lowering.
@@ -108,7 +109,10 @@ pub fn compile_model(
 ) -> Result<Artifact, CompileError> {
     let context = context();
     let (module, interface) = tensors(model, sources, options, &context)?;
-    Ok(compile_tensors(&module, interface, &options.target)?)
+    match options.target.gpu {
+        Some(gpu) => Ok(compile_for_gpu(&module, interface, &options.target, gpu, false)?.0),
+        None => Ok(compile_tensors(&module, interface, &options.target)?),
+    }
 }
 
 /// As [`compile_model`], to code that reports to the runtime which step it computes ([`skript_runtime::profile`]); returns the
@@ -123,11 +127,11 @@ pub fn compile_model_for_profile(
 ) -> Result<(Artifact, Vec<Step>), CompileError> {
     let context = context();
     let (module, interface) = tensors(model, sources, options, &context)?;
-    Ok(compile_tensors_for_profile(
-        &module,
-        interface,
-        &options.target,
-    )?)
+    let target = &options.target;
+    match target.gpu {
+        Some(gpu) => compile_for_gpu(&module, interface, target, gpu, true),
+        None => Ok(compile_tensors_for_profile(&module, interface, target)?),
+    }
 }
 
 /// The lowered model, and the interface of its entry.
@@ -315,38 +319,37 @@ fn device<'c>(
     Ok(module)
 }
 
-/// Compiles the entry of a model for a GPU: the host's part, whose calls of the runtime launch kernels, and the kernels.
-///
-/// # Errors
-/// Those of [`compile_model`].
-pub fn compile_model_for_gpu(
-    model: &Model,
-    sources: &SourceMap,
-    options: &Options,
+/// The artifact of tensor code for a GPU, and the steps of its profile if it reports them.
+fn compile_for_gpu(
+    module: &Module,
+    interface: Interface,
+    target: &TargetDescription,
     gpu: &'static Gpu,
-) -> Result<Artifact, CompileError> {
-    let context = context();
-    let mut options = options.clone();
-    options.target.gpu = Some(gpu);
-    let (module, interface) = tensors(model, sources, &options, &context)?;
-    run(&module, &gpu_stages::to_kernels(&options.target, gpu))?;
-    let names = gpu::emit::names(&module);
+    is_profiled: bool,
+) -> Result<(Artifact, Vec<Step>), CompileError> {
+    run(module, &gpu_stages::to_kernels(target, gpu))?;
+    if is_profiled {
+        run(module, &[stages::numbered_kernels()])?;
+    }
+    let steps = profile::table(module.as_operation());
+    let names = gpu::emit::names(module);
     let code = match names.is_empty() {
         true => Vec::new(),
         false => {
-            let device = device(&module, gpu, &gpu_stages::kernels(gpu))?;
+            let device = device(module, gpu, &gpu_stages::kernels(gpu))?;
             gpu::emit::emit(&device, gpu, Form::Object)?
         }
     };
-    run(&module, &gpu_stages::host(&options.target))?;
-    Ok(Artifact {
+    run(module, &gpu_stages::host(target))?;
+    let artifact = Artifact {
         kernels: Some(Kernels {
             language: gpu.language,
             code,
             names,
         }),
-        ..artifact(&module, interface, &options.target)?
-    })
+        ..artifact(module, interface, target)?
+    };
+    Ok((artifact, steps))
 }
 
 /// The module after the last stage.

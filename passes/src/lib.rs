@@ -33,7 +33,7 @@ pub mod target;
 
 pub use all::{ALL, register};
 pub use compile::{
-    CompileError, Options, Stop, compile_model, compile_model_for_gpu, compile_model_for_profile,
-    compile_tensors, compile_tensors_for_profile, model_after, pipeline_text, tensors_to_llvm,
+    CompileError, Options, Stop, compile_model, compile_model_for_profile, compile_tensors,
+    compile_tensors_for_profile, model_after, pipeline_text, tensors_to_llvm,
 };
 pub use emit::EmitError;

@@ -6,6 +6,7 @@
     >>> model.inputs, model.outputs
     >>> y = model(x)                            # compiled for this processor by the first call
     >>> fast = model.compile(target="x86-64-v3", threads=2)
+    >>> there = model.to("cuda")                # or "vulkan", "auto": takes arrays on the GPU where they are
     >>> fast.save("model.skm")                  # skript.load and the package skript-runtime read it
     >>> print(skript.operators["nn.conv"])      # the documentation of an operator
 
@@ -13,6 +14,7 @@ Errors of models are `skript.Error`, whose text has lines of the document; those
 """
 from ._skript import (
     CompiledModel,
+    DeviceArray,
     Diagnostic,
     Error,
     Model,
@@ -28,6 +30,7 @@ operators = Operators()
 
 __all__ = [
     "CompiledModel",
+    "DeviceArray",
     "Diagnostic",
     "Error",
     "Model",

@@ -141,7 +141,7 @@ def _scripted(module, args, kwargs, shapes, path):
 class TorchModule(torch.nn.Module):
     """A model as a torch.nn.Module: tensors in and out, which share memory with the arrays of the model.
 
-    Tensors are on the CPU. The model has no gradient, and its variables are no parameters of the module: train the module
+    Tensors are on the CPU; a model on a GPU (`Model.to`) also takes those on it, and then returns such. The model has no gradient, and its variables are no parameters of the module: train the module
     that it was made from. Inputs are not copied if they are contiguous.
 
     Examples
@@ -177,6 +177,8 @@ def _tensors(value):
         return [_tensors(item) for item in value]
     if isinstance(value, tuple):
         return type(value)(*map(_tensors, value)) if hasattr(value, "_fields") else tuple(map(_tensors, value))
+    if isinstance(value, _skript.DeviceArray):
+        return torch.from_dlpack(value)
     if value.dtype.name == "bfloat16":
         return torch.from_numpy(value.view(numpy.int16)).view(torch.bfloat16)
     return torch.from_numpy(value)

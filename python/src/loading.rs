@@ -12,6 +12,7 @@ use skript::{
 use skript_python_runtime::errors::plain;
 use skript_python_runtime::{CompiledModel, arrays};
 use skript_runtime::Artifact;
+use skript_runtime::device::DeviceChoice;
 
 use crate::model::{Calls, Model};
 use crate::problems::exception;
@@ -124,7 +125,7 @@ pub fn load<'py>(
             return Err(PyValueError::new_err(text));
         }
         let compiled = match is("skm") {
-            true => skript_python_runtime::load(py, path, threads)?,
+            true => skript_python_runtime::load(py, path, threads, "auto")?,
             false => program(py, &path, threads)?,
         };
         return Ok(Bound::new(py, compiled)?.into_any());
@@ -275,7 +276,7 @@ fn program(py: Python<'_>, path: &Path, threads: usize) -> PyResult<CompiledMode
     let code = code.map_err(|text: String| plain(py, text))?;
     let code = code.map_err(|e| exception(py, &e))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    loaded(py, &name, &code, Vec::new(), threads)
+    loaded(py, &name, &code, Vec::new(), threads, DeviceChoice::Cpu)
 }
 
 /// Code in this process.
@@ -285,10 +286,11 @@ pub fn loaded(
     code: &Code,
     variables: Vec<Tensor>,
     threads: usize,
+    device: DeviceChoice,
 ) -> PyResult<CompiledModel> {
     let artifact = py.detach(|| Artifact::from_bytes(&code.to_bytes()));
     let artifact = artifact.map_err(|e| plain(py, e.to_string()))?;
-    CompiledModel::new(py, name, artifact, variables, threads)
+    CompiledModel::new(py, name, artifact, variables, threads, device)
 }
 
 /// The argument `weights`.

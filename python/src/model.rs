@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
-use skript::{Dimension, Problem, Target, Tensor, Weights};
+use skript::{DeviceChoice, Dimension, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
-use skript_python_runtime::{CompiledModel, Port};
+use skript_python_runtime::{CompiledModel, Port, choice};
 use skript_runtime::artifact::PortExtent;
 
 use crate::loading::loaded;
@@ -88,7 +88,20 @@ impl Model {
             Ok((code, variables))
         });
         let (code, variables) = compiled.map_err(|e| exception(py, &e))?;
-        loaded(py, &self.name, &code, variables, threads)
+        loaded(py, &self.name, &code, variables, threads, target.device())
+    }
+
+    /// The code for a GPU.
+    fn compile_for_gpu(
+        &self,
+        py: Python<'_>,
+        device: DeviceChoice,
+        precision: &str,
+    ) -> PyResult<CompiledModel> {
+        let target = Target::gpu(device, None).and_then(|t| t.with_tensor_cores(precision));
+        let target = target.map_err(|e| exception(py, &e))?;
+        let Calls { threads, cache, .. } = self.calls;
+        self.compile_for(py, &self.model, &target, threads, cache)
     }
 
     /// The code for this processor.
@@ -248,6 +261,44 @@ impl Model {
             threads,
             cache.unwrap_or(self.calls.cache),
         )
+    }
+
+    /// Compiles the model for a GPU, and loads it there with its weights.
+    ///
+    /// Parameters
+    /// ----------
+    /// device
+    ///     'cuda', 'vulkan', with ':1' another one; 'auto' is the first GPU, or this processor with a warning; 'cpu' is that
+    /// precision
+    ///     how products of matrices on tensor cores round their inputs: 'f32' uses no tensor cores, 'tf32', 'f16' and 'bf16' do, with CUDA
+    ///
+    /// Raises
+    /// ------
+    /// skript.Error
+    ///     there is no such device, or the model has a construct that kernels do not support
+    /// ValueError
+    ///     an unknown device
+    ///
+    /// Examples
+    /// --------
+    /// >>> there = model.to("cuda")
+    /// >>> y = torch.from_dlpack(there(torch.ones(8, device="cuda")))
+    #[pyo3(signature = (device, /, *, precision = "f32"))]
+    fn to(&self, py: Python<'_>, device: &str, precision: &str) -> PyResult<Py<CompiledModel>> {
+        let chosen = choice(device)?;
+        match chosen {
+            DeviceChoice::Cpu => Ok(self.own(py)?.clone().unbind()),
+            DeviceChoice::Auto => match py.detach(|| Target::gpu(chosen, None)) {
+                Ok(found) => Py::new(py, self.compile_for_gpu(py, found.device(), precision)?),
+                Err(reason) => {
+                    let text = format!("the model runs on the processor: {reason}");
+                    let warnings = py.import("warnings")?;
+                    warnings.call_method1("warn", (text,))?;
+                    Ok(self.own(py)?.clone().unbind())
+                }
+            },
+            device => Py::new(py, self.compile_for_gpu(py, device, precision)?),
+        }
     }
 
     /// Writes the code for this processor, with its weights, as a compiled model (.skm).

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The extents of dynamic tensors, which callers and compiled code pass to each other.
 
-use crate::artifact::Artifact;
-use skript_tensor::Tensor;
+use crate::artifact::{Artifact, Port};
 
 /// The extents of all dynamic tensors of a call, in the order of the ports.
 #[derive(Debug, Default)]
@@ -14,33 +13,52 @@ impl Extents {
         Extents(Vec::with_capacity(count))
     }
 
-    /// Sets the extents of a call, those of outputs to their upper bounds, and adds a pointer for each dynamic tensor.
-    pub(crate) fn pass(
+    /// Sets the extents of a call, by the shapes of inputs and variables; those of outputs are their upper bounds.
+    pub(crate) fn set<'t>(
         &mut self,
         artifact: &Artifact,
-        inputs: &[&Tensor],
-        variables: &[&Tensor],
-        pointers: &mut Vec<*mut u8>,
+        shapes: impl IntoIterator<Item = &'t [u64]>,
     ) {
         self.0.clear();
-        for (ports, tensors) in [(&artifact.inputs, inputs), (&artifact.variables, variables)] {
-            for (port, tensor) in ports.iter().zip(tensors) {
-                if port.is_dynamic() {
-                    // Shapes were compared with upper bounds below 2⁴⁰.
-                    self.0
-                        .extend(tensor.shape().iter().map(|n| n.cast_signed()));
-                }
+        let read = artifact.inputs.iter().chain(&artifact.variables);
+        for (port, shape) in read.zip(shapes) {
+            if port.is_dynamic() {
+                // Shapes were compared with upper bounds below 2⁴⁰.
+                self.0.extend(shape.iter().map(|n| n.cast_signed()));
             }
         }
         for port in artifact.outputs.iter().filter(|p| p.is_dynamic()) {
-            let bounds = port.shape.iter().map(|e| e.bound().cast_signed());
-            self.0.extend(bounds);
+            self.0.extend(bounds(port));
         }
+    }
+
+    /// Sets the extents of outputs to their upper bounds again, for another call with the same inputs.
+    pub(crate) fn bound_outputs(&mut self, artifact: &Artifact) {
+        let outputs = artifact.outputs.iter().filter(|p| p.is_dynamic());
+        let bounds: Vec<i64> = outputs.flat_map(bounds).collect();
+        let kept = self.0.len().saturating_sub(bounds.len());
+        self.0.truncate(kept);
+        self.0.extend(bounds);
+    }
+
+    /// Adds a pointer for each dynamic tensor.
+    pub(crate) fn add_pointers(&mut self, artifact: &Artifact, pointers: &mut Vec<*mut u8>) {
         let mut next = self.0.as_mut_ptr();
         for port in artifact.ports().filter(|p| p.is_dynamic()) {
             pointers.push(next.cast());
             next = next.wrapping_add(port.shape.len());
         }
+    }
+
+    /// All of them.
+    pub(crate) fn values(&self) -> &[i64] {
+        &self.0
+    }
+
+    /// Sets all of them.
+    pub(crate) fn replace(&mut self, values: &[i64]) {
+        self.0.clear();
+        self.0.extend(values);
     }
 
     /// The actual extents of an output after a call; `None` beyond the outputs.
@@ -63,4 +81,9 @@ impl Extents {
             .map(|(n, bound)| u64::try_from(*n).unwrap_or_default().min(bound.bound()));
         Some(clamped.collect())
     }
+}
+
+/// The upper bounds of a tensor's extents.
+fn bounds(port: &Port) -> impl Iterator<Item = i64> {
+    port.shape.iter().map(|e| e.bound().cast_signed())
 }

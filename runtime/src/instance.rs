@@ -9,7 +9,7 @@ use crate::prepared::Prepared;
 use crate::program::Program;
 use crate::threads;
 use skript_intrinsics::compiled::Context;
-use skript_tensor::Tensor;
+use skript_tensor::{ElementType, Tensor};
 
 /// A program with its arena and the buffers for the pointers of a call.
 pub struct Instance {
@@ -110,8 +110,9 @@ impl Instance {
                 .map_err(|e| RunError::Memory(e.to_string()))?;
             self.pointers.push(bytes.as_mut_ptr());
         }
-        self.extents
-            .pass(artifact, inputs, variables, &mut self.pointers);
+        let shapes = inputs.iter().chain(variables).map(|t| t.shape());
+        self.extents.set(artifact, shapes);
+        self.extents.add_pointers(artifact, &mut self.pointers);
         if artifact.prepared > 0 {
             let known = self.prepared.take();
             let known = known.filter(|p| p.is_of(&self.program, variables));
@@ -182,41 +183,45 @@ pub(crate) fn count(role: &'static str, expected: usize, found: usize) -> Result
     })
 }
 
-/// The element type and shape of a tensor to read.
+/// Compares the element type and shape of a tensor to read with those of a port.
 pub(crate) fn accept(role: &'static str, port: &Port, tensor: &Tensor) -> Result<(), RunError> {
-    let shape = tensor.shape();
-    let fits = shape.len() == port.shape.len()
-        && shape.iter().zip(&port.shape).all(|(n, e)| match e {
-            PortExtent::Fixed(m) => n == m,
-            PortExtent::Dynamic(bound) => n <= bound,
-        });
-    compare(role, port, tensor, fits)
+    accept_array(role, port, tensor.element(), tensor.shape(), false)
 }
 
-/// The element type and shape of a slot: dynamic extents have their upper bounds.
+/// Compares the element type and shape of a tensor to write: dynamic extents have their upper bounds.
 pub(crate) fn accept_output(port: &Port, tensor: &Tensor) -> Result<(), RunError> {
-    let bounds = port.shape.iter().map(|e| e.bound());
-    let fits = tensor.shape().iter().copied().eq(bounds);
-    compare("output", port, tensor, fits)
+    accept_array("output", port, tensor.element(), tensor.shape(), true)
 }
 
-fn compare(role: &'static str, port: &Port, tensor: &Tensor, fits: bool) -> Result<(), RunError> {
-    if tensor.element() != port.element {
+/// Compares an element type and a shape with those of a port. Dynamic extents are at most their upper bounds, or those if
+/// `is_bounds`.
+pub(crate) fn accept_array(
+    role: &'static str,
+    port: &Port,
+    element: ElementType,
+    shape: &[u64],
+    is_bounds: bool,
+) -> Result<(), RunError> {
+    if element != port.element {
         return Err(RunError::Element {
             role,
             name: port.name.clone(),
             expected: port.element,
-            found: tensor.element(),
+            found: element,
         });
     }
-    if fits {
+    let fits = |(n, extent): (&u64, &PortExtent)| match extent {
+        PortExtent::Dynamic(bound) if !is_bounds => n <= bound,
+        extent => *n == extent.bound(),
+    };
+    if shape.len() == port.shape.len() && shape.iter().zip(&port.shape).all(fits) {
         return Ok(());
     }
     Err(RunError::Shape {
         role,
         name: port.name.clone(),
         expected: shape_text(port),
-        found: tensor.shape().to_vec(),
+        found: shape.to_vec(),
     })
 }
 

@@ -150,8 +150,16 @@ impl Recorder {
     }
 }
 
-/// Begins a step, and ends the one before.
+/// Whether this thread records.
+pub(crate) fn is_recording() -> bool {
+    RECORDER.with_borrow(Option::is_some)
+}
+
+/// Begins a step, and ends the one before, for which a device is waited.
 pub(crate) extern "C" fn skript_profile(step: usize, flops: usize, bytes: usize) {
+    if is_recording() {
+        crate::device::wait();
+    }
     RECORDER.with(|slot| {
         if let Ok(mut recorder) = slot.try_borrow_mut()
             && let Some(recorder) = recorder.as_mut()

@@ -41,7 +41,8 @@ enum {
   SKC_COMPILE = -8,   /* the compiler does not support the model */
   SKC_FILE = -9,      /* a file cannot be read or written, or is not a compiled model */
   SKC_CHECK = -10,    /* a run-time check of the model failed */
-  SKC_INTERNAL = -11  /* a defect of the library */
+  SKC_INTERNAL = -11, /* a defect of the library */
+  SKC_DEVICE = -12    /* there is no such GPU, or it failed */
 };
 
 /* Types of elements; a bool is one byte, 0 or 1. */
@@ -113,6 +114,9 @@ typedef struct skc_options {
   const char *real;     /* the type of real tensors: f16, bf16, f32, f64; NULL for f32, or that of an ONNX model */
   const char *integer;  /* the type of int tensors: i8, i16, i32, i64; NULL for i64 */
   const char *weights;  /* a folder or file of weights; NULL for those of the model */
+  const char *bounds;   /* upper bounds of dynamic dimensions of an ONNX model, `batch=32,length=128`; NULL for 1024 */
+  const char *device;   /* a GPU: cuda, vulkan, cuda:1 for another one, auto for the first one; NULL for the processor */
+  uint64_t threads;     /* the number of threads of a call; 0 for all CPUs of this process, or SKRIPT_NUM_THREADS */
 } skc_options;
 
 uint32_t skc_version(void);
@@ -125,7 +129,8 @@ int32_t skc_compile(const char *path, const skc_options *options, skc_model *mod
 /* Compiles a text. `name` is its path in diagnostics; imports are looked for beside it. */
 int32_t skc_compile_text(const char *name, const char *text, uint64_t length, const skc_options *options, skc_model *model);
 /* Loads a .skm file, which contains native code: load only those that you would execute as a program. `weights` is a folder
- * or file of weights; NULL if the model has none or embeds them. */
+ * or file of weights; NULL if the model has none or embeds them. A model that was compiled for a GPU runs on the first one that
+ * runs its kernels. */
 int32_t skc_load(const char *path, const char *weights, skc_model *model);
 /* Writes a .skm file, with the weights if `embed` is not 0. */
 int32_t skc_save(skc_model model, const char *path, int32_t embed);
@@ -139,13 +144,20 @@ int32_t skc_port_at(skc_model model, skc_role role, uint64_t index, skc_port *po
 /* The index of the one of this name. */
 int32_t skc_find(skc_model model, skc_role role, const char *name, uint64_t *index);
 
-/* Loads the code of a model into this process. */
+/* Loads the code of a model into this process, and onto its GPU. */
 int32_t skc_create(skc_model model, skc_instance *instance);
 /* Computes the outputs from the inputs, both in the order of the model's ports. The caller sets `data` and `bytes` of each
  * output, at least `bytes` of its port for any call; type, rank and extents are filled in. Variables that the model updates
- * change if the call succeeds. */
+ * change if the call succeeds. A model on a GPU gets copies. */
 int32_t skc_run(skc_instance instance, const skc_tensor *inputs, uint64_t input_count, skc_tensor *outputs,
                 uint64_t output_count);
+/* The same for a model on a GPU with CUDA, where `data` are addresses in memory of the GPU. Addresses that are multiples of 64 are
+ * used as they are, others cost a copy. Outputs are complete when it returns; inputs must be, or be written in the stream of
+ * skc_stream. A model that updates variables is an error. */
+int32_t skc_run_on_device(skc_instance instance, const skc_tensor *inputs, uint64_t input_count, skc_tensor *outputs,
+                          uint64_t output_count);
+/* The CUstream that calls of an instance are in, as a number. */
+int32_t skc_stream(skc_instance instance, uint64_t *stream);
 /* Frees an instance; a call of it that is under way ends first. A zero handle is fine. */
 int32_t skc_free_instance(skc_instance instance);
 

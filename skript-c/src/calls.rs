@@ -6,12 +6,12 @@
 
 use crate::failure::{self, Failure, guarded};
 use crate::memory::{array, array_mut, optional, set, text, writable};
-use crate::models::{self, INSTANCES, MODELS, Options, Text};
+use crate::models::{self, INSTANCES, MODELS, Options, Place, Running, Text};
 use crate::tensors;
 use crate::types::{self, skc_error, skc_instance, skc_model, skc_options, skc_port, skc_tensor};
-use skript::Tensor;
+use skript::{Argument, DeviceChoice, ForeignArray, Tensor};
 use std::ffi::c_char;
-use std::sync::TryLockError;
+use std::sync::{MutexGuard, TryLockError};
 
 /// The version of the interface.
 #[unsafe(no_mangle)]
@@ -49,6 +49,9 @@ unsafe fn read_options(pointer: *const skc_options) -> Result<Options, Failure> 
             real: optional(options.real, "options.real")?,
             integer: optional(options.integer, "options.integer")?,
             weights: optional(options.weights, "options.weights")?,
+            bounds: optional(options.bounds, "options.bounds")?,
+            device: optional(options.device, "options.device")?,
+            threads: usize::try_from(options.threads).unwrap_or(usize::MAX),
         })
     }
 }
@@ -218,6 +221,47 @@ pub unsafe extern "C" fn skc_create(model: skc_model, instance: *mut skc_instanc
     })
 }
 
+/// The tensors of a call.
+///
+/// # Safety
+/// Null or arrays of so many tensors, as the header says.
+unsafe fn tensors_of<'c>(
+    running: &Running,
+    (inputs, input_count): (*const skc_tensor, u64),
+    (outputs, output_count): (*mut skc_tensor, u64),
+) -> Result<(&'c [skc_tensor], &'c mut [skc_tensor]), Failure> {
+    for (role, found, expected) in [
+        ("inputs", input_count, running.inputs.len()),
+        ("outputs", output_count, running.outputs),
+    ] {
+        if found != expected as u64 {
+            return Err(Failure::argument(format!(
+                "there are {found} {role}, but the model has {expected}"
+            )));
+        }
+    }
+    // SAFETY: as the caller promises; nothing else uses the outputs during the call.
+    unsafe {
+        Ok((
+            array(inputs, input_count, "inputs")?,
+            array_mut(outputs, output_count, "outputs")?,
+        ))
+    }
+}
+
+/// The instance, unless another thread uses it.
+fn own(running: &Running) -> Result<MutexGuard<'_, Place>, Failure> {
+    match running.inner.try_lock() {
+        Ok(inner) => Ok(inner),
+        // A panic during a call left variables as they were: they are set at the end.
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => Err(Failure::new(
+            types::BUSY,
+            "another thread is using the instance",
+        )),
+    }
+}
+
 /// Computes the outputs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skc_run(
@@ -229,21 +273,9 @@ pub unsafe extern "C" fn skc_run(
 ) -> i32 {
     guarded(|| {
         let running = INSTANCES.get(instance.id)?;
-        let expected = [running.inputs.len() as u64, running.outputs as u64];
-        for (role, (found, expected)) in ["inputs", "outputs"]
-            .iter()
-            .zip([input_count, output_count].iter().zip(expected))
-        {
-            if *found != expected {
-                return Err(Failure::argument(format!(
-                    "there are {found} {role}, but the model has {expected}"
-                )));
-            }
-        }
-        // SAFETY: null or arrays of so many tensors, as the header says.
-        let given = unsafe { array(inputs, input_count, "inputs") }?;
-        // SAFETY: as above; nothing else uses the outputs during the call.
-        let wanted = unsafe { array_mut(outputs, output_count, "outputs") }?;
+        // SAFETY: as the header says.
+        let (given, wanted) =
+            unsafe { tensors_of(&running, (inputs, input_count), (outputs, output_count)) }?;
         let mut arrays: Vec<(&str, Tensor)> = Vec::with_capacity(given.len());
         for (tensor, name) in given.iter().zip(&running.inputs) {
             // SAFETY: data of so many bytes, as the header says.
@@ -253,28 +285,18 @@ pub unsafe extern "C" fn skc_run(
             .iter()
             .map(|(name, tensor)| (*name, tensor))
             .collect();
-        let mut inner = match running.inner.try_lock() {
-            Ok(inner) => inner,
-            // A panic during a call left variables as they were: they are set at the end.
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return Err(Failure::new(
-                    types::BUSY,
-                    "another thread is using the instance",
-                ));
-            }
-        };
-        let check = |values: &[skript::Output]| {
+        let mut refused = None;
+        let accept = |values: &[skript::Output]| {
             let pairs = wanted.iter().zip(values);
             let mut checked =
                 pairs.map(|(output, (name, value))| tensors::check_output(output, name, value));
-            checked.find_map(Result::err)
-        };
-        let mut refused = None;
-        let values = inner.call_if(&arrays, |values| {
-            refused = check(values);
+            refused = checked.find_map(Result::err);
             refused.is_none()
-        })?;
+        };
+        let values = match &mut *own(&running)? {
+            Place::Processor(instance) => instance.call_if(&arrays, accept),
+            Place::Device(instance) => instance.call_if(&arrays, accept),
+        }?;
         if let Some(failure) = refused {
             return Err(failure);
         }
@@ -282,6 +304,80 @@ pub unsafe extern "C" fn skc_run(
             // SAFETY: data of so many bytes, as the header says.
             unsafe { tensors::write(output, name, value) }?;
         }
+        Ok(())
+    })
+}
+
+/// Computes the outputs in memory of the GPU.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skc_run_on_device(
+    instance: skc_instance,
+    inputs: *const skc_tensor,
+    input_count: u64,
+    outputs: *mut skc_tensor,
+    output_count: u64,
+) -> i32 {
+    guarded(|| {
+        let running = INSTANCES.get(instance.id)?;
+        // SAFETY: as the header says.
+        let (given, wanted) =
+            unsafe { tensors_of(&running, (inputs, input_count), (outputs, output_count)) }?;
+        let mut place = own(&running)?;
+        let Place::Device(instance) = &mut *place else {
+            return Err(Failure::argument("the model is not on a GPU"));
+        };
+        let DeviceChoice::Cuda(_) = instance.device() else {
+            let text = format!(
+                "the model is on {}, whose memory has no addresses for C",
+                instance.device()
+            );
+            return Err(Failure::argument(text));
+        };
+        let mut read = Vec::with_capacity(given.len());
+        for (tensor, name) in given.iter().zip(&running.inputs) {
+            read.push((
+                name,
+                tensors::described(tensor, &format!("input `{name}`"))?,
+            ));
+        }
+        let mut arrays: Vec<(&str, Argument)> = Vec::with_capacity(given.len());
+        for (name, (element, shape, address)) in &read {
+            // SAFETY: the address is of so many elements on the GPU, as the header says.
+            let array = unsafe { ForeignArray::new(*element, shape, *address) };
+            arrays.push((name, Argument::Foreign(array)));
+        }
+        let ports = instance.outputs();
+        let mut places = Vec::with_capacity(ports.len());
+        for (tensor, port) in wanted.iter().zip(&ports) {
+            places.push(tensors::place(tensor, port)?);
+        }
+        let outputs = ports.iter().zip(&places).map(|(port, (shape, address))| {
+            // SAFETY: as above.
+            unsafe { ForeignArray::new(port.element, shape, *address) }
+        });
+        let outputs: Vec<ForeignArray> = outputs.collect();
+        let shapes = instance.call_into(&arrays, &outputs)?;
+        for ((output, port), shape) in wanted.iter_mut().zip(&ports).zip(&shapes) {
+            tensors::describe(output, port.element, shape);
+        }
+        Ok(())
+    })
+}
+
+/// The stream of an instance on a GPU.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skc_stream(instance: skc_instance, stream: *mut u64) -> i32 {
+    guarded(|| {
+        writable(stream, "stream")?;
+        let running = INSTANCES.get(instance.id)?;
+        let found = match &*own(&running)? {
+            Place::Device(instance) => instance.stream(),
+            Place::Processor(_) => None,
+        };
+        let found =
+            found.ok_or_else(|| Failure::argument("the model is not on a GPU with CUDA"))?;
+        // SAFETY: checked above.
+        unsafe { set(stream, found) };
         Ok(())
     })
 }

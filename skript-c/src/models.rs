@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::registry::Registry;
 use crate::types;
 use skript::{
-    Code, ComposeOptions, Document, ImportOptions, Instance, Limits, Port, Severity, Target,
-    Weights,
+    Code, ComposeOptions, DeviceChoice, DeviceInstance, Document, ImportOptions, Instance, Limits,
+    Port, Severity, Target, Weights,
 };
 use std::ffi::CString;
 use std::path::Path;
@@ -22,13 +22,21 @@ type Ports = Vec<(Port, CString)>;
 pub(crate) struct Model {
     pub(crate) code: Code,
     pub(crate) weights: Weights,
+    device: DeviceChoice,
+    threads: usize,
     /// Inputs, variables, outputs.
     ports: [Ports; 3],
 }
 
+/// Where an instance computes.
+pub(crate) enum Place {
+    Processor(Box<Instance>),
+    Device(Box<DeviceInstance>),
+}
+
 /// An instance; one call at a time.
 pub(crate) struct Running {
-    pub(crate) inner: Mutex<Instance>,
+    pub(crate) inner: Mutex<Place>,
     pub(crate) inputs: Vec<String>,
     pub(crate) outputs: usize,
 }
@@ -45,6 +53,9 @@ pub(crate) struct Options {
     pub(crate) real: Option<String>,
     pub(crate) integer: Option<String>,
     pub(crate) weights: Option<String>,
+    pub(crate) bounds: Option<String>,
+    pub(crate) device: Option<String>,
+    pub(crate) threads: usize,
 }
 
 /// A text with the path that diagnostics have.
@@ -54,7 +65,7 @@ pub(crate) struct Text {
 }
 
 impl Model {
-    pub(crate) fn new(code: Code, weights: Weights) -> Self {
+    pub(crate) fn new(code: Code, weights: Weights, device: DeviceChoice, threads: usize) -> Self {
         let named = |ports: Vec<Port>| -> Ports {
             let named = ports.into_iter().map(|port| {
                 let name = CString::new(port.name.replace('\0', " ")).unwrap_or_default();
@@ -66,6 +77,8 @@ impl Model {
         Model {
             code,
             weights,
+            device,
+            threads,
             ports,
         }
     }
@@ -103,7 +116,7 @@ fn compile_here(
     let document = match (text, path.map(Path::new)) {
         (Some(Text { name, text }), _) => Document::parse(name, text, &limits),
         (None, Some(path)) if path.extension().is_some_and(|e| e == "onnx") => {
-            Document::import(path, ImportOptions::default(), &limits)
+            Document::import(path, bounds(options)?, &limits)
         }
         (None, path) => Document::open(path.unwrap_or(Path::new("")), None, &limits),
     };
@@ -123,8 +136,17 @@ fn compile_here(
         let integer = options.integer.as_deref().unwrap_or("i64");
         compose = compose.element_types(real, integer)?;
     }
+    let device = options.device.as_deref().unwrap_or("cpu");
+    let device: DeviceChoice = device
+        .parse()
+        .map_err(|e| Failure::argument(format!("options.device is {device:?}: {e}")))?;
     let target = match (&options.cpu, &options.features) {
+        (None, None) if device != DeviceChoice::Cpu => Target::gpu(device, None)?,
         (None, None) => Target::host(),
+        (_, _) if device != DeviceChoice::Cpu => {
+            let text = "options.cpu and options.features are not for models on a GPU";
+            return Err(Failure::argument(text));
+        }
         (cpu, features) => {
             let cpu = cpu.as_deref().unwrap_or("native");
             Target::named(cpu, features.as_deref().unwrap_or(""))?
@@ -135,7 +157,22 @@ fn compile_here(
         None => document.weights()?,
     };
     let code = document.compose(&compose)?.compile(&target)?;
-    Ok(Model::new(code, weights))
+    Ok(Model::new(code, weights, device, options.threads))
+}
+
+/// The options of an import.
+fn bounds(options: &Options) -> Result<ImportOptions, Failure> {
+    let mut import = ImportOptions::default();
+    let pairs = options.bounds.iter().flat_map(|text| text.split(','));
+    for pair in pairs {
+        let parsed = pair.split_once('=');
+        let parsed =
+            parsed.and_then(|(name, bound)| Some((name.trim(), bound.trim().parse().ok()?)));
+        let wrong = || Failure::argument(format!("options.bounds has {pair:?}, not NAME=NUMBER"));
+        let (name, bound) = parsed.ok_or_else(wrong)?;
+        import = import.bound(name, bound);
+    }
+    Ok(import)
 }
 
 /// Loads a compiled model.
@@ -145,7 +182,11 @@ pub(crate) fn load(path: &str, weights: Option<&str>) -> Result<Model, Failure> 
         Some(path) => Weights::open(Path::new(path))?,
         None => Weights::none(),
     };
-    Ok(Model::new(code, weights))
+    let device = match code.is_for_gpu() {
+        true => DeviceChoice::Auto,
+        false => DeviceChoice::Cpu,
+    };
+    Ok(Model::new(code, weights, device, 0))
 }
 
 /// Writes a compiled model.
@@ -160,7 +201,14 @@ pub(crate) fn save(model: &Model, path: &str, embed: bool) -> Result<(), Failure
 
 /// Loads the code of a model into this process.
 pub(crate) fn create(model: &Model) -> Result<Running, Failure> {
-    let inner = model.code.load(&model.weights)?;
+    let inner = match model.device {
+        DeviceChoice::Cpu => {
+            let mut instance = model.code.load(&model.weights)?;
+            instance.set_threads(model.threads);
+            Place::Processor(Box::new(instance))
+        }
+        device => Place::Device(Box::new(model.code.load_on(device, &model.weights)?)),
+    };
     let inputs = model.ports(0)?.iter().map(|(port, _)| port.name.clone());
     Ok(Running {
         inner: Mutex::new(inner),

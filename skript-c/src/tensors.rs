@@ -7,12 +7,12 @@ use crate::types::{MAX_RANK, skc_port, skc_tensor};
 use skript::{Dimension, ElementType, Port, Tensor};
 use std::ffi::CString;
 
-/// A copy of a tensor of the caller.
-///
-/// # Safety
-/// `data` points to `bytes` bytes, or is null.
-pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Failure> {
-    let wrong = |text: &str| Failure::argument(format!("input `{name}`: {text}"));
+/// The type, shape and address of a tensor of the caller, which has no fewer bytes than they need. `what` names it.
+pub(crate) fn described(
+    tensor: &skc_tensor,
+    what: &str,
+) -> Result<(ElementType, Vec<u64>, u64), Failure> {
+    let wrong = |text: &str| Failure::argument(format!("{what}: {text}"));
     let element = ElementType::of_code(tensor.r#type);
     let element = element.ok_or_else(|| wrong("the type is unknown"))?;
     let rank = tensor.rank as usize;
@@ -35,6 +35,19 @@ pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Fai
             tensor.bytes
         )));
     }
+    if tensor.data.is_null() && bytes > 0 {
+        return Err(wrong("the data is null"));
+    }
+    Ok((element, shape, tensor.data.addr() as u64))
+}
+
+/// A copy of a tensor of the caller.
+///
+/// # Safety
+/// `data` points to `bytes` bytes, or is null.
+pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Failure> {
+    let (element, shape, _) = described(tensor, &format!("input `{name}`"))?;
+    let bytes = shape.iter().product::<u64>() * element.size() as u64;
     // SAFETY: no more bytes than the caller promises.
     let data = unsafe {
         memory::array(
@@ -43,12 +56,37 @@ pub(crate) unsafe fn read(tensor: &skc_tensor, name: &str) -> Result<Tensor, Fai
             &format!("the data of input `{name}`"),
         )
     }?;
-    Tensor::from_bytes(element, &shape, data).map_err(|error| wrong(&error.to_string()))
+    let tensor = Tensor::from_bytes(element, &shape, data);
+    tensor.map_err(|error| Failure::argument(format!("input `{name}`: {error}")))
+}
+
+/// The greatest shape of an output, and the address of the caller for that.
+pub(crate) fn place(output: &skc_tensor, port: &Port) -> Result<(Vec<u64>, u64), Failure> {
+    let bound = |dimension: &Dimension| match dimension {
+        Dimension::Static(n) | Dimension::Dynamic(n) => *n,
+    };
+    let shape: Vec<u64> = port.shape.iter().map(bound).collect();
+    let volume = shape
+        .iter()
+        .fold(1u64, |n, extent| n.saturating_mul(*extent));
+    let needed = volume.saturating_mul(port.element.size() as u64);
+    has_memory(output, &port.name, needed)?;
+    Ok((shape, output.data.addr() as u64))
+}
+
+/// Sets type, rank and extents of an output.
+pub(crate) fn describe(output: &mut skc_tensor, element: ElementType, shape: &[u64]) {
+    output.r#type = element.code().into();
+    output.rank = u32::try_from(shape.len()).unwrap_or(0);
+    output.extents = extents(shape.iter().copied());
 }
 
 /// Whether an output has memory for a tensor.
 pub(crate) fn check_output(output: &skc_tensor, name: &str, value: &Tensor) -> Result<(), Failure> {
-    let needed = value.bytes().len() as u64;
+    has_memory(output, name, value.bytes().len() as u64)
+}
+
+fn has_memory(output: &skc_tensor, name: &str, needed: u64) -> Result<(), Failure> {
     if output.bytes < needed {
         let text = format!(
             "output `{name}` needs {needed} bytes, but `bytes` is {}",
@@ -78,9 +116,7 @@ pub(crate) unsafe fn write(
     // SAFETY: no more bytes than the caller promises.
     let data = unsafe { memory::array_mut(output.data.cast::<u8>(), bytes.len() as u64, &what) }?;
     data.copy_from_slice(bytes);
-    output.r#type = value.element().code().into();
-    output.rank = u32::try_from(value.shape().len()).unwrap_or(0);
-    output.extents = extents(value.shape().iter().copied());
+    describe(output, value.element(), value.shape());
     Ok(())
 }
 

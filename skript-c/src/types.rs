@@ -17,6 +17,7 @@ pub(crate) const COMPILE: i32 = -8;
 pub(crate) const FILE: i32 = -9;
 pub(crate) const CHECK: i32 = -10;
 pub(crate) const INTERNAL: i32 = -11;
+pub(crate) const DEVICE: i32 = -12;
 
 /// A handle of a model.
 #[repr(C)]
@@ -78,4 +79,7 @@ pub struct skc_options {
     pub(crate) real: *const c_char,
     pub(crate) integer: *const c_char,
     pub(crate) weights: *const c_char,
+    pub(crate) bounds: *const c_char,
+    pub(crate) device: *const c_char,
+    pub(crate) threads: u64,
 }

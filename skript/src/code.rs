@@ -32,6 +32,25 @@ impl Code {
         Code { artifact }
     }
 
+    #[cfg(feature = "gpu")]
+    pub(crate) fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    /// Whether it has kernels for a GPU: [`Code::load_on`] loads it.
+    pub fn is_for_gpu(&self) -> bool {
+        self.artifact.kernels.is_some()
+    }
+
+    /// The values of the variables.
+    pub(crate) fn values(&self, weights: &Weights) -> Result<Vec<Tensor>, Error> {
+        match &self.artifact.embedded {
+            None => weights.load(&self.artifact.variables),
+            Some(embedded) if weights.are_none() => Ok(embedded.variables().to_vec()),
+            Some(_) => Err(RunError::Embedded.into()),
+        }
+    }
+
     /// The inputs in order; packs are flattened.
     pub fn inputs(&self) -> Vec<Port> {
         self.artifact.inputs.iter().map(Port::of).collect()
@@ -62,12 +81,7 @@ impl Code {
 
     /// The outputs in order, without the new values of variables; packs are flattened.
     pub fn outputs(&self) -> Vec<Port> {
-        let artifact = &self.artifact;
-        let count = artifact
-            .outputs
-            .len()
-            .saturating_sub(artifact.updates.len());
-        artifact.outputs.iter().take(count).map(Port::of).collect()
+        outputs_of(&self.artifact)
     }
 
     /// The code as the bytes of a `.skm` file; the same model gives the same bytes.
@@ -114,11 +128,7 @@ impl Code {
     /// [`Error::Load`] if it was compiled for another kind of processor, [`Error::Arrays`] if a variable has no value,
     /// [`Error::Run`] if the code embeds its weights and others are passed.
     pub fn load(&self, weights: &Weights) -> Result<Instance, Error> {
-        let variables = match &self.artifact.embedded {
-            None => weights.load(&self.artifact.variables)?,
-            Some(embedded) if weights.are_none() => embedded.variables().to_vec(),
-            Some(_) => return Err(RunError::Embedded.into()),
-        };
+        let variables = self.values(weights)?;
         let program = Program::load(self.artifact.clone())?;
         Ok(Instance {
             inner: skript_runtime::Instance::new(&program)?,
@@ -127,7 +137,20 @@ impl Code {
     }
 }
 
+/// The outputs of code, without the new values of variables.
+pub(crate) fn outputs_of(artifact: &Artifact) -> Vec<Port> {
+    let count = artifact.outputs.len();
+    let count = count.saturating_sub(artifact.updates.len());
+    artifact.outputs.iter().take(count).map(Port::of).collect()
+}
+
 impl Instance {
+    /// Sets the number of threads of a call; 0, the initial value, stands for all CPUs of this process, or the environment
+    /// variable SKRIPT_NUM_THREADS. Outputs do not depend on it.
+    pub fn set_threads(&mut self, threads: usize) {
+        self.inner.set_threads(threads);
+    }
+
     /// Computes the outputs, in the order of the graph.
     ///
     /// # Errors

@@ -50,6 +50,8 @@
 //! ```
 #![warn(missing_docs)]
 mod code;
+#[cfg(feature = "gpu")]
+mod device;
 mod document;
 mod error;
 mod graph;
@@ -60,6 +62,8 @@ mod target;
 mod weights;
 
 pub use code::{Code, Instance, Output};
+#[cfg(feature = "gpu")]
+pub use device::DeviceInstance;
 pub use document::{ComposeOptions, Document, ImportOptions, Value};
 pub use error::Error;
 pub use graph::{Call, CallTensor};
@@ -69,6 +73,7 @@ pub use problem::{Location, Problem, Severity};
 pub use skript_frontend::limits::Limits;
 pub use skript_frontend::program::Edition;
 pub use skript_runtime::RunError;
+pub use skript_runtime::device::{Argument, DeviceArray, DeviceChoice, ForeignArray};
 pub use skript_tensor::{ElementType, Tensor};
 pub use target::{FastMath, Target};
 pub use weights::Weights;

@@ -275,10 +275,10 @@ fn options(target: &Target) -> Options {
 }
 
 /// The arrays in the order of the ports.
-pub(crate) fn arranged<'t>(
+pub(crate) fn arranged<T: Copy>(
     ports: &[artifact::Port],
-    given: &[(&str, &'t Tensor)],
-) -> Result<Vec<&'t Tensor>, Error> {
+    given: &[(&str, T)],
+) -> Result<Vec<T>, Error> {
     for (n, (name, _)) in given.iter().enumerate() {
         if !ports.iter().any(|port| port.name == *name) {
             return Err(Error::Name(format!("the model has no input `{name}`")));
@@ -289,7 +289,7 @@ pub(crate) fn arranged<'t>(
     }
     let array = |port: &artifact::Port| {
         let found = given.iter().find(|(name, _)| *name == port.name);
-        let found = found.map(|(_, tensor)| *tensor);
+        let found = found.map(|(_, array)| *array);
         found.ok_or_else(|| Error::Name(format!("input `{}` has no array", port.name)))
     };
     ports.iter().map(array).collect()

@@ -3,8 +3,9 @@
 
 use crate::error::Error;
 pub use skript_passes::fast_math::FastMath;
-use skript_passes::target::TargetDescription;
+use skript_passes::target::{Precision, TargetDescription};
 use skript_runtime::artifact;
+use skript_runtime::device::DeviceChoice;
 
 /// A processor, in LLVM's terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,27 @@ impl Target {
     pub fn with_integers(mut self, computes_integers: bool) -> Self {
         self.inner.computes_integers = computes_integers;
         self
+    }
+
+    /// The same GPU, with products of matrices on tensor cores, whose inputs are rounded to a type: `tf32`, `f16` or `bf16`; `f32`, the
+    /// default, uses none.
+    ///
+    /// # Errors
+    /// [`Error::Name`] if the target has no tensor cores, or there is no such type.
+    pub fn with_tensor_cores(mut self, precision: &str) -> Result<Self, Error> {
+        let found = Precision::named(precision);
+        let has_units = self.inner.gpu.is_some_and(|gpu| gpu.matrices.is_some());
+        let found = found.filter(|found| *found == Precision::F32 || has_units);
+        self.inner.gpu_precision = found.ok_or_else(|| {
+            let gpu = self.inner.gpu.map_or("the processor", |gpu| gpu.name);
+            Error::Name(format!("{gpu} has no tensor cores for {precision}"))
+        })?;
+        Ok(self)
+    }
+
+    /// The device that code runs on.
+    pub fn device(&self) -> DeviceChoice {
+        self.inner.device
     }
 
     /// Any processor that LLVM knows, by its triple (`x86_64-pc-linux-gnu`), its CPU (`znver3`) and its features

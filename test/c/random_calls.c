@@ -30,7 +30,7 @@ static uint64_t below(uint64_t n) { return next() % n; }
 static int rarely(void) { return below(8) == 0; }
 
 static void check(int32_t status) {
-  if (status > SKC_OK || status < SKC_INTERNAL || status == SKC_INTERNAL) {
+  if (status > SKC_OK || status < SKC_DEVICE || status == SKC_INTERNAL) {
     fprintf(stderr, "status %d: %s\n", (int)status, skc_last_error() ? skc_last_error()->text : "");
     exit(1);
   }
@@ -54,7 +54,7 @@ static const char *const TEXTS[] = {
 
 // Some strings end at their memory's end, so that a sanitizer sees every read past them.
 static char *string(void) {
-  static const char *const STRINGS[] = {"", "G", "f32", "i64", "x", "y", "native", "/nowhere", "\xff\xfe", "+avx", "x86-64-v3"};
+  static const char *const STRINGS[] = {"", "G", "f32", "i64", "x", "y", "native", "/nowhere", "\xff\xfe", "+avx", "x86-64-v3", "cpu", "cuda:9", "n=3"};
   if (rarely()) return NULL;
   return strdup(STRINGS[below(sizeof STRINGS / sizeof *STRINGS)]);
 }
@@ -69,6 +69,9 @@ static skc_options *options(void) {
   if (rarely()) made->real = string();
   if (rarely()) made->integer = string();
   if (rarely()) made->weights = string();
+  if (rarely()) made->bounds = string();
+  if (rarely()) made->device = string();
+  made->threads = below(4);
   return made;
 }
 
@@ -76,6 +79,7 @@ static void free_options(skc_options *made) {
   if (made == NULL) return;
   free((void *)made->graph), free((void *)made->cpu), free((void *)made->features);
   free((void *)made->real), free((void *)made->integer), free((void *)made->weights);
+  free((void *)made->bounds), free((void *)made->device);
   free(made);
 }
 
@@ -111,6 +115,9 @@ static void run(void) {
   skc_tensor *inputs = (skc_tensor *)calloc(count + 1, sizeof *inputs), *outputs = (skc_tensor *)calloc(results + 1, sizeof *outputs);
   for (uint64_t at = 0; at < count; at++) fill(&inputs[at]);
   for (uint64_t at = 0; at < results; at++) fill(&outputs[at]);
+  if (rarely()) check(skc_run_on_device(instance(), inputs, count, outputs, results));
+  uint64_t stream;
+  if (rarely()) check(skc_stream(instance(), rarely() ? NULL : &stream));
   check(skc_run(instance(), rarely() ? NULL : inputs, count, rarely() ? NULL : outputs, results));
   for (uint64_t at = 0; at < count; at++) free(inputs[at].data);
   for (uint64_t at = 0; at < results; at++) free(outputs[at].data);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares kernels with dynamic extents, and those that select positions, on Vulkan with the evaluator: whole tiles, parts of them, one
-# element, none.
+# Compares kernels with dynamic extents, those that select positions, and those of elementwise operations, on Vulkan with the evaluator:
+# whole tiles, parts of them, one element, none.
 #     test/gpu/dynamic.sh SKRIPT
 set -eu
 cd "$(dirname "$0")"
@@ -19,4 +19,13 @@ done <<END
 END
 for shape in 9,500 3,70 1,1 0,10; do
   "$skript" compare inputs/selections.sknd --device=vulkan --input-shape w=$shape
+done
+for n in 70 1 0; do
+  for types in "f32 i64" "f64 i32" "f16 i8"; do
+    "$skript" compare inputs/elements.sknd --device=vulkan --real "${types% *}" --int "${types#* }" --input-shape x=$n,24 --input-shape s=$n \
+      --input-shape t=24,$n --input-shape k=$n,24
+  done
+done
+for shapes in "70 300" "3 1" "0 17"; do
+  "$skript" compare inputs/rows.sknd --device=vulkan --input-shape x="${shapes% *}",3,50 --input-shape u=100,"${shapes#* }"
 done

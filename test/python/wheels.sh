@@ -15,5 +15,6 @@ here=$PWD
 cd "$fresh"
 venv/bin/python "$here/test/python/package.py" --installed
 venv/bin/python "$here/test/python/alone.py"
+venv/bin/python "$here/test/python/device.py" --installed
 venv/bin/skript --version
 venv/bin/skript check "$here/examples/perceptron"

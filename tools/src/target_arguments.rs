@@ -123,6 +123,11 @@ impl TargetArguments {
         })
     }
 
+    /// Whether the processor was asked for, and not just found.
+    pub fn is_for_processor(&self) -> bool {
+        self.device == DeviceChoice::Cpu
+    }
+
     /// The device that the model runs on, and what the user should know about it.
     pub fn device(&self) -> (DeviceChoice, Option<&'static str>) {
         match self.device {

@@ -5,7 +5,8 @@
 //! work. A view is created where it is first needed.
 //!
 //! Requires: a bufferized entry of one block with contiguous arrays; an argument with dynamic extents has upper bounds
-//! in `skript.bounds`, and another argument, marked `skript.extents` with its position, holds its i64 extents.
+//! in `skript.bounds`, and another argument, marked `skript.extents` with its position, holds its i64 extents; one marked
+//! `skript.result_extents` receives those of a result.
 //! Guarantees: every array argument of the entry is bytes or extents.
 
 use super::order::Order;
@@ -44,7 +45,11 @@ pub(crate) const PASS: Pass = Pass {
             // Slots of outputs, and arrays that are as good as those.
             let is_bytes =
                 element == "i8" && matches!(bounds(memref, None).as_deref(), Some([n]) if *n > 0);
-            if named(&attributes, n, attribute_names::EXTENTS).is_some() || is_bytes {
+            let marks = [attribute_names::EXTENTS, attribute_names::RESULT_EXTENTS];
+            let is_extents = marks
+                .iter()
+                .any(|mark| named(&attributes, n, mark).is_some());
+            if is_extents || is_bytes {
                 continue;
             }
             let refuse = |why: &str| PassError::at(entry, format!("argument {n} {why}"));

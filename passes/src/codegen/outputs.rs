@@ -212,7 +212,8 @@ fn write_dynamic<'c: 'a, 'a>(
 ) -> Result<(), CodegenError> {
     let wrong = |e: melior::Error| CodegenError::Module(e.to_string());
     let shape = types::extents(value.r#type()).unwrap_or_default();
-    let array = ir::append_argument(entry, words(at.context, shape.len())?, "{llvm.noalias}")?;
+    let marked = format!("{{llvm.noalias, {}}}", attribute_names::RESULT_EXTENTS);
+    let array = ir::append_argument(entry, words(at.context, shape.len())?, &marked)?;
     let open = at.dynamic_extents(value).map_err(wrong)?;
     let mut next = open.iter();
     let word = IntegerType::new(at.context, 64).into();

@@ -21,6 +21,8 @@ pub const DIMENSION: &str = "skript.dimension";
 pub const ENTRY: &str = "skript.entry";
 /// Of an argument: it holds the extents of the argument of this position.
 pub(crate) const EXTENTS: &str = "skript.extents";
+/// Of an argument: it receives the extents of a result.
+pub(crate) const RESULT_EXTENTS: &str = "skript.result_extents";
 /// Of an argument or a result that is an extent: the name of the tensor.
 pub const EXTENT_OF: &str = "skript.extent_of";
 /// Of an intrinsic on padded tensors: pairs of a tensor and a dimension. For each, in this order, a `tensor<i64>` at the

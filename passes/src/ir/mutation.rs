@@ -20,6 +20,12 @@ pub fn remove<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) {
     let _ = op.remove_attribute(name);
 }
 
+/// Gives an operation another location.
+pub(crate) fn set_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, location: Location<'c>) {
+    // SAFETY: both are alive, and of one context.
+    unsafe { mlir_sys::mlirOperationSetLocation(op.to_raw(), location.to_raw()) };
+}
+
 /// Replaces an operand by another value of the same type.
 pub(crate) fn set_operand<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,

@@ -110,6 +110,7 @@ operations! {
         RETURN = "func.return",
     }
     gpu {
+        BARRIER = "gpu.barrier",
         BLOCK_DIM = "gpu.block_dim",
         BLOCK_ID = "gpu.block_id",
         FUNC = "gpu.func",

@@ -46,13 +46,19 @@ pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
         Stage {
             name: "memory",
             passes: format!(
-                "skript-fill-borders,canonicalize,cse,skript-map-reductions{{gpu={}{precision}}},{MEMORY}",
+                "skript-fill-borders,canonicalize,cse,skript-fuse-rows{{shared-bytes={}}},skript-map-rows{{gpu={}}},\
+                 canonicalize,cse,skript-map-reductions{{gpu={}{precision}}},{MEMORY}",
+                gpu.shared_memory / 2,
+                gpu.name,
                 gpu.name
             ),
         },
         Stage {
             name: "schedule",
-            passes: format!("{LOOPS},skript-outline-kernels{{block={block}}},canonicalize,cse"),
+            passes: format!(
+                "{LOOPS},skript-widen-iterations{{gpu={}}},skript-outline-kernels{{block={block}}},canonicalize,cse",
+                gpu.name
+            ),
         },
     ]
 }

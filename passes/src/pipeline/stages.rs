@@ -10,7 +10,7 @@ use crate::codegen::{library_math, parallel_calls, streams, vector_math};
 use crate::elementwise::factor_sums;
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
-use crate::profile::{mark, number};
+use crate::profile::{kernels, mark, number};
 use crate::recurrence;
 use crate::target::{Architecture, TargetDescription};
 use skript_dialect::Pass;
@@ -285,6 +285,14 @@ pub(crate) fn with_profile(stages: Vec<Stage>) -> Vec<Stage> {
         [Some(stage), follower].into_iter().flatten()
     });
     followed.collect()
+}
+
+/// Calls of the profiler around launches of kernels.
+pub(crate) fn numbered_kernels() -> Stage {
+    Stage {
+        name: "profile",
+        passes: kernels::PASS.flag.to_owned(),
+    }
 }
 
 /// The names of stages that others follow.

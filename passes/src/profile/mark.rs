@@ -102,7 +102,7 @@ pub(super) fn call_with<'c: 'a, 'a>(
 }
 
 /// The calls of each operator of a step, the one with the most operations first.
-fn operators(op: OperationRef) -> Vec<Vec<String>> {
+pub(super) fn operators(op: OperationRef) -> Vec<Vec<String>> {
     let mut found: Vec<(Vec<String>, usize)> = Vec::new();
     let mut add = |calls: Vec<String>, count: usize| match found
         .iter_mut()

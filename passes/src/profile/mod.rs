@@ -4,8 +4,9 @@
 //! A step is an operation of the entry, or of a loop of it, that reads and writes arrays: a kernel, a loop nest, a copy.
 //! [`mark`] puts a call of `skript_profile` before each, while operations still say what they compute; [`number`] reads
 //! what has become of them after schedules, drops the marks of what kernels of others compute or what is prepared, and
-//! numbers the rest. A mark ends the step before it, so that no time counts twice.
+//! numbers the rest. A mark ends the step before it, so that no time counts twice. On a GPU each launch is a step ([`kernels`]).
 
+pub(crate) mod kernels;
 pub(crate) mod mark;
 pub(crate) mod number;
 mod work;

@@ -5,6 +5,6 @@
     >>> model = skript_runtime.load("model.skm")
     >>> y = model(x)
 """
-from ._runtime import CompiledModel, Diagnostic, Error, Port, __version__, load
+from ._runtime import CompiledModel, DeviceArray, Diagnostic, Error, Port, __version__, load
 
-__all__ = ["CompiledModel", "Diagnostic", "Error", "Port", "__version__", "load"]
+__all__ = ["CompiledModel", "DeviceArray", "Diagnostic", "Error", "Port", "__version__", "load"]

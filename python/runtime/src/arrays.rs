@@ -265,7 +265,7 @@ fn typed<'py>(
     }
 }
 
-fn admits(port: &Port, shape: &[u64]) -> bool {
+pub(crate) fn admits(port: &Port, shape: &[u64]) -> bool {
     let fits = |(n, extent): (&u64, &PortExtent)| match extent {
         PortExtent::Fixed(m) => n == m,
         PortExtent::Dynamic(bound) => n <= bound,

@@ -11,10 +11,12 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use skript_runtime::artifact::{self, Artifact};
-use skript_runtime::{Instance, Program, embed, run};
+use skript_runtime::device::{DeviceArray, DeviceChoice};
+use skript_runtime::{DeviceInstance, Instance, Program, RunError, embed, run};
 use skript_tensor::Tensor;
 use skript_tensor::random::{self, Purpose};
 
+use crate::device::{self, Passed};
 use crate::ports::{Group, Port, groups};
 use crate::{arrays, errors};
 
@@ -27,12 +29,55 @@ struct Compiled {
     outputs: Vec<Group>,
     /// The class of several outputs.
     tuple: Option<Py<PyAny>>,
+    device: DeviceChoice,
 }
 
 /// What calls change.
 struct State {
-    instance: Instance,
+    place: Place,
     variables: Vec<Tensor>,
+}
+
+/// Where calls compute.
+enum Place {
+    Processor(Box<Instance>),
+    Device(Box<DeviceInstance>),
+}
+
+impl Place {
+    fn open(py: Python<'_>, compiled: &Compiled, threads: usize) -> PyResult<Place> {
+        let program = &compiled.program;
+        if let Some(kernels) = &program.artifact().kernels {
+            let opened = py.detach(|| {
+                let device = skript_gpu::open(kernels, compiled.device);
+                let device = device.map_err(|e| RunError::Device(e.to_string()))?;
+                DeviceInstance::new(program, device)
+            });
+            let instance = opened.map_err(|e| errors::run(py, &e))?;
+            return Ok(Place::Device(Box::new(instance)));
+        }
+        let mut instance = Instance::new(program).map_err(|e| errors::load(py, &e))?;
+        instance.set_threads(threads);
+        Ok(Place::Processor(Box::new(instance)))
+    }
+
+    fn compute(
+        &mut self,
+        inputs: &[&Tensor],
+        variables: &[&Tensor],
+    ) -> Result<Vec<Tensor>, RunError> {
+        match self {
+            Place::Processor(instance) => run::compute(instance, inputs, variables),
+            Place::Device(instance) => run::compute_on_device(instance, inputs, variables),
+        }
+    }
+
+    fn forget(&mut self) {
+        match self {
+            Place::Processor(instance) => instance.forget(),
+            Place::Device(instance) => instance.forget(),
+        }
+    }
 }
 
 /// A compiled model: call it with arrays.
@@ -44,6 +89,9 @@ struct State {
 /// Variables that the model updates keep their values between calls; `variables`, `set_variable` and `reset` show and change
 /// them, `copy` has its own. Calls release the GIL. Calls of one object from several threads run one after the other: give
 /// each thread its `copy`.
+///
+/// A model on a GPU takes arrays of numpy, which it copies, and arrays in memory of the GPU, which it uses where they are: those of
+/// `upload`, its own outputs, and with CUDA those of torch, jax and cupy. If there is one on the GPU, outputs are a `DeviceArray` each.
 ///
 /// Raises
 /// ------
@@ -61,16 +109,18 @@ pub struct CompiledModel {
 }
 
 impl CompiledModel {
-    /// Loads code. `variables` are values for all variables; those of code that embeds them are in it.
+    /// Loads code. `variables` are values for all variables; those of code that embeds them are in it. Code for a GPU is loaded on
+    /// `device`.
     ///
     /// # Errors
-    /// The exception `Error` if the code does not run on this machine.
+    /// The exception `Error` if the code does not run on this machine, or there is no such device.
     pub fn new(
         py: Python<'_>,
         name: &str,
         artifact: Artifact,
         variables: Vec<Tensor>,
         threads: usize,
+        device: DeviceChoice,
     ) -> PyResult<CompiledModel> {
         let variables = match &artifact.embedded {
             Some(embedded) => embedded.variables().to_vec(),
@@ -96,20 +146,19 @@ impl CompiledModel {
             inputs,
             outputs,
             tuple,
+            device,
         };
         CompiledModel::of(py, Arc::new(compiled), threads)
     }
 
     fn of(py: Python<'_>, compiled: Arc<Compiled>, threads: usize) -> PyResult<CompiledModel> {
-        let mut instance = Instance::new(&compiled.program).map_err(|e| errors::load(py, &e))?;
-        instance.set_threads(threads);
-        let variables = compiled.variables.clone();
+        let (place, variables) = (
+            Place::open(py, &compiled, threads)?,
+            compiled.variables.clone(),
+        );
         Ok(CompiledModel {
             compiled,
-            state: Mutex::new(State {
-                instance,
-                variables,
-            }),
+            state: Mutex::new(State { place, variables }),
             threads,
         })
     }
@@ -137,6 +186,18 @@ impl CompiledModel {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<Tensor>> {
+        self.converted(args, kwargs, |what, value, port| {
+            arrays::tensor_of(py, what, value, port)
+        })
+    }
+
+    /// What `convert` makes of the arrays of a call, with their names, in the order of the graph.
+    fn converted<T>(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+        mut convert: impl FnMut(&str, &Bound<'_, PyAny>, &artifact::Port) -> PyResult<T>,
+    ) -> PyResult<Vec<T>> {
         let inputs = &self.compiled.inputs;
         if args.len() > inputs.len() {
             return Err(PyTypeError::new_err(format!(
@@ -169,7 +230,7 @@ impl CompiledModel {
         let mut missing = Vec::new();
         for (input, value) in inputs.iter().zip(values) {
             match value {
-                Some(value) => self.convert(py, input, &value, &mut tensors)?,
+                Some(value) => self.convert(input, &value, &mut convert, &mut tensors)?,
                 None => missing.push(input.port.name.as_str()),
             }
         }
@@ -183,12 +244,12 @@ impl CompiledModel {
     }
 
     /// Adds the tensors of one input.
-    fn convert(
+    fn convert<T>(
         &self,
-        py: Python<'_>,
         input: &Group,
         value: &Bound<'_, PyAny>,
-        tensors: &mut Vec<Tensor>,
+        convert: &mut impl FnMut(&str, &Bound<'_, PyAny>, &artifact::Port) -> PyResult<T>,
+        tensors: &mut Vec<T>,
     ) -> PyResult<()> {
         let name = &input.port.name;
         let ports = self
@@ -199,12 +260,7 @@ impl CompiledModel {
             .take(input.count);
         let Some(length) = input.port.pack else {
             for port in ports {
-                tensors.push(arrays::tensor_of(
-                    py,
-                    &format!("input `{name}`"),
-                    value,
-                    port,
-                )?);
+                tensors.push(convert(&format!("input `{name}`"), value, port)?);
             }
             return Ok(());
         };
@@ -218,34 +274,48 @@ impl CompiledModel {
             )));
         }
         for (at, (item, port)) in items.iter().zip(ports).enumerate() {
-            tensors.push(arrays::tensor_of(
-                py,
-                &format!("input `{name}[{at}]`"),
-                item,
-                port,
-            )?);
+            tensors.push(convert(&format!("input `{name}[{at}]`"), item, port)?);
         }
         Ok(())
     }
 
     /// Computes the outputs and keeps the new values of variables.
-    fn compute(&self, inputs: &[&Tensor]) -> Result<Vec<Tensor>, skript_runtime::RunError> {
+    fn compute(&self, inputs: &[&Tensor]) -> Result<Vec<Tensor>, RunError> {
         let mut state = self.locked();
-        let State {
-            instance,
-            variables,
-        } = &mut *state;
+        let State { place, variables } = &mut *state;
         let current: Vec<&Tensor> = variables.iter().collect();
-        let mut values = run::compute(instance, inputs, &current)?;
-        let updates = &self.artifact().updates;
-        let updated = values.split_off(values.len().saturating_sub(updates.len()));
-        for ((variable, _), value) in updates.iter().zip(updated) {
+        let mut values = place.compute(inputs, &current)?;
+        let updates = self.artifact().updates.len();
+        let updated = values.split_off(values.len().saturating_sub(updates));
+        self.update(variables, updated);
+        Ok(values)
+    }
+
+    /// The same with outputs on the device.
+    fn compute_on_device(&self, inputs: &[Passed]) -> Result<Vec<DeviceArray>, RunError> {
+        let mut state = self.locked();
+        let State { place, variables } = &mut *state;
+        let Place::Device(instance) = place else {
+            return Err(RunError::Device("the model is not on a GPU".to_owned()));
+        };
+        let inputs: Vec<_> = inputs.iter().map(Passed::argument).collect();
+        let current: Vec<&Tensor> = variables.iter().collect();
+        let mut values = instance.call_on_device(&inputs, &current)?;
+        let updates = self.artifact().updates.len();
+        let updated = values.split_off(values.len().saturating_sub(updates));
+        let updated = updated.iter().map(DeviceArray::to_tensor);
+        self.update(variables, updated.collect::<Result<_, _>>()?);
+        Ok(values)
+    }
+
+    /// Keeps new values of variables.
+    fn update(&self, variables: &mut [Tensor], values: Vec<Tensor>) {
+        for ((variable, _), value) in self.artifact().updates.iter().zip(values) {
             let position = usize::try_from(*variable).unwrap_or(usize::MAX);
             if let Some(slot) = variables.get_mut(position) {
                 *slot = value.into_shared();
             }
         }
-        Ok(values)
     }
 
     /// The outputs as Python returns them.
@@ -267,7 +337,15 @@ impl CompiledModel {
                     Some(element) => array.call_method1("astype", (arrays::dtype(py, element)?,)),
                 }
             });
-        let arrays = arrays.collect::<PyResult<Vec<_>>>()?;
+        self.grouped(py, &arrays.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// One value for each output: packs are lists, several values a tuple.
+    fn grouped<'py>(
+        &self,
+        py: Python<'py>,
+        arrays: &[Bound<'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
         let grouped = self.compiled.outputs.iter().map(|output| {
             let items = arrays.iter().skip(output.first).take(output.count).cloned();
             match output.port.pack {
@@ -284,6 +362,31 @@ impl CompiledModel {
             (None, 1) => Ok(grouped.remove(0)),
             (None, _) => Ok(PyTuple::new(py, grouped)?.into_any()),
         }
+    }
+
+    /// A call of a model on a GPU.
+    fn call_there<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (device, stream) = match &self.locked().place {
+            Place::Device(instance) => (instance.device(), instance.stream()),
+            Place::Processor(_) => (DeviceChoice::Cpu, None),
+        };
+        let passed = self.converted(args, kwargs, |what, value, port| {
+            device::passed(py, what, value, port, (device, stream))
+        })?;
+        let tensors: Vec<&Tensor> = passed.iter().filter_map(Passed::tensor).collect();
+        if tensors.len() == passed.len() {
+            let values = py.detach(|| self.compute(&tensors));
+            return self.results(py, values.map_err(|e| errors::run(py, &e))?);
+        }
+        let values = py.detach(|| self.compute_on_device(&passed));
+        let values = values.map_err(|e| errors::run(py, &e))?.into_iter();
+        let values = values.map(|array| device::object(py, array));
+        self.grouped(py, &values.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The position of a variable.
@@ -306,12 +409,47 @@ impl CompiledModel {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if self.artifact().kernels.is_some() {
+            return self.call_there(py, args, kwargs);
+        }
         let tensors = self.arguments(py, args, kwargs)?;
         let values = py.detach(|| {
             let tensors: Vec<&Tensor> = tensors.iter().collect();
             self.compute(&tensors)
         });
         self.results(py, values.map_err(|e| errors::run(py, &e))?)
+    }
+
+    /// The device that calls run on: 'cpu', 'cuda:0', 'vulkan:0'.
+    #[getter]
+    fn device(&self) -> String {
+        match &self.locked().place {
+            Place::Processor(_) => DeviceChoice::Cpu.to_string(),
+            Place::Device(instance) => instance.device().to_string(),
+        }
+    }
+
+    /// A copy of an array in memory of the GPU that the model is on.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     the model is not on a GPU
+    #[pyo3(signature = (array, /))]
+    fn upload<'py>(
+        &self,
+        py: Python<'py>,
+        array: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let tensor = arrays::any_tensor(py, "the array", array)?;
+        let copied = py.detach(|| match &self.locked().place {
+            Place::Processor(_) => None,
+            Place::Device(instance) => Some(instance.upload(&tensor)),
+        });
+        let wrong =
+            || PyValueError::new_err("the model is not on a GPU: `Model.to` compiles it for one");
+        let copied = copied.ok_or_else(wrong)?;
+        device::object(py, copied.map_err(|e| errors::run(py, &e))?)
     }
 
     /// The name of the graph.
@@ -401,7 +539,7 @@ impl CompiledModel {
         py.detach(|| {
             let mut state = self.locked();
             // Others may be at the address of the former value.
-            state.instance.forget();
+            state.place.forget();
             if let Some(slot) = state.variables.get_mut(at) {
                 *slot = copy;
             }
@@ -413,7 +551,7 @@ impl CompiledModel {
     fn reset(&self, py: Python<'_>) {
         py.detach(|| {
             let mut state = self.locked();
-            state.instance.forget();
+            state.place.forget();
             state.variables = self.compiled.variables.clone();
         });
     }

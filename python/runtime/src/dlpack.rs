@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Arrays of other libraries through DLPack, in all element types that models have.
 //!
-//! numpy's own `from_dlpack` has no bfloat16. A [`Shared`] takes over an exported tensor and shows it to numpy by
+//! Arrays on a GPU are passed by their address ([`OnDevice`]), and exported ([`export`]). For those of the host, numpy's own
+//! `from_dlpack` has no bfloat16: a [`Shared`] takes over an exported tensor and shows it to numpy by
 //! `__array_interface__`; the array keeps it alive, and it calls the tensor's deleter when it dies.
 
 use std::ffi::{CStr, c_void};
@@ -11,10 +12,18 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use skript_runtime::device::{DeviceArray, ForeignArray};
 use skript_tensor::ElementType;
+use std::sync::Arc;
 
 use crate::arrays;
 
+/// The CPU.
+pub(crate) const CPU: i32 = 1;
+/// A GPU with CUDA.
+pub(crate) const CUDA: i32 = 2;
+/// A device with Vulkan.
+pub(crate) const VULKAN: i32 = 7;
 /// Kinds of devices whose memory the CPU reads: the CPU, and memory of the host that CUDA and ROCm pinned.
 const HOST: [i32; 3] = [1, 3, 11];
 const UNVERSIONED: &CStr = c"dltensor";
@@ -164,13 +173,10 @@ pub fn array<'py>(
         let (kind, number): (i32, i32) = device.extract()?;
         on_host(what, kind, number)?;
     }
-    let owned = taken(what, &exported(py, value)?)?;
+    let owned = taken(what, &exported(py, value, None)?)?;
     let tensor = owned.tensor();
     on_host(what, tensor.device[0], tensor.device[1])?;
-    if !usize::try_from(tensor.rank).is_ok_and(|rank| rank <= MOST_DIMENSIONS) {
-        let text = format!("{what} has {} dimensions", tensor.rank);
-        return Err(PyValueError::new_err(text));
-    }
+    rank(what, &tensor)?;
     let element = element(what, tensor)?;
     let shared = Bound::new(py, Shared { owned, element })?;
     let array = arrays::numpy(py)?.call_method1(intern!(py, "asarray"), (shared,))?;
@@ -182,13 +188,163 @@ pub fn array<'py>(
     }
 }
 
-/// The capsule of an object. Older libraries do not know the argument.
-fn exported<'py>(py: Python<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyCapsule>> {
+/// An array of another library in memory of a GPU. The export keeps it alive.
+pub(crate) struct OnDevice {
+    _owned: Owned,
+    pub(crate) element: ElementType,
+    pub(crate) shape: Vec<u64>,
+    address: u64,
+}
+
+impl OnDevice {
+    pub(crate) fn array(&self) -> ForeignArray<'_> {
+        // SAFETY: the library that exported the array says so, and wrote it in the stream of the device; the export keeps it alive.
+        unsafe { ForeignArray::new(self.element, &self.shape, self.address) }
+    }
+}
+
+/// The array of an object with `__dlpack__` in memory of this device, written before what is in the stream later; `None` for another
+/// object.
+///
+/// # Errors
+/// TypeError for elements that no model has, ValueError for an array with gaps; those of the object's library.
+pub(crate) fn on_device(
+    py: Python<'_>,
+    what: &str,
+    value: &Bound<'_, PyAny>,
+    device: (i32, i32),
+    stream: u64,
+) -> PyResult<Option<OnDevice>> {
+    if !value.hasattr(intern!(py, "__dlpack_device__"))? {
+        return Ok(None);
+    }
+    let found = value.call_method0(intern!(py, "__dlpack_device__"))?;
+    if found.extract::<(i32, i32)>()? != device {
+        return Ok(None);
+    }
+    let owned = taken(what, &exported(py, value, Some(stream))?)?;
+    let tensor = owned.tensor();
+    let rank = rank(what, &tensor)?;
+    let extents = |start: *const i64| match rank {
+        0 => Vec::new(),
+        // SAFETY: the format has `rank` numbers there.
+        _ => unsafe { std::slice::from_raw_parts(start, rank) }.to_vec(),
+    };
+    let wrong = || PyValueError::new_err(format!("{what} has a negative extent"));
+    let shape = extents(tensor.shape).into_iter().map(u64::try_from);
+    let shape = shape.collect::<Result<Vec<_>, _>>().map_err(|_| wrong())?;
+    if !tensor.strides.is_null() && !shape.contains(&0) {
+        let mut dense = 1;
+        for (extent, stride) in shape.iter().zip(extents(tensor.strides)).rev() {
+            if *extent != 1 && u64::try_from(stride) != Ok(dense) {
+                return Err(PyValueError::new_err(format!(
+                    "{what} is not contiguous: copy it, as `.contiguous()` of torch does"
+                )));
+            }
+            dense = dense.saturating_mul(*extent);
+        }
+    }
+    Ok(Some(OnDevice {
+        element: element(what, tensor)?,
+        shape,
+        address: (tensor.data.addr() as u64).saturating_add(tensor.offset),
+        _owned: owned,
+    }))
+}
+
+/// What an exported array of a GPU owns.
+struct Export {
+    tensor: Unversioned,
+    shape: Vec<i64>,
+    _array: Arc<DeviceArray>,
+}
+
+/// A capsule of an array in memory of a GPU, which lives as long as that.
+///
+/// # Errors
+/// An exception of the interpreter.
+pub(crate) fn export<'py>(
+    py: Python<'py>,
+    array: &Arc<DeviceArray>,
+    device: (i32, i32),
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let (code, bits) = code(array.element());
+    let shape = array.shape().iter().map(|n| n.cast_signed());
+    let address = usize::try_from(array.address()).unwrap_or(0);
+    let mut export = Box::new(Export {
+        tensor: Unversioned {
+            tensor: Exported {
+                data: std::ptr::without_provenance_mut(address),
+                device: [device.0, device.1],
+                rank: i32::try_from(array.shape().len()).unwrap_or(0),
+                code,
+                bits,
+                lanes: 1,
+                shape: std::ptr::null(),
+                strides: std::ptr::null(),
+                offset: 0,
+            },
+            context: std::ptr::null_mut(),
+            deleter: Some(delete),
+        },
+        shape: shape.collect(),
+        _array: Arc::clone(array),
+    });
+    export.tensor.tensor.shape = export.shape.as_ptr();
+    let raw = Box::into_raw(export);
+    // SAFETY: the export is alive until its deleter is called, which finds it by the context.
+    unsafe {
+        (*raw).tensor.context = raw.cast();
+        let tensor: *mut Unversioned = &raw mut (*raw).tensor;
+        let capsule =
+            pyo3::ffi::PyCapsule_New(tensor.cast(), UNVERSIONED.as_ptr(), Some(delete_capsule));
+        if capsule.is_null() {
+            drop(Box::from_raw(raw));
+            return Err(PyErr::fetch(py));
+        }
+        Ok(Bound::from_owned_ptr(py, capsule).cast_into_unchecked())
+    }
+}
+
+/// The deleter of exported arrays.
+unsafe extern "C" fn delete(tensor: *mut Unversioned) {
+    // SAFETY: a consumer calls it once, with the tensor of an export.
+    unsafe { drop(Box::from_raw((*tensor).context.cast::<Export>())) };
+}
+
+/// Deletes the array of a capsule that nobody took over.
+unsafe extern "C" fn delete_capsule(capsule: *mut pyo3::ffi::PyObject) {
+    // SAFETY: the object is a capsule of `export`, and has its first name as long as nobody took the array over.
+    unsafe {
+        if pyo3::ffi::PyCapsule_IsValid(capsule, UNVERSIONED.as_ptr()) == 1 {
+            let tensor = pyo3::ffi::PyCapsule_GetPointer(capsule, UNVERSIONED.as_ptr());
+            delete(tensor.cast());
+        }
+    }
+}
+
+/// The rank of a tensor.
+fn rank(what: &str, tensor: &Exported) -> PyResult<usize> {
+    let rank = usize::try_from(tensor.rank).ok();
+    let rank = rank.filter(|rank| *rank <= MOST_DIMENSIONS);
+    rank.ok_or_else(|| PyValueError::new_err(format!("{what} has {} dimensions", tensor.rank)))
+}
+
+/// The capsule of an object, whose elements are ready for what is in a stream later. Older libraries do not know the version.
+fn exported<'py>(
+    py: Python<'py>,
+    value: &Bound<'py, PyAny>,
+    stream: Option<u64>,
+) -> PyResult<Bound<'py, PyCapsule>> {
     let method = value.getattr(intern!(py, "__dlpack__"))?;
     let options = PyDict::new(py);
-    options.set_item("max_version", (VERSION, 0))?;
-    let capsule = match method.call((), Some(&options)) {
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => method.call0()?,
+    if let Some(stream) = stream {
+        options.set_item("stream", stream)?;
+    }
+    let versioned = options.copy()?;
+    versioned.set_item("max_version", (VERSION, 0))?;
+    let capsule = match method.call((), Some(&versioned)) {
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => method.call((), Some(&options))?,
         other => other?,
     };
     let wrong = |_| PyTypeError::new_err("`__dlpack__` returned no capsule");
@@ -247,25 +403,35 @@ fn on_host(what: &str, kind: i32, number: i32) -> PyResult<()> {
     )))
 }
 
+/// Element types by their code and bits.
+const ELEMENTS: [(ElementType, u8, u8); 13] = [
+    (ElementType::I8, 0, 8),
+    (ElementType::I16, 0, 16),
+    (ElementType::I32, 0, 32),
+    (ElementType::I64, 0, 64),
+    (ElementType::U8, 1, 8),
+    (ElementType::U16, 1, 16),
+    (ElementType::U32, 1, 32),
+    (ElementType::U64, 1, 64),
+    (ElementType::F16, 2, 16),
+    (ElementType::F32, 2, 32),
+    (ElementType::F64, 2, 64),
+    (ElementType::BF16, 4, 16),
+    (ElementType::Bool, 6, 8),
+];
+
+/// The code and bits of an element type.
+fn code(element: ElementType) -> (u8, u8) {
+    let found = ELEMENTS.iter().find(|(known, ..)| *known == element);
+    found.map_or((0, 8), |(_, code, bits)| (*code, *bits))
+}
+
 /// The element type of a tensor.
 fn element(what: &str, tensor: Exported) -> PyResult<ElementType> {
-    use ElementType::*;
-    let found = match (tensor.code, tensor.bits, tensor.lanes) {
-        (0, 8, 1) => Some(I8),
-        (0, 16, 1) => Some(I16),
-        (0, 32, 1) => Some(I32),
-        (0, 64, 1) => Some(I64),
-        (1, 8, 1) => Some(U8),
-        (1, 16, 1) => Some(U16),
-        (1, 32, 1) => Some(U32),
-        (1, 64, 1) => Some(U64),
-        (2, 16, 1) => Some(F16),
-        (2, 32, 1) => Some(F32),
-        (2, 64, 1) => Some(F64),
-        (4, 16, 1) => Some(BF16),
-        (6, 8, 1) => Some(Bool),
-        _ => None,
-    };
+    let mut known = ELEMENTS.iter();
+    let found =
+        known.find(|(_, code, bits)| (*code, *bits, 1) == (tensor.code, tensor.bits, tensor.lanes));
+    let found = found.map(|(element, ..)| *element);
     found.ok_or_else(|| {
         PyTypeError::new_err(format!(
             "{what} has elements that no model has: DLPack's type {} of {} bits",

@@ -7,14 +7,17 @@
 #![allow(clippy::missing_errors_doc)]
 pub mod arrays;
 mod compiled;
+mod device;
 mod dlpack;
 pub mod errors;
 mod ports;
 
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use skript_runtime::Artifact;
+use skript_runtime::device::DeviceChoice;
 
 pub use compiled::CompiledModel;
 pub use ports::{Group, Port, groups};
@@ -30,14 +33,24 @@ pub use ports::{Group, Port, groups};
 ///     the file
 /// threads
 ///     the number of threads of a call; 0 stands for all CPUs of this process, or SKRIPT_NUM_THREADS
+/// device
+///     the GPU of a model that was compiled for one: 'cuda', 'vulkan', with ':1' another one; 'auto' is the first that runs it
 ///
 /// Raises
 /// ------
 /// Error
 ///     the file cannot be read, has no weights, or does not run on this machine
+/// ValueError
+///     an unknown device
 #[pyfunction]
-#[pyo3(signature = (path, /, *, threads = 0))]
-pub fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<CompiledModel> {
+#[pyo3(signature = (path, /, *, threads = 0, device = "auto"))]
+pub fn load(
+    py: Python<'_>,
+    path: PathBuf,
+    threads: usize,
+    device: &str,
+) -> PyResult<CompiledModel> {
+    let device = choice(device)?;
     let artifact = py.detach(|| Artifact::open(&path));
     let artifact = artifact.map_err(|e| errors::artifact(py, &e))?;
     if artifact.embedded.is_none() && !artifact.variables.is_empty() {
@@ -48,7 +61,16 @@ pub fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<CompiledM
         return Err(errors::plain(py, text));
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    CompiledModel::new(py, &name, artifact, Vec::new(), threads)
+    CompiledModel::new(py, &name, artifact, Vec::new(), threads, device)
+}
+
+/// A device by its name.
+///
+/// # Errors
+/// ValueError for an unknown name.
+pub fn choice(name: &str) -> PyResult<DeviceChoice> {
+    name.parse()
+        .map_err(|known| PyValueError::new_err(format!("device is {name:?}: {known}")))
 }
 
 /// Adds the classes that both packages have.
@@ -57,6 +79,7 @@ pub fn load(py: Python<'_>, path: PathBuf, threads: usize) -> PyResult<CompiledM
 /// An exception of the interpreter.
 pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CompiledModel>()?;
+    module.add_class::<device::PyDeviceArray>()?;
     module.add_class::<Port>()?;
     module.add_class::<errors::Diagnostic>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -4,7 +4,7 @@
 use crate::DeviceError;
 use cudarc::driver::sys::{self, CUdevice_attribute};
 use cudarc::driver::{DriverError, result};
-use skript_runtime::device::Device;
+use skript_runtime::device::{Device, DeviceChoice, Launch};
 use std::ffi::{CString, c_void};
 
 /// The least compute capability that kernels need.
@@ -18,6 +18,9 @@ pub struct Cuda {
     module: sys::CUmodule,
     functions: Vec<sys::CUfunction>,
     memory: Vec<sys::CUdeviceptr>,
+    /// Graphs of launches; `None` where they were discarded.
+    graphs: Vec<Option<sys::CUgraphExec>>,
+    number: usize,
     name: String,
 }
 
@@ -106,6 +109,8 @@ impl Cuda {
             module: std::ptr::null_mut(),
             functions: Vec::new(),
             memory: Vec::new(),
+            graphs: Vec::new(),
+            number,
             name,
         };
         made.select()?;
@@ -181,25 +186,62 @@ impl Cuda {
         self.wait()
     }
 
-    fn start(
-        &mut self,
-        kernel: usize,
-        blocks: u32,
-        threads: u32,
-        words: &[u64],
-    ) -> Result<(), DeviceError> {
-        let function = self.functions.get(kernel).ok_or(DeviceError::Driver {
+    fn start(&mut self, launch: &Launch) -> Result<(), DeviceError> {
+        let function = self.functions.get(launch.kernel);
+        let function = function.ok_or(DeviceError::Driver {
             what: "launching a kernel",
             error: "there is no such kernel".to_owned(),
         })?;
         self.select()?;
         // The driver reads as many bytes of a word as the parameter has.
-        let words = words.iter().map(std::ptr::from_ref);
+        let words = launch.words.iter().map(std::ptr::from_ref);
         let mut words: Vec<*mut c_void> = words.map(|word| word.cast_mut().cast()).collect();
-        let (grid, block) = ((blocks, 1, 1), (threads, 1, 1));
+        let (grid, block) = ((launch.blocks, 1, 1), (launch.threads, 1, 1));
         // SAFETY: the words are the kernel's parameters, and the driver copies them.
         unsafe { result::launch_kernel(*function, grid, block, 0, self.stream, &mut words) }
             .map_err(failed("launching a kernel"))
+    }
+
+    fn duplicate(&mut self, from: u64, to: u64, bytes: u64) -> Result<(), DeviceError> {
+        self.select()?;
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        // SAFETY: both arrays have as many bytes.
+        unsafe { result::memcpy_dtod_async(to, from, length, self.stream) }
+            .map_err(failed("copying memory of the device"))
+    }
+
+    /// A graph of launches, one after the other.
+    fn graph(&mut self, launches: &[Launch]) -> Result<usize, DeviceError> {
+        self.select()?;
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the stream is this device's.
+        unsafe { result::stream::begin_capture(self.stream, mode) }
+            .map_err(failed("recording launches"))?;
+        let started = launches.iter().try_for_each(|launch| self.start(launch));
+        // SAFETY: as above; a capture is ended after a failure, too.
+        let graph = unsafe { result::stream::end_capture(self.stream) };
+        started?;
+        let graph = graph.map_err(failed("recording launches"))?;
+        // SAFETY: the graph is complete; what is made of it does not need it.
+        let made = unsafe {
+            let made = result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0));
+            let _ = result::graph::destroy(graph);
+            made
+        };
+        self.graphs
+            .push(Some(made.map_err(failed("making a graph of launches"))?));
+        Ok(self.graphs.len() - 1)
+    }
+
+    fn play(&mut self, number: usize) -> Result<(), DeviceError> {
+        self.select()?;
+        let found = self.graphs.get(number).copied().flatten();
+        let graph = found.ok_or(DeviceError::Driver {
+            what: "launching kernels",
+            error: "there is no such graph".to_owned(),
+        })?;
+        // SAFETY: graph and stream are this device's.
+        unsafe { result::graph::launch(graph, self.stream) }.map_err(failed("launching kernels"))
     }
 }
 
@@ -212,6 +254,9 @@ impl Drop for Cuda {
         unsafe {
             if !self.stream.is_null() {
                 let _ = result::stream::synchronize(self.stream);
+            }
+            for graph in self.graphs.drain(..).flatten() {
+                let _ = result::graph::exec_destroy(graph);
             }
             for address in self.memory.drain(..) {
                 let _ = result::free_sync(address);
@@ -228,8 +273,21 @@ impl Drop for Cuda {
 }
 
 impl Device for Cuda {
+    fn choice(&self) -> DeviceChoice {
+        DeviceChoice::Cuda(self.number)
+    }
+
     fn allocate(&mut self, bytes: u64) -> Result<u64, String> {
         self.memory(bytes).map_err(|e| e.to_string())
+    }
+
+    fn release(&mut self, address: u64) {
+        let found = self.memory.iter().position(|known| *known == address);
+        if let (Some(at), Ok(())) = (found, self.select()) {
+            self.memory.swap_remove(at);
+            // SAFETY: it was allocated here; the driver waits for launches that use it.
+            let _ = unsafe { result::free_sync(address) };
+        }
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), String> {
@@ -240,18 +298,35 @@ impl Device for Cuda {
         self.download(address, bytes).map_err(|e| e.to_string())
     }
 
-    fn launch(
-        &mut self,
-        kernel: usize,
-        blocks: u32,
-        threads: u32,
-        words: &[u64],
-    ) -> Result<(), String> {
-        let started = self.start(kernel, blocks, threads, words);
-        started.map_err(|e| e.to_string())
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) -> Result<(), String> {
+        self.duplicate(from, to, bytes).map_err(|e| e.to_string())
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Result<(), String> {
+        self.start(launch).map_err(|e| e.to_string())
     }
 
     fn finish(&mut self) -> Result<(), String> {
         self.wait().map_err(|e| e.to_string())
+    }
+
+    fn stream(&self) -> Option<u64> {
+        u64::try_from(self.stream.addr()).ok()
+    }
+
+    fn record(&mut self, launches: &[Launch]) -> Result<Option<usize>, String> {
+        self.graph(launches).map(Some).map_err(|e| e.to_string())
+    }
+
+    fn replay(&mut self, recorded: usize) -> Result<(), String> {
+        self.play(recorded).map_err(|e| e.to_string())
+    }
+
+    fn discard(&mut self, recorded: usize) {
+        let slot = self.graphs.get_mut(recorded);
+        if let (Some(graph), Ok(())) = (slot.and_then(Option::take), self.select()) {
+            // SAFETY: it was made here, and is used no more.
+            let _ = unsafe { result::graph::exec_destroy(graph) };
+        }
     }
 }

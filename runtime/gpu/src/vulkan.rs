@@ -7,7 +7,7 @@
 use crate::DeviceError;
 use crate::memory::{Buffer, find};
 use ash::vk;
-use skript_runtime::device::Device;
+use skript_runtime::device::{Device, DeviceChoice, Launch};
 use std::ffi::{CStr, CString};
 
 /// Bytes for the arguments of launches that were not submitted yet.
@@ -18,7 +18,6 @@ const LAUNCHES: usize = 1024;
 
 /// A device with the kernels of a model.
 pub struct Vulkan {
-    // Kept for the functions that it holds.
     /// Destroyed after everything that [`Drop`] destroys.
     _instance: Instance,
     device: ash::Device,
@@ -36,6 +35,9 @@ pub struct Vulkan {
     arguments: u64,
     /// Recorded launches.
     launches: usize,
+    /// Command buffers of launches that are repeated, with the addresses of their arguments; `None` where they were discarded.
+    repeated: Vec<Option<(vk::CommandBuffer, u64)>>,
+    number: usize,
     name: String,
 }
 
@@ -215,6 +217,8 @@ impl Vulkan {
                 buffers: Vec::new(),
                 arguments: 0,
                 launches: 0,
+                repeated: Vec::new(),
+                number,
                 name,
                 device,
             };
@@ -246,12 +250,7 @@ impl Vulkan {
                 .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
             let pool = self.device.create_command_pool(&information, None);
             self.pool = pool.map_err(failed("making commands"))?;
-            let information = vk::CommandBufferAllocateInfo::default()
-                .command_pool(self.pool)
-                .command_buffer_count(1);
-            let commands = self.device.allocate_command_buffers(&information);
-            let commands = commands.map_err(failed("making commands"))?;
-            self.commands = commands.first().copied().unwrap_or_default();
+            self.commands = self.command_buffer()?;
             let fence = self
                 .device
                 .create_fence(&vk::FenceCreateInfo::default(), None);
@@ -278,6 +277,16 @@ impl Vulkan {
         &self.name
     }
 
+    fn command_buffer(&self) -> Result<vk::CommandBuffer, DeviceError> {
+        let information = vk::CommandBufferAllocateInfo::default()
+            .command_pool(self.pool)
+            .command_buffer_count(1);
+        // SAFETY: the pool is there, and destroyed with all that it made.
+        let commands = unsafe { self.device.allocate_command_buffers(&information) };
+        let commands = commands.map_err(failed("making commands"))?;
+        Ok(commands.first().copied().unwrap_or_default())
+    }
+
     fn begin(&mut self) -> Result<(), DeviceError> {
         let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
         let information = vk::CommandBufferBeginInfo::default().flags(once);
@@ -296,13 +305,27 @@ impl Vulkan {
         if self.launches == 0 {
             return Ok(());
         }
-        let commands = [self.commands];
-        let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
-        // SAFETY: the command buffer is recorded, and the fence is not in use.
+        // SAFETY: the command buffer is recorded, and not in use.
         unsafe {
-            self.device
-                .end_command_buffer(self.commands)
-                .map_err(failed("recording commands"))?;
+            let ended = self.device.end_command_buffer(self.commands);
+            ended.map_err(failed("recording commands"))?;
+            self.submit(self.commands)?;
+            let reset = vk::CommandBufferResetFlags::empty();
+            let reset = self.device.reset_command_buffer(self.commands, reset);
+            reset.map_err(failed("recording commands"))?;
+        }
+        self.begin()
+    }
+
+    /// Submits a command buffer, and waits for its end.
+    ///
+    /// # Safety
+    /// It is recorded, and not in use.
+    unsafe fn submit(&mut self, commands: vk::CommandBuffer) -> Result<(), DeviceError> {
+        let commands = [commands];
+        let submits = [vk::SubmitInfo::default().command_buffers(&commands)];
+        // SAFETY: as promised; the fence is not in use.
+        unsafe {
             self.device
                 .queue_submit(self.queue, &submits, self.fence)
                 .map_err(failed("submitting commands"))?;
@@ -311,12 +334,14 @@ impl Vulkan {
                 .map_err(failed("waiting for the device"))?;
             self.device
                 .reset_fences(&[self.fence])
-                .map_err(failed("waiting for the device"))?;
-            self.device
-                .reset_command_buffer(self.commands, vk::CommandBufferResetFlags::empty())
-                .map_err(failed("recording commands"))?;
+                .map_err(failed("waiting for the device"))
         }
-        self.begin()
+    }
+
+    /// The place of so many bytes for the host.
+    fn place(&self, address: u64, bytes: usize) -> Result<*mut u8, String> {
+        let place = find(&self.buffers, address, bytes);
+        place.ok_or_else(|| "the address is in no buffer of the device".to_owned())
     }
 
     /// A buffer of so many bytes; its address.
@@ -399,59 +424,112 @@ impl Vulkan {
         Ok(pipeline)
     }
 
-    fn record(&mut self, kernel: usize, blocks: u32, words: &[u64]) -> Result<(), DeviceError> {
-        let bytes = u64::try_from(words.len() * 8).unwrap_or(u64::MAX);
-        if bytes > ARGUMENTS {
-            return Err(DeviceError::Driver {
-                what: "launching a kernel",
-                error: "it has too many arguments".to_owned(),
-            });
-        }
+    fn add(&mut self, launch: &Launch) -> Result<(), DeviceError> {
+        let bytes = argument_bytes(launch)?;
         if self.arguments + bytes > ARGUMENTS || self.launches >= LAUNCHES {
             self.flush()?;
         }
-        let pipeline = self.pipeline(kernel)?;
-        let missing = || DeviceError::Driver {
-            what: "launching a kernel",
-            error: "there is no memory for arguments".to_owned(),
-        };
-        let first = self.buffers.first().ok_or_else(missing)?;
-        let address = first.address + self.arguments;
-        let place = find(&self.buffers, address, words.len() * 8).ok_or_else(missing)?;
-        self.arguments += bytes.max(8);
+        let address = self.buffers.first().map(|first| first.address);
+        let address = address.ok_or_else(no_arguments)? + self.arguments;
+        // SAFETY: the command buffer is being recorded, and no submitted launch reads the place of the arguments.
+        unsafe { self.dispatch(self.commands, launch, address) }?;
+        self.arguments += bytes;
         self.launches += 1;
+        Ok(())
+    }
+
+    /// Adds a launch to a command buffer, with its arguments at an address, and a barrier.
+    ///
+    /// # Safety
+    /// The command buffer is being recorded, and nothing reads the place of the arguments.
+    unsafe fn dispatch(
+        &mut self,
+        commands: vk::CommandBuffer,
+        launch: &Launch,
+        address: u64,
+    ) -> Result<(), DeviceError> {
+        let pipeline = self.pipeline(launch.kernel)?;
+        let bytes = launch.words.len() * 8;
+        let place = find(&self.buffers, address, bytes).ok_or_else(no_arguments)?;
         let both = vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE;
         let barrier = [vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::SHADER_WRITE)
             .dst_access_mask(both)];
-        // SAFETY: the place holds as many words, which no submitted launch reads; the command buffer is being recorded.
+        let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
+        // SAFETY: the place holds as many bytes; the rest as promised.
         unsafe {
-            std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), place, words.len() * 8);
-            let compute = vk::PipelineBindPoint::COMPUTE;
-            self.device
-                .cmd_bind_pipeline(self.commands, compute, pipeline);
-            self.device.cmd_push_constants(
-                self.commands,
-                self.layout,
-                vk::ShaderStageFlags::COMPUTE,
-                0,
-                &address.to_le_bytes(),
-            );
-            self.device.cmd_dispatch(self.commands, blocks, 1, 1);
-            let stage = vk::PipelineStageFlags::COMPUTE_SHADER;
-            let host = vk::PipelineStageFlags::HOST;
+            let words = launch.words.as_ptr().cast::<u8>();
+            std::ptr::copy_nonoverlapping(words, place, bytes);
+            let device = &self.device;
+            device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
+            let constants = address.to_le_bytes();
+            let computes = vk::ShaderStageFlags::COMPUTE;
+            device.cmd_push_constants(commands, self.layout, computes, 0, &constants);
+            device.cmd_dispatch(commands, launch.blocks, 1, 1);
+            let after = stage | vk::PipelineStageFlags::HOST;
             let none = vk::DependencyFlags::empty();
-            self.device.cmd_pipeline_barrier(
-                self.commands,
-                stage,
-                stage | host,
-                none,
-                &barrier,
-                &[],
-                &[],
-            );
+            device.cmd_pipeline_barrier(commands, stage, after, none, &barrier, &[], &[]);
         }
         Ok(())
+    }
+
+    /// A command buffer of these launches.
+    fn repeatable(&mut self, launches: &[Launch]) -> Result<usize, DeviceError> {
+        let mut bytes = 0;
+        for launch in launches {
+            bytes += argument_bytes(launch)?;
+        }
+        let (commands, arguments) = (self.command_buffer()?, self.buffer(bytes)?);
+        let at = self.repeated.len();
+        self.repeated.push(Some((commands, arguments)));
+        let mut address = arguments;
+        // SAFETY: the command buffer and the arguments are new.
+        unsafe {
+            let information = vk::CommandBufferBeginInfo::default();
+            let begun = self.device.begin_command_buffer(commands, &information);
+            begun.map_err(failed("recording commands"))?;
+            for launch in launches {
+                self.dispatch(commands, launch, address)?;
+                address += argument_bytes(launch)?;
+            }
+            let ended = self.device.end_command_buffer(commands);
+            ended.map_err(failed("recording commands"))?;
+        }
+        Ok(at)
+    }
+
+    /// Frees the buffer at an address.
+    fn free(&mut self, address: u64) {
+        let found = self.buffers.iter().position(|b| b.address == address);
+        // What fails is not in use.
+        let _ = self.flush();
+        if let Some(at) = found.filter(|at| *at > 0) {
+            let buffer = self.buffers.swap_remove(at);
+            // SAFETY: the device is idle, and the buffer is used no more.
+            unsafe {
+                self.device.destroy_buffer(buffer.buffer, None);
+                self.device.free_memory(buffer.memory, None);
+            }
+        }
+    }
+}
+
+/// The length of a launch's arguments.
+fn argument_bytes(launch: &Launch) -> Result<u64, DeviceError> {
+    let bytes = u64::try_from(launch.words.len().max(1) * 8).unwrap_or(u64::MAX);
+    match bytes <= ARGUMENTS {
+        true => Ok(bytes),
+        false => Err(DeviceError::Driver {
+            what: "launching a kernel",
+            error: "it has too many arguments".to_owned(),
+        }),
+    }
+}
+
+fn no_arguments() -> DeviceError {
+    DeviceError::Driver {
+        what: "launching a kernel",
+        error: "there is no memory for arguments".to_owned(),
     }
 }
 
@@ -477,14 +555,21 @@ impl Drop for Vulkan {
 }
 
 impl Device for Vulkan {
+    fn choice(&self) -> DeviceChoice {
+        DeviceChoice::Vulkan(self.number)
+    }
+
     fn allocate(&mut self, bytes: u64) -> Result<u64, String> {
         self.buffer(bytes).map_err(|e| e.to_string())
     }
 
+    fn release(&mut self, address: u64) {
+        self.free(address);
+    }
+
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), String> {
         self.flush().map_err(|e| e.to_string())?;
-        let place = find(&self.buffers, address, bytes.len());
-        let place = place.ok_or("the address is in no buffer of the device")?;
+        let place = self.place(address, bytes.len())?;
         // SAFETY: the place holds as many bytes, and the device is idle.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
         Ok(())
@@ -492,26 +577,52 @@ impl Device for Vulkan {
 
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), String> {
         self.flush().map_err(|e| e.to_string())?;
-        let place = find(&self.buffers, address, bytes.len());
-        let place = place.ok_or("the address is in no buffer of the device")?;
+        let place = self.place(address, bytes.len())?;
         // SAFETY: as in `write`.
         unsafe { std::ptr::copy_nonoverlapping(place, bytes.as_mut_ptr(), bytes.len()) };
         Ok(())
     }
 
-    fn launch(
-        &mut self,
-        kernel: usize,
-        blocks: u32,
-        _threads: u32,
-        words: &[u64],
-    ) -> Result<(), String> {
-        self.record(kernel, blocks, words)
-            .map_err(|e| e.to_string())
+    fn copy(&mut self, from: u64, to: u64, bytes: u64) -> Result<(), String> {
+        self.flush().map_err(|e| e.to_string())?;
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let (from, to) = (self.place(from, length)?, self.place(to, length)?);
+        // SAFETY: as in `write`; the places may overlap.
+        unsafe { std::ptr::copy(from, to, length) };
+        Ok(())
+    }
+
+    fn launch(&mut self, launch: &Launch) -> Result<(), String> {
+        self.add(launch).map_err(|e| e.to_string())
     }
 
     fn finish(&mut self) -> Result<(), String> {
         self.flush().map_err(|e| e.to_string())
+    }
+
+    fn record(&mut self, launches: &[Launch]) -> Result<Option<usize>, String> {
+        self.repeatable(launches)
+            .map(Some)
+            .map_err(|e| e.to_string())
+    }
+
+    fn replay(&mut self, recorded: usize) -> Result<(), String> {
+        self.flush().map_err(|e| e.to_string())?;
+        let found = self.repeated.get(recorded).copied().flatten();
+        let (commands, _) = found.ok_or("there is no such record")?;
+        // SAFETY: it was recorded completely, and the device is idle.
+        unsafe { self.submit(commands) }.map_err(|e| e.to_string())
+    }
+
+    fn discard(&mut self, recorded: usize) {
+        let slot = self.repeated.get_mut(recorded);
+        if let Some((commands, arguments)) = slot.and_then(Option::take) {
+            // SAFETY: the device is idle between calls.
+            unsafe {
+                self.device.free_command_buffers(self.pool, &[commands]);
+            }
+            self.free(arguments);
+        }
     }
 }
 

@@ -96,3 +96,27 @@ func.func @branch(%x: memref<400xi8>) attributes {skript.entry} {
   }
   return
 }
+
+// -----
+
+// Extents of arguments and of results are in memory of the host, which reads and writes them.
+// CHECK-LABEL: func.func @extents
+// CHECK:         gpu.launch_func @kernels::@kernel_0
+// CHECK-NOT:     gpu.launch_func
+// CHECK:         memref.store %{{.*}}, %arg2[
+// CHECK:         return
+func.func @extents(%x: memref<400xi8>, %n: memref<1xi64> {skript.extents = 0 : i64}, %m: memref<1xi64> {llvm.noalias, skript.result_extents})
+    attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %count = memref.load %n[%c0] : memref<1xi64>
+  %extent = arith.index_cast %count : i64 to index
+  %a = memref.view %x[%c0][%extent] : memref<400xi8> to memref<?xf32>
+  scf.parallel (%i) = (%c0) to (%extent) step (%c1) {
+    memref.store %one, %a[%i] : memref<?xf32>
+    scf.reduce
+  }
+  memref.store %count, %m[%c0] : memref<1xi64>
+  return
+}

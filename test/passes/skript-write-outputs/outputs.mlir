@@ -20,7 +20,7 @@ func.func @two(%x: tensor<4xf32> {bufferization.writable = false}) -> (tensor<4x
 // CHECK-SAME:    %[[X:[^:]+]]: tensor<?x3xf32>
 // CHECK-SAME:    %[[SLOT:[^:]+]]: memref<96xi8> {llvm.noalias}
 // CHECK-SAME:    %{{[^:]+}}: memref<2xi64> {skript.extents = 0 : i64}
-// CHECK-SAME:    %[[EXTENTS:[^:]+]]: memref<2xi64> {llvm.noalias}
+// CHECK-SAME:    %[[EXTENTS:[^:]+]]: memref<2xi64> {llvm.noalias, skript.result_extents}
 // CHECK:         %[[ROWS:.+]] = tensor.dim %[[X]]
 // CHECK:         memref.store %{{.+}}, %[[EXTENTS]]
 // CHECK:         memref.store %{{.+}}, %[[EXTENTS]]

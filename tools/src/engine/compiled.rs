@@ -14,9 +14,7 @@ use skript_frontend::source::{SourceMap, Span};
 use skript_passes::code_cache::Compiler;
 use skript_passes::observer;
 use skript_passes::target::TargetDescription;
-use skript_passes::{
-    CompileError, Options, compile_model, compile_model_for_gpu, compile_model_for_profile,
-};
+use skript_passes::{CompileError, Options, compile_model, compile_model_for_profile};
 use skript_runtime::cache::Cache;
 use skript_runtime::profile::{self, Step};
 use skript_runtime::{Artifact, Instance, LoadError, Prepared, Program, RunError};
@@ -41,12 +39,8 @@ pub struct Compiled {
 
 impl Engine for Compiled {
     fn run(&self, job: &Job) -> Result<Computed, Stopped> {
-        if let Some(gpu) = self.target.gpu {
-            if self.profile {
-                let text = "there is no profile of devices yet";
-                return Err(Diagnostic::without_location(&RUN_FAILED, text).into());
-            }
-            return super::device::run(&self.options(job), gpu, job);
+        if self.target.gpu.is_some() {
+            return super::device::run(self, job);
         }
         let begun = Instant::now();
         let (found, steps) = match self.profile {
@@ -214,10 +208,6 @@ impl Compiled {
     }
 
     fn found(&self, job: &Job) -> Result<Found, Stopped> {
-        if self.target.gpu.is_some() {
-            let text = "this command does not run on devices yet";
-            return Err(Diagnostic::without_location(&RUN_FAILED, text).into());
-        }
         let (options, plans_key) = self.keyed_options(job);
         let wrong = |e: CompileError| refused(&e, job.model, job.sources);
         if !self.cache {
@@ -258,11 +248,7 @@ pub fn compile(
     target: TargetDescription,
 ) -> Result<Artifact, Stopped> {
     let options = tuned(model, sources, options(pipeline, target));
-    let compiled = match options.target.gpu {
-        Some(gpu) => compile_model_for_gpu(model, sources, &options, gpu),
-        None => compile_model(model, sources, &options),
-    };
-    compiled.map_err(|e| refused(&e, model, sources))
+    compile_model(model, sources, &options).map_err(|e| refused(&e, model, sources))
 }
 
 /// The compiler's options for a pipeline of the command line and a processor.

@@ -148,7 +148,10 @@ fn is_plain(arguments: &RunArguments) -> bool {
     } = arguments;
     let reads = weights.is_some() || variables.is_some() || *no_cache || *repeat != 1;
     let writes = save_variables.is_some() || stats.is_some() || *timings || profile.is_some();
-    *engine == EngineName::Compiled && !(reads || writes) && arguments.reading.intrinsics.is_empty()
+    // What `auto` finds may change.
+    let is_here = arguments.target.is_for_processor();
+    let is_compiled = *engine == EngineName::Compiled && is_here;
+    is_compiled && !(reads || writes) && arguments.reading.intrinsics.is_empty()
 }
 
 /// Whether the code has all variables of the model, which are read even if the graph does not use them.

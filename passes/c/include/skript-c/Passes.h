@@ -106,6 +106,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerInvocationsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateLowerLaunchesPass(void);
 /* --skript-map-reductions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMapReductionsPass(void);
+/* --skript-map-rows */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateMapRowsPass(void);
 /* --skript-mark-steps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateMarkStepsPass(void);
 /* --skript-merge-duplicates */
@@ -119,6 +121,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateMergeReductionsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNameEntryPass(void);
 /* --skript-number-checks */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNumberChecksPass(void);
+/* --skript-number-kernels */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateNumberKernelsPass(void);
 /* --skript-number-steps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateNumberStepsPass(void);
 /* --skript-open-arguments */
@@ -163,6 +167,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeMapsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeReductionsPass(void);
 /* --skript-widen-accumulators */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenAccumulatorsPass(void);
+/* --skript-widen-iterations */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenIterationsPass(void);
 /* --skript-winograd */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWinogradPass(void);
 /* --skript-write-carried */

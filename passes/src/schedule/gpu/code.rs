@@ -9,6 +9,7 @@ use super::outline::MOST_BLOCKS;
 use crate::ir::attribute_names::RESIDENT;
 use crate::ir::ops;
 use crate::ir::splice::Lines;
+use crate::schedule::targets::gpus::Language;
 use std::collections::HashMap;
 
 /// An integer of the code.
@@ -554,6 +555,15 @@ impl<'r> Code<'r> {
         let name = self.lines.value(text);
         self.known.insert(key, name.clone());
         name
+    }
+}
+
+/// The most elements that a thread accesses at once, and their types.
+pub(super) fn vectors(language: Language) -> (i64, &'static [&'static str]) {
+    match language {
+        // SPIR-V has no longer vectors, and none of bf16.
+        Language::SpirV => (4, &["f16", "f32", "f64", "i32", "i64"]),
+        Language::Ptx | Language::Amdgcn => (8, &["bf16", "f16", "f32", "f64", "i32", "i64"]),
     }
 }
 

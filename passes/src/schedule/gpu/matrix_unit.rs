@@ -450,7 +450,7 @@ impl TileWriter<'_> {
                 }
             }
         }
-        self.code.lines.line("gpu.barrier");
+        self.code.lines.line(ops::gpu::BARRIER);
         let bounds = [0, depth, 1].map(|n| self.code.index(&Number::Known(n)));
         let bounds = bounds.each_ref().map(String::as_str);
         let types = vec!["f32".to_owned(); c.len()];
@@ -474,7 +474,7 @@ impl TileWriter<'_> {
             }
             found
         });
-        self.code.lines.line("gpu.barrier");
+        self.code.lines.line(ops::gpu::BARRIER);
         at(&made, [0, 1, 2, 3])
     }
 }

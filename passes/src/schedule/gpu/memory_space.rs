@@ -18,7 +18,11 @@ impl HostMemory {
     pub(crate) fn of(entry: OperationRef) -> HostMemory {
         let own = ir::argument_attributes(entry).into_iter().enumerate();
         let is_host = |own| {
-            let marks = [attribute_names::EXTENTS, attribute_names::CONTEXT];
+            let marks = [
+                attribute_names::EXTENTS,
+                attribute_names::RESULT_EXTENTS,
+                attribute_names::CONTEXT,
+            ];
             marks
                 .iter()
                 .any(|mark| attributes::entry(own, mark).is_some())

@@ -6,8 +6,10 @@
 //! parallel loops, run-time checks, calls of intrinsics. [`crate::schedule::targets::gpus`] has the properties of GPUs as data.
 
 mod alignment;
+pub(crate) mod blocks;
 mod code;
 mod contraction;
+pub(crate) mod lanes;
 mod matrix_unit;
 pub(crate) mod memory_space;
 pub(crate) mod outline;

@@ -10,7 +10,7 @@
 //! Requires: buffers before memory is planned. Guarantees: results are the same for every number of blocks that run at the same time.
 
 use super::alignment::is_aligned;
-use super::code::{Caller, Code, Dynamic, Extents, expected};
+use super::code::{Caller, Code, Dynamic, Extents, expected, vectors};
 use super::contraction::Contraction;
 use super::matrix_unit::{Format, Unit};
 use super::row::Rows;
@@ -27,7 +27,7 @@ use crate::schedule::caller::branch_before;
 use crate::schedule::elementwise::Merged;
 use crate::schedule::nest::Nest;
 use crate::schedule::reading::{Reduction, read};
-use crate::schedule::targets::gpus::{Gpu, Language, Precision};
+use crate::schedule::targets::gpus::{Gpu, Precision};
 use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -179,6 +179,11 @@ fn replace<'c: 'a, 'a>(
     for (kind, array) in reduction.signature.arrays.iter_mut().zip(&reduction.arrays) {
         *kind = array.r#type().to_string();
     }
+    if op != last {
+        let parts = [op.location(), last.location()];
+        let location = ir::location::fused(ir::context::of(op), &parts, None);
+        ir::mutation::set_location(last, location);
+    }
     let kernels = Kernels {
         reduction: &reduction,
         operands: op.operands().collect(),
@@ -287,11 +292,7 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
         }
         let arrays = self.reduction.arrays.iter();
         let aligned = arrays.map(|array| is_aligned(*array)).collect();
-        // SPIR-V has no longer vectors, and none of bf16.
-        let (lanes, vectors): (i64, &[&str]) = match self.gpu.language {
-            Language::SpirV => (4, &["f16", "f32", "f64", "i32", "i64"]),
-            _ => (8, &["bf16", "f16", "f32", "f64", "i32", "i64"]),
-        };
+        let (lanes, vectors) = vectors(self.gpu.language);
         let caller = Caller {
             extents,
             aligned,

@@ -9,6 +9,7 @@ use super::super::body::Body;
 use super::super::nest::{LoopKind, Nest};
 use super::super::targets::gpus::Gpu;
 use super::code::{Code, Number, Point, product};
+use crate::ir::ops;
 
 /// How a reduction's rows are shared.
 #[derive(Debug, PartialEq, Eq)]
@@ -117,7 +118,7 @@ impl Rows {
         let place = code.index(&thread);
         code.lines
             .line(format!("memref.store {total}, %shared[{place}] : {shared}"));
-        code.lines.line("gpu.barrier");
+        code.lines.line(ops::gpu::BARRIER);
         let mut half = self.threads / 2;
         while half > 0 {
             let is_one = code.is_below(&own, &Number::Known(half));
@@ -133,7 +134,7 @@ impl Rows {
             code.lines.line(format!(
                 "memref.store {sum}, %shared[{place}] : {shared}\n}}"
             ));
-            code.lines.line("gpu.barrier");
+            code.lines.line(ops::gpu::BARRIER);
             half /= 2;
         }
         let mut is_first = code.is_below(&own, &Number::Known(1));
@@ -163,7 +164,7 @@ impl Rows {
         code.enter();
         code.lines.line("}");
         // The next row of the block begins when all are done.
-        code.lines.line("gpu.barrier");
+        code.lines.line(ops::gpu::BARRIER);
         code.launch(&blocks, self.threads())
     }
 

@@ -29,6 +29,11 @@ impl<'c: 'a, 'a> Bounds<'c, 'a> {
         }
     }
 
+    /// Lower bounds, upper bounds and steps.
+    pub(super) fn into_parts(self) -> (Vec<Value<'c, 'a>>, Vec<Value<'c, 'a>>, Vec<Value<'c, 'a>>) {
+        (self.lower, self.upper, self.step)
+    }
+
     /// The number of iterations of each dimension, and of all.
     ///
     /// # Errors
@@ -110,7 +115,7 @@ pub(super) fn distribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, block: u32) -> Re
 }
 
 /// The indices of iteration `number`.
-fn positions<'c: 'a, 'a>(
+pub(super) fn positions<'c: 'a, 'a>(
     number: Value<'c, 'a>,
     bounds: &Bounds<'c, 'a>,
     counts: &[Value<'c, 'a>],

@@ -14,6 +14,7 @@ use super::super::targets::gpus::{MatrixTile, Tile};
 use super::code::{Code, Number, Point, alignment, vector};
 use super::contraction::Contraction;
 use super::matrix_unit::Unit;
+use crate::ir::ops;
 use std::collections::HashMap;
 
 /// Copies of the inputs of a step.
@@ -456,7 +457,7 @@ impl TileWriter<'_> {
         let (depth, whole) = (self.depth.clone(), self.whole.clone());
         let mut elements = self.load(&Number::Known(0));
         // All threads are done with the elements of the block's last tile.
-        self.code.lines.line("gpu.barrier");
+        self.code.lines.line(ops::gpu::BARRIER);
         let mut sums = sums.to_vec();
         let is_exact = depth == whole && matches!(depth, Number::Known(_));
         if whole != Number::Known(0) {
@@ -595,7 +596,7 @@ impl TileWriter<'_> {
         }
         self.copies = copies;
         self.unit = unit;
-        self.code.lines.line("gpu.barrier");
+        self.code.lines.line(ops::gpu::BARRIER);
         buffer
     }
 

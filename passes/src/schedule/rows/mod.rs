@@ -14,6 +14,8 @@
 //! Windows of what a contraction computes, a pooling behind a convolution, are computed with it if the result is larger than four caches: the
 //! rows that a block of windows reads are in an array of their own. Rows that windows of two blocks read are kept for the next one.
 //!
+//! On a GPU (`shared-bytes`), the threads of a block compute each row together (`skript-map-rows`): a block is one row.
+//!
 //! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
 //! operations in the same order as before, whatever the number of rows in a block.
 
@@ -48,17 +50,50 @@ pub(crate) const PASS: Pass = Pass {
         Dialect::MemRef,
         Dialect::Scf,
     ],
-    options: &[PassOption {
-        name: "cache-bytes",
-        summary: "bytes of the cache of one core that holds a block of rows",
-        default: "1048576",
-    }],
-    run: |root, options, rewriter| fuse(root, options.get("cache-bytes")?, rewriter.context()),
+    options: &[
+        PassOption {
+            name: "cache-bytes",
+            summary: "bytes of the cache of one core that holds a block of rows",
+            default: "1048576",
+        },
+        PassOption {
+            name: "shared-bytes",
+            summary: "for a GPU whose threads compute each row together: bytes of memory that they share; 0 for a processor",
+            default: "0",
+        },
+    ],
+    run: |root, options, rewriter| {
+        let cache = options.get("cache-bytes")?;
+        let memory = match options.get("shared-bytes")? {
+            0 => Memory::Cache(cache),
+            bytes => Memory::Shared(bytes),
+        };
+        fuse(root, memory, rewriter.context())
+    },
 };
+
+/// What holds a block of rows.
+#[derive(Clone, Copy)]
+enum Memory {
+    /// The cache of a core, of so many bytes.
+    Cache(i64),
+    /// Memory that the threads of a block of a GPU share: for the arrays of one row that nothing else reads.
+    Shared(i64),
+}
+
+impl Memory {
+    /// The blocks of a group.
+    fn blocks(self, group: &Group) -> Option<Blocks> {
+        match self {
+            Memory::Cache(bytes) => Blocks::of(group, bytes),
+            Memory::Shared(bytes) => Blocks::shared(group, bytes),
+        }
+    }
+}
 
 fn fuse<'c: 'a, 'a>(
     root: OperationRef<'c, 'a>,
-    cache: i64,
+    memory: Memory,
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
     let mut effects = Effects::new(func::functions(root));
@@ -85,18 +120,20 @@ fn fuse<'c: 'a, 'a>(
         let mut operations = operations_of(block);
         let mut position = 0;
         while position < operations.len() {
-            if let Some(strips) = Strips::around(&operations, position, &mut effects, cache) {
+            if let Memory::Cache(cache) = memory
+                && let Some(strips) = Strips::around(&operations, position, &mut effects, cache)
+            {
                 let erased = strips.emit(context)?;
                 let before = operations.iter().take(position);
                 position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
                 operations = operations_of(block);
                 continue;
             }
-            let accepts = |group: &Group| Blocks::of(group, cache).is_some();
+            let accepts = |group: &Group| memory.blocks(group).is_some();
             let group = Group::around(&operations, position, &mut effects, accepts);
             let group = group.filter(blocks::gains);
             let Some((group, rows)) = group.and_then(|group| {
-                let rows = Blocks::of(&group, cache)?;
+                let rows = memory.blocks(&group)?;
                 Some((group, rows))
             }) else {
                 position += 1;

@@ -13,7 +13,7 @@ static int lacks(const char *what) {
   return stub && !strcmp(stub, what);
 }
 
-static long live;
+static long live, contexts;
 
 result cuInit(unsigned flags) { return flags ? 1 : lacks("driver") ? NO_DEVICE : OK; }
 result cuDeviceGetCount(int *count) { *count = lacks("devices") ? 0 : 1; return OK; }
@@ -29,11 +29,11 @@ result cuDeviceGetAttribute(int *value, int attribute, int device) {
   *value = attribute == 75 ? (lacks("capability") ? 7 : 9) : attribute == 76 ? 5 : -1;
   return OK;
 }
-result cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; *context = &live; return OK; }
+result cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; contexts++; *context = &live; return OK; }
 result cuDevicePrimaryCtxRelease_v2(int device) {
   (void)device;
   /* Everything was freed. */
-  if (live) fprintf(stderr, "%ld leaks\n", live);
+  if (!--contexts && live) fprintf(stderr, "%ld leaks\n", live);
   return OK;
 }
 result cuCtxSetCurrent(void *context) { return context == &live ? OK : 1; }
@@ -54,7 +54,7 @@ result cuModuleGetFunction(void **function, void *module, const char *name) {
 result cuMemAlloc_v2(unsigned long long *address, size_t bytes) {
   if (lacks("memory")) return OUT_OF_MEMORY;
   live++;
-  *address = (unsigned long long)malloc(bytes);
+  *address = (unsigned long long)aligned_alloc(64, (bytes + 63) / 64 * 64);
   return OK;
 }
 result cuMemFree_v2(unsigned long long address) { live--; free((void *)address); return OK; }
@@ -66,13 +66,57 @@ result cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, voi
   memcpy(to, (void *)from, bytes);
   return stream ? OK : 1;
 }
+result cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, void *stream) {
+  memcpy((void *)to, (void *)from, bytes);
+  return stream ? OK : 1;
+}
+
+/* A launch, which a graph repeats. */
+struct launch {
+  unsigned threads;
+  const float *a, *b;
+  float *sum;
+};
+struct graph {
+  int count;
+  struct launch launches[16];
+};
+static struct graph *captured;
+
+static void compute(const struct launch *l) {
+  for (unsigned i = 0; i < l->threads && i < 1000; i++) l->sum[i] = l->a[i] + l->b[i];
+}
 result cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz, unsigned shared,
                       void *stream, void **parameters, void **extra) {
   if (!function || !stream || shared || extra || y != 1 || z != 1 || ty != 1 || tz != 1) return 1;
-  const float *a = *(const float **)parameters[0], *b = *(const float **)parameters[1];
-  float *sum = *(float **)parameters[2];
-  for (unsigned i = 0; i < x * tx && i < 1000; i++) sum[i] = a[i] + b[i];
+  struct launch l = {x * tx, *(const float **)parameters[0], *(const float **)parameters[1], *(float **)parameters[2]};
+  if (!captured) compute(&l);
+  else if (captured->count < 16) captured->launches[captured->count++] = l;
   return OK;
+}
+result cuStreamBeginCapture_v2(void *stream, int mode) {
+  if (!stream || captured || mode != 1) return 1;
+  live++;
+  captured = calloc(1, sizeof *captured);
+  return OK;
+}
+result cuStreamEndCapture(void *stream, void **graph) {
+  *graph = captured;
+  captured = 0;
+  return stream && *graph ? OK : 1;
+}
+result cuGraphInstantiateWithFlags(void **made, void *graph, unsigned long long flags) {
+  live++;
+  *made = memcpy(malloc(sizeof(struct graph)), graph, sizeof(struct graph));
+  return flags ? 1 : OK;
+}
+result cuGraphDestroy(void *graph) { live--; free(graph); return OK; }
+result cuGraphExecDestroy(void *graph) { live--; free(graph); return OK; }
+result cuGraphLaunch(void *graph, void *stream) {
+  const struct graph *g = graph;
+  if (getenv("STUB_GRAPHS")) fprintf(stderr, "graph of %d\n", g->count);
+  for (int i = 0; i < g->count; i++) compute(&g->launches[i]);
+  return stream ? OK : 1;
 }
 result cuGetErrorName(result error, const char **text) {
   *text = error == INVALID_PTX ? "CUDA_ERROR_INVALID_PTX" : error == NO_DEVICE ? "CUDA_ERROR_NO_DEVICE" : "CUDA_ERROR";

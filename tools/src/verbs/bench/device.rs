@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use skript_passes::target::Gpu;
 use skript_runtime::RunError;
 use skript_tensor::Tensor;
 
@@ -19,11 +18,10 @@ pub fn measure(
     arguments: &BenchArguments,
     session: &Session,
     compiled: &Compiled,
-    gpu: &'static Gpu,
     job: &Job,
 ) -> Result<(), Stopped> {
     let begun = Instant::now();
-    let mut instance = device::load(&compiled.options(job), gpu, job)?;
+    let (mut instance, _) = device::load(compiled, job)?;
     let compile = begun.elapsed();
     let wrong = |e: RunError| failed(&e, job.model, job.sources);
     let inputs: Vec<&Tensor> = job.inputs.iter().map(Arc::as_ref).collect();

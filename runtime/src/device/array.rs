@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays in memory of a device.
+
+use super::DeviceChoice;
+use super::home::Home;
+use crate::error::RunError;
+use skript_tensor::{ElementType, Tensor};
+use std::fmt;
+use std::sync::Arc;
+
+/// An array in memory of a device: row-major, without gaps. The device reuses the memory after the array.
+pub struct DeviceArray {
+    element: ElementType,
+    shape: Vec<u64>,
+    address: u64,
+    /// The length of its memory, which may be more than its elements need.
+    bytes: u64,
+    choice: DeviceChoice,
+    home: Arc<Home>,
+}
+
+impl DeviceArray {
+    /// An array in new memory, whose elements are not defined.
+    pub(crate) fn new(
+        home: &Arc<Home>,
+        choice: DeviceChoice,
+        element: ElementType,
+        shape: &[u64],
+    ) -> Result<DeviceArray, RunError> {
+        let bytes = byte_length(element, shape)?;
+        Ok(DeviceArray {
+            element,
+            shape: shape.to_vec(),
+            address: home.take(bytes).map_err(RunError::Device)?,
+            bytes,
+            choice,
+            home: Arc::clone(home),
+        })
+    }
+
+    /// The type of its elements.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// Its extents.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The address of its first element on the device.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The device.
+    pub fn device(&self) -> DeviceChoice {
+        self.choice
+    }
+
+    /// Whether it is in memory of this device, opened by this instance.
+    pub(crate) fn is_of(&self, home: &Arc<Home>) -> bool {
+        Arc::ptr_eq(&self.home, home)
+    }
+
+    /// The array with other extents, which need no more memory.
+    pub(crate) fn with_shape(mut self, shape: Vec<u64>) -> DeviceArray {
+        self.shape = shape;
+        self
+    }
+
+    /// A copy in memory of the host.
+    ///
+    /// # Errors
+    /// [`RunError::Memory`] or [`RunError::Device`].
+    pub fn to_tensor(&self) -> Result<Tensor, RunError> {
+        let failed = |e: skript_tensor::TensorError| RunError::Memory(e.to_string());
+        let mut tensor = Tensor::zeros(self.element, &self.shape).map_err(failed)?;
+        let bytes = tensor.bytes_mut().map_err(failed)?;
+        let read = self.home.device().read(self.address, bytes);
+        read.map_err(RunError::Device)?;
+        Ok(tensor)
+    }
+}
+
+impl Drop for DeviceArray {
+    fn drop(&mut self) {
+        self.home.give(self.address, self.bytes);
+    }
+}
+
+impl fmt::Debug for DeviceArray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DeviceArray { element, shape, .. } = self;
+        write!(
+            f,
+            "{element}{shape:?} at {:#x} of {}",
+            self.address, self.choice
+        )
+    }
+}
+
+/// An array of someone else in memory of the device: row-major, without gaps.
+#[derive(Clone, Copy, Debug)]
+pub struct ForeignArray<'a> {
+    element: ElementType,
+    shape: &'a [u64],
+    address: u64,
+}
+
+impl<'a> ForeignArray<'a> {
+    /// An array at an address.
+    ///
+    /// # Safety
+    /// The memory holds so many elements, and is of the device that the array is used on. During a call nobody writes to it, and if
+    /// it is an output, nobody accesses it. Writes before were in the stream of the device, or are complete.
+    pub unsafe fn new(element: ElementType, shape: &'a [u64], address: u64) -> Self {
+        ForeignArray {
+            element,
+            shape,
+            address,
+        }
+    }
+
+    /// The address of its first element.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+}
+
+/// An input of a call on a device.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument<'a> {
+    /// In memory of the host: it is copied.
+    Tensor(&'a Tensor),
+    /// On the device: it is not copied, unless another instance made it on Vulkan.
+    Array(&'a DeviceArray),
+    /// On the device, of someone else: it is not copied if its address is a multiple of 64.
+    Foreign(ForeignArray<'a>),
+}
+
+impl<'a> Argument<'a> {
+    /// The type of its elements, and its extents.
+    pub(crate) fn kind(&self) -> (ElementType, &'a [u64]) {
+        match self {
+            Argument::Tensor(tensor) => (tensor.element(), tensor.shape()),
+            Argument::Array(array) => (array.element, &array.shape),
+            Argument::Foreign(array) => (array.element, array.shape),
+        }
+    }
+}
+
+/// The length of an array in bytes.
+pub(crate) fn byte_length(element: ElementType, shape: &[u64]) -> Result<u64, RunError> {
+    let bytes = skript_tensor::shape::byte_length(element, shape);
+    let bytes = bytes.and_then(|bytes| u64::try_from(bytes).ok());
+    bytes.ok_or_else(|| RunError::Memory(format!("shape {shape:?}")))
+}
