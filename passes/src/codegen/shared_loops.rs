@@ -52,7 +52,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// Work of one step, in operations on scalars: less takes less time than to pass it to another thread.
-const STEP_WORK: i64 = 1 << 17;
+const STEP_WORK: i64 = 1 << 16;
 
 /// Maximum number of steps: enough for any number of threads to balance their work.
 const MOST_STEPS: i64 = 256;

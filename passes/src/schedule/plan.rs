@@ -70,7 +70,7 @@ const STREAM_STEPS: i64 = 16;
 const LONG: i64 = 16;
 
 /// Points of the smallest nest that threads share: fewer take less time than to wake a thread.
-const SHARED_POINTS: i64 = 1 << 18;
+const SHARED_POINTS: i64 = 1 << 16;
 
 /// Steps that are enough for any thread to have its part; with fewer, a loop further inside may be the better one.
 const ENOUGH_STEPS: i64 = 16;
