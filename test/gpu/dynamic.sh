@@ -29,3 +29,6 @@ done
 for shapes in "70 300" "3 1" "0 17"; do
   "$skript" compare inputs/rows.sknd --device=vulkan --input-shape x="${shapes% *}",3,50 --input-shape u=100,"${shapes#* }"
 done
+for int in i64 i32 i16 i8; do
+  "$skript" compare inputs/signs.sknd --device=vulkan --int $int
+done

@@ -325,6 +325,12 @@ impl Writer<'_> {
         })
     }
 
+    /// Whether a vector of the tile has one element.
+    fn is_single(&self, state: &State, vector: i64) -> bool {
+        let tile = state.tile.get(&self.plan.lanes_loop);
+        tile.is_some_and(|tile| tile.is_partial(vector) && tile.partial == 1)
+    }
+
     /// Distance between the elements of neighbouring lanes.
     pub(super) fn lane_stride(&self, operand: usize) -> i64 {
         match (self.plan.packed == Some(operand), self.plan.group) {
@@ -490,6 +496,15 @@ impl Writer<'_> {
             self.vector_type(&finish.element),
         );
         let address = self.address(output, state, point);
+        // LLVM 22 stores all bits of a lane that it narrows, where a constant mask has no other one.
+        if self.is_single(state, point.vector) {
+            let element = &finish.element;
+            let lane = self.define(&format!(
+                "vector.extract {value}[0] : {element} from {kind}"
+            ));
+            let store = format!("memref.store {lane}, %l{output}[{address}] : {array}");
+            return self.line(&store);
+        }
         let mask = self.mask(state, point.vector);
         match (self.lane_stride(output), mask) {
             (1, Some(mask)) => {

@@ -9,6 +9,7 @@
 //! Guarantees: no operation of `memref` is left in kernels, and they have no arguments.
 
 use super::kernel_calls::{convert_indices, define_results, inline_calls};
+use super::kernel_comparisons;
 use super::kernel_vectors::{lower_elements, split_shared};
 use super::layout;
 use crate::ir::{self, Builder, attributes, ops, typed, types};
@@ -113,6 +114,7 @@ fn attribute<'c>(context: &'c Context, text: &str) -> Result<Attribute<'c>, Pass
 
 impl<'c: 'a, 'a> Kernel<'c, 'a> {
     fn lower(&self) -> Result<(), PassError> {
+        kernel_comparisons::narrow(self.function)?;
         let context = ir::context::of(self.function);
         let block = ir::first_block(self.function).ok_or("a kernel without a body")?;
         let first = ir::operations(block)

@@ -3,6 +3,7 @@
 
 pub(crate) mod emit;
 mod kernel_calls;
+mod kernel_comparisons;
 pub(crate) mod kernel_math;
 pub(crate) mod kernel_memory;
 mod kernel_vectors;
