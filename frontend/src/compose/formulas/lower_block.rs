@@ -240,6 +240,10 @@ impl<'p> Composer<'p, '_> {
     }
 }
 
+/// Values of an index with a formula each at most, where a bound depends on the index and could be a condition: each loop then has its
+/// own extent, and no iteration that does nothing.
+const MOST_FORMULAS: i64 = 16;
+
 /// The state of one attempt.
 struct Attempt<'a, 'p, 's> {
     composer: &'a Composer<'p, 's>,
@@ -426,7 +430,7 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         let extent = match extent {
             Atom::Int(n) => *n,
             Atom::Run(expr) => match crate::eval::index::free_index(expr) {
-                Some(other) if self.stands_for_values(other) => {
+                Some(other) if self.stands_for_values(other, expr) => {
                     return Err(Stop::Unroll(other));
                 }
                 rests_on => {
@@ -480,9 +484,12 @@ impl<'a, 'p, 's> Attempt<'a, 'p, 's> {
         Ok(Atom::from_expr(model::Expr::index(position)))
     }
 
-    /// Whether to make a formula for each value of an index that others depend on.
-    fn stands_for_values(&self, index: usize) -> bool {
-        !self.in_turns && matches!(self.keys.get(index), Some((_, Some(_))))
+    /// Whether to make a formula for each value of an index that a bound depends on. Where there are many, the bound is a condition
+    /// instead, if it has a maximum.
+    fn stands_for_values(&self, index: usize, bound: &model::Expr) -> bool {
+        let extent = self.keys.get(index).and_then(|(_, extent)| *extent);
+        let is_static = extent.filter(|_| !self.in_turns);
+        is_static.is_some_and(|n| n <= MOST_FORMULAS || largest(bound, &self.indices).is_none())
     }
 
     /// A local: substituted if it is small and reads no tensor, else let-bound.
