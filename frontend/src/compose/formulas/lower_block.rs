@@ -241,8 +241,8 @@ impl<'p> Composer<'p, '_> {
 }
 
 /// Values of an index with a formula each at most, where a bound depends on the index and could be a condition: each loop then has its
-/// own extent, and no iteration that does nothing.
-const MOST_FORMULAS: i64 = 16;
+/// own extent, and no iteration that does nothing. Bufferization takes long for many, of which loops in each other have the product.
+const MOST_FORMULAS: i64 = 4;
 
 /// The state of one attempt.
 struct Attempt<'a, 'p, 's> {
