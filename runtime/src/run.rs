@@ -76,6 +76,15 @@ pub fn compute_on_device(
     actual(outputs, |n| instance.output_shape(n))
 }
 
+/// Takes the new values of variables ([`Artifact::updates`]) off the end of a call's outputs, by the positions of the variables.
+pub fn updates<T>(artifact: &Artifact, outputs: &mut Vec<T>) -> Vec<(usize, T)> {
+    let first = outputs.len().saturating_sub(artifact.updates.len());
+    let values = outputs.split_off(first);
+    let positions = artifact.updates.iter().map(|(variable, _)| *variable);
+    let positions = positions.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    positions.zip(values).collect()
+}
+
 /// Outputs in their actual extents.
 fn actual(
     outputs: Vec<Tensor>,

@@ -137,6 +137,15 @@ impl Code {
     }
 }
 
+/// Gives variables new values, by their positions.
+pub(crate) fn keep(variables: &mut [Tensor], updates: Vec<(usize, Tensor)>) {
+    for (position, value) in updates {
+        if let Some(slot) = variables.get_mut(position) {
+            *slot = value;
+        }
+    }
+}
+
 /// The outputs of code, without the new values of variables.
 pub(crate) fn outputs_of(artifact: &Artifact) -> Vec<Port> {
     let count = artifact.outputs.len();
@@ -174,18 +183,11 @@ impl Instance {
         let arrays = arranged(&artifact.inputs, inputs)?;
         let variables: Vec<&Tensor> = self.variables.iter().collect();
         let mut values = skript_runtime::run::compute(&mut self.inner, &arrays, &variables)?;
-        let first = values.len().saturating_sub(artifact.updates.len());
-        let updated = values.split_off(first);
+        let updates = skript_runtime::run::updates(&artifact, &mut values);
         let names = artifact.outputs.iter().map(|port| port.name.clone());
         let outputs: Vec<Output> = names.zip(values).collect();
-        if !accept(&outputs) {
-            return Ok(outputs);
-        }
-        for ((variable, _), value) in artifact.updates.iter().zip(updated) {
-            let position = usize::try_from(*variable).unwrap_or(usize::MAX);
-            if let Some(slot) = self.variables.get_mut(position) {
-                *slot = value;
-            }
+        if accept(&outputs) {
+            keep(&mut self.variables, updates);
         }
         Ok(outputs)
     }

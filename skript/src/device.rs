@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Models on GPUs.
 
-use crate::code::{Code, Output, outputs_of};
+use crate::code::{Code, Output, keep, outputs_of};
 use crate::error::Error;
 use crate::model::arranged;
 use crate::port::Port;
@@ -111,11 +111,11 @@ impl DeviceInstance {
         let arrays = arranged(&artifact.inputs, inputs)?;
         let variables: Vec<&Tensor> = self.variables.iter().collect();
         let mut values = run::compute_on_device(&mut self.inner, &arrays, &variables)?;
-        let updated = values.split_off(values.len().saturating_sub(artifact.updates.len()));
+        let updates = run::updates(&artifact, &mut values);
         let names = artifact.outputs.iter().map(|port| port.name.clone());
         let outputs: Vec<Output> = names.zip(values).collect();
         if accept(&outputs) {
-            self.update(updated);
+            keep(&mut self.variables, updates);
         }
         Ok(outputs)
     }
@@ -138,10 +138,10 @@ impl DeviceInstance {
         let arrays = arranged(&artifact.inputs, inputs)?;
         let variables: Vec<&Tensor> = self.variables.iter().collect();
         let mut values = self.inner.call_on_device(&arrays, &variables)?;
-        let updated = values.split_off(values.len().saturating_sub(artifact.updates.len()));
-        let updated = updated.iter().map(DeviceArray::to_tensor);
-        let updated = updated.collect::<Result<Vec<_>, _>>()?;
-        self.update(updated);
+        let updates = run::updates(&artifact, &mut values).into_iter();
+        let updates = updates.map(|(n, array)| Ok((n, array.to_tensor()?)));
+        let updates = updates.collect::<Result<_, RunError>>()?;
+        keep(&mut self.variables, updates);
         let names = artifact.outputs.iter().map(|port| port.name.clone());
         Ok(names.zip(values).collect())
     }
@@ -179,16 +179,5 @@ impl DeviceInstance {
     /// The stream of CUDA that calls are in: who writes arrays for a call makes it wait for that.
     pub fn stream(&self) -> Option<u64> {
         self.inner.stream()
-    }
-
-    /// Keeps new values of variables.
-    fn update(&mut self, values: Vec<Tensor>) {
-        let updates = &self.inner.program().artifact().updates;
-        for ((variable, _), value) in updates.iter().zip(values) {
-            let position = usize::try_from(*variable).unwrap_or(usize::MAX);
-            if let Some(slot) = self.variables.get_mut(position) {
-                *slot = value;
-            }
-        }
     }
 }

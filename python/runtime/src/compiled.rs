@@ -38,6 +38,15 @@ struct State {
     variables: Vec<Tensor>,
 }
 
+/// Gives variables new values, by their positions.
+fn keep(variables: &mut [Tensor], updates: Vec<(usize, Tensor)>) {
+    for (position, value) in updates {
+        if let Some(slot) = variables.get_mut(position) {
+            *slot = value.into_shared();
+        }
+    }
+}
+
 /// Where calls compute.
 enum Place {
     Processor(Box<Instance>),
@@ -285,9 +294,8 @@ impl CompiledModel {
         let State { place, variables } = &mut *state;
         let current: Vec<&Tensor> = variables.iter().collect();
         let mut values = place.compute(inputs, &current)?;
-        let updates = self.artifact().updates.len();
-        let updated = values.split_off(values.len().saturating_sub(updates));
-        self.update(variables, updated);
+        let updates = run::updates(self.artifact(), &mut values);
+        keep(variables, updates);
         Ok(values)
     }
 
@@ -301,21 +309,10 @@ impl CompiledModel {
         let inputs: Vec<_> = inputs.iter().map(Passed::argument).collect();
         let current: Vec<&Tensor> = variables.iter().collect();
         let mut values = instance.call_on_device(&inputs, &current)?;
-        let updates = self.artifact().updates.len();
-        let updated = values.split_off(values.len().saturating_sub(updates));
-        let updated = updated.iter().map(DeviceArray::to_tensor);
-        self.update(variables, updated.collect::<Result<_, _>>()?);
+        let updates = run::updates(self.artifact(), &mut values).into_iter();
+        let updates = updates.map(|(n, array)| Ok((n, array.to_tensor()?)));
+        keep(variables, updates.collect::<Result<_, RunError>>()?);
         Ok(values)
-    }
-
-    /// Keeps new values of variables.
-    fn update(&self, variables: &mut [Tensor], values: Vec<Tensor>) {
-        for ((variable, _), value) in self.artifact().updates.iter().zip(values) {
-            let position = usize::try_from(*variable).unwrap_or(usize::MAX);
-            if let Some(slot) = variables.get_mut(position) {
-                *slot = value.into_shared();
-            }
-        }
     }
 
     /// The outputs as Python returns them.

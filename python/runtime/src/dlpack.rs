@@ -270,7 +270,7 @@ pub(crate) fn export<'py>(
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let (code, bits) = code(array.element());
     let shape = array.shape().iter().map(|n| n.cast_signed());
-    let address = usize::try_from(array.address()).unwrap_or(0);
+    let address = usize::try_from(array.lend()).unwrap_or(0);
     let mut export = Box::new(Export {
         tensor: Unversioned {
             tensor: Exported {

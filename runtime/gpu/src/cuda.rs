@@ -281,6 +281,15 @@ impl Device for Cuda {
         self.memory(bytes).map_err(|e| e.to_string())
     }
 
+    fn wait_for_others(&mut self) -> Result<(), String> {
+        let selected = self.select();
+        let waited = selected.and_then(|()| {
+            let waited = result::ctx::synchronize();
+            waited.map_err(failed("waiting for the device"))
+        });
+        waited.map_err(|e| e.to_string())
+    }
+
     fn release(&mut self, address: u64) {
         let found = self.memory.iter().position(|known| *known == address);
         if let (Some(at), Ok(())) = (found, self.select()) {

@@ -7,6 +7,7 @@ use crate::error::RunError;
 use skript_tensor::{ElementType, Tensor};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An array in memory of a device: row-major, without gaps. The device reuses the memory after the array.
 pub struct DeviceArray {
@@ -17,6 +18,8 @@ pub struct DeviceArray {
     bytes: u64,
     choice: DeviceChoice,
     home: Arc<Home>,
+    /// Whether another library has had its address.
+    is_lent: AtomicBool,
 }
 
 impl DeviceArray {
@@ -35,6 +38,7 @@ impl DeviceArray {
             bytes,
             choice,
             home: Arc::clone(home),
+            is_lent: AtomicBool::new(false),
         })
     }
 
@@ -50,6 +54,13 @@ impl DeviceArray {
 
     /// The address of its first element on the device.
     pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// The same for another library, which may read the array in a stream of its own when this value is gone: its memory is used again when
+    /// that is done.
+    pub fn lend(&self) -> u64 {
+        self.is_lent.store(true, Ordering::Relaxed);
         self.address
     }
 
@@ -85,7 +96,8 @@ impl DeviceArray {
 
 impl Drop for DeviceArray {
     fn drop(&mut self) {
-        self.home.give(self.address, self.bytes);
+        let is_lent = self.is_lent.load(Ordering::Relaxed);
+        self.home.give(self.address, self.bytes, is_lent);
     }
 }
 

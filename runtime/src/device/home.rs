@@ -10,8 +10,16 @@ const MOST_FREE: usize = 32;
 /// The device. It lives as long as the last array in its memory.
 pub(crate) struct Home {
     device: Mutex<Box<dyn Device + Send>>,
-    /// Memory of arrays that are no more, as address and length, the oldest first.
-    free: Mutex<Vec<(u64, u64)>>,
+    /// Memory of arrays that are no more, the oldest first.
+    free: Mutex<Vec<Free>>,
+}
+
+/// Memory that nothing here uses.
+struct Free {
+    address: u64,
+    bytes: u64,
+    /// Whether another library may still use it.
+    is_lent: bool,
 }
 
 impl Home {
@@ -27,7 +35,7 @@ impl Home {
         self.device.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<(u64, u64)>> {
+    fn free(&self) -> MutexGuard<'_, Vec<Free>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -37,25 +45,33 @@ impl Home {
     /// Why there is none.
     pub(crate) fn take(&self, bytes: u64) -> Result<u64, String> {
         let mut free = self.free();
-        if let Some(at) = free.iter().position(|(_, length)| *length == bytes) {
-            return Ok(free.remove(at).0);
+        if let Some(at) = free.iter().position(|own| own.bytes == bytes) {
+            let found = free.remove(at);
+            if found.is_lent {
+                self.device().wait_for_others()?;
+            }
+            return Ok(found.address);
         }
         let mut device = self.device();
         let surplus = free.len().saturating_sub(MOST_FREE);
-        for (address, _) in free.drain(..surplus) {
-            device.release(address);
+        for own in free.drain(..surplus) {
+            device.release(own.address);
         }
         if let Ok(address) = device.allocate(bytes) {
             return Ok(address);
         }
-        for (address, _) in free.drain(..) {
-            device.release(address);
+        for own in free.drain(..) {
+            device.release(own.address);
         }
         device.allocate(bytes)
     }
 
     /// Takes memory back, which another array may use then. It does not wait for a call.
-    pub(crate) fn give(&self, address: u64, bytes: u64) {
-        self.free().push((address, bytes));
+    pub(crate) fn give(&self, address: u64, bytes: u64, is_lent: bool) {
+        self.free().push(Free {
+            address,
+            bytes,
+            is_lent,
+        });
     }
 }

@@ -84,6 +84,14 @@ pub trait Device {
     /// Why there is none.
     fn allocate(&mut self, bytes: u64) -> Result<u64, String>;
 
+    /// Waits for what other libraries do on the device, in streams of theirs.
+    ///
+    /// # Errors
+    /// Why it failed.
+    fn wait_for_others(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Frees memory that [`Device::allocate`] returned, after all launches before.
     fn release(&mut self, address: u64);
 

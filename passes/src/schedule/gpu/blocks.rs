@@ -10,6 +10,7 @@
 //! Requires: buffers, linalg operations. Guarantees: the order of sums depends on extents and on the number of threads alone.
 
 use super::outline::MOST_BLOCKS;
+use super::reductions::runs_on_host;
 use super::threads::{Bounds, positions};
 use crate::ir::copy::{Copier, arguments, with_operands};
 use crate::ir::linalg::{Fill, Generic, index_of};
@@ -21,7 +22,7 @@ use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{Attribute, BlockRef, Region, ShapedTypeLike, Type, Value, ValueLike};
-use skript_dialect::{Dialect, Pass, PassError, PassOption};
+use skript_dialect::{Dialect, Pass, PassError};
 use skript_symbolic::Affine;
 
 /// The pass `skript-map-rows`.
@@ -30,16 +31,12 @@ pub(crate) const PASS: Pass = Pass {
     summary: "let the threads of a block compute the operations on a row together",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Gpu, Dialect::MemRef, Dialect::Scf],
-    options: &[PassOption {
-        name: "gpu",
-        summary: "the GPU",
-        default: "sm_80",
-    }],
+    options: &[super::GPU],
     run: |root, options, _| {
-        let name = options.text("gpu");
-        let gpu = Gpu::named(name);
-        let gpu = gpu.ok_or_else(|| PassError::from(format!("option gpu: {name} is no GPU")))?;
-        for op in ir::walk::named(ir::entry(root)?, ops::scf::PARALLEL) {
+        let gpu = super::named_gpu(options)?;
+        let entry = ir::entry(root)?;
+        let loops = ir::walk::named(entry, ops::scf::PARALLEL).into_iter();
+        for op in loops.filter(|op| runs_on_host(*op, entry)) {
             if let Some(rows) = Rows::of(op) {
                 rows.map(gpu)?;
             }

@@ -31,11 +31,7 @@ pub(crate) const PASS: Pass = Pass {
         Dialect::Vector,
     ],
     options: &[
-        PassOption {
-            name: "gpu",
-            summary: "the GPU",
-            default: "sm_80",
-        },
+        super::GPU,
         PassOption {
             name: "least",
             summary: "the iterations that a loop keeps",
@@ -43,9 +39,7 @@ pub(crate) const PASS: Pass = Pass {
         },
     ],
     run: |root, options, _| {
-        let name = options.text("gpu");
-        let gpu = Gpu::named(name);
-        let gpu = gpu.ok_or_else(|| PassError::from(format!("option gpu: {name} is no GPU")))?;
+        let gpu = super::named_gpu(options)?;
         let least: u64 = options.get("least")?;
         for op in ir::walk::named(ir::entry(root)?, ops::scf::PARALLEL) {
             widen(op, gpu, least)?;

@@ -19,3 +19,19 @@ mod selections;
 mod sequences;
 mod threads;
 mod tiles;
+
+use super::targets::gpus::Gpu;
+use skript_dialect::{Options, PassError, PassOption};
+
+/// The option that names the GPU.
+const GPU: PassOption = PassOption {
+    name: "gpu",
+    summary: "the GPU",
+    default: "sm_80",
+};
+
+/// The GPU that the option names.
+fn named_gpu(options: &Options) -> Result<&'static Gpu, PassError> {
+    let name = options.text(GPU.name);
+    Gpu::named(name).ok_or_else(|| PassError::from(format!("option gpu: {name} is no GPU")))
+}

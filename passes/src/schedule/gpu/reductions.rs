@@ -50,11 +50,7 @@ pub(crate) const PASS: Pass = Pass {
         Dialect::Vector,
     ],
     options: &[
-        PassOption {
-            name: "gpu",
-            summary: "the GPU",
-            default: "sm_80",
-        },
+        super::GPU,
         PassOption {
             name: "precision",
             summary: "how units for products of matrices round f32: f32 (none are used), tf32, f16, bf16",
@@ -62,9 +58,7 @@ pub(crate) const PASS: Pass = Pass {
         },
     ],
     run: |root, options, _| {
-        let name = options.text("gpu");
-        let gpu = Gpu::named(name);
-        let gpu = gpu.ok_or_else(|| PassError::from(format!("option gpu: {name} is no GPU")))?;
+        let gpu = super::named_gpu(options)?;
         let name = options.text("precision");
         let precision = Precision::named(name);
         let precision = precision
@@ -118,7 +112,7 @@ fn map_selections<'c: 'a, 'a>(entry: OperationRef<'c, 'a>, gpu: &Gpu) -> Result<
 const ENOUGH: i64 = 1 << 12;
 
 /// Whether the host decides when the operation runs.
-fn runs_on_host(op: OperationRef, entry: OperationRef) -> bool {
+pub(super) fn runs_on_host(op: OperationRef, entry: OperationRef) -> bool {
     let mut parent = op.parent_operation();
     while let Some(own) = parent.filter(|own| *own != entry) {
         if !matches!(

@@ -37,6 +37,11 @@ result cuDevicePrimaryCtxRelease_v2(int device) {
   return OK;
 }
 result cuCtxSetCurrent(void *context) { return context == &live ? OK : 1; }
+/* What other libraries do is done. */
+result cuCtxSynchronize(void) {
+  if (getenv("STUB_GRAPHS")) fprintf(stderr, "all done\n");
+  return OK;
+}
 result cuStreamCreate(void **stream, unsigned flags) { live++; *stream = malloc(flags + 1); return OK; }
 result cuStreamSynchronize(void *stream) { return stream ? OK : 1; }
 result cuStreamDestroy_v2(void *stream) { live--; free(stream); return OK; }
