@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; what skc_version() returns. */
-#define SKC_VERSION 1
+#define SKC_VERSION 2
 #define SKC_MAX_RANK 16
 
 /* Statuses. */

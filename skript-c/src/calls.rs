@@ -16,7 +16,7 @@ use std::sync::{MutexGuard, TryLockError};
 /// The version of the interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn skc_version() -> u32 {
-    1
+    2
 }
 
 /// The last failure on this thread.

@@ -29,6 +29,7 @@ static skc_tensor tensor(float *data) {
 
 int main(int count, char **arguments) {
   if (count != 2) return 2;
+  REQUIRE(skc_version() == SKC_VERSION);
   skc_options options = {.size = sizeof options, .device = "cuda"};
   skc_model model;
   skc_instance instance;
