@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one engine on one workload in a process of its own, pinned to as many CPUs as it has threads."""
+"""Runs one engine on one workload in a process of its own, pinned to as many CPUs as it has threads.
+
+A peer is a program that has imported its library and makes such a process for each request."""
+import atexit
+import contextlib
 import glob
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,27 +72,60 @@ def available(names, folder):
     return [name for name in names if name != "torch" or os.path.exists(os.path.join(folder, "model.py"))]
 
 
-def peer(name):
-    """The command of a peer."""
-    return [PYTHON.get(name, sys.executable), os.path.join(HERE, "peer_%s.py" % name)]
+def python(name):
+    """The interpreter that has a peer's package."""
+    return PYTHON.get(name, sys.executable)
 
 
 def version(name):
     """The version of a peer's package."""
-    return run([peer(name)[0], "-c", "import importlib.metadata as m; print(m.version('%s'))" % name], os.sched_getaffinity(0)).strip()
+    return run([python(name), "-c", "import importlib.metadata as m; print(m.version('%s'))" % name], os.sched_getaffinity(0)).strip()
+
+
+# The programs of the peers that were asked, by name.
+_programs = {}
+
+
+def request(name, folder, pinned, threads=1, seconds=0.0, outputs=None):
+    """What a peer answers about one workload (timing.py)."""
+    if name not in _programs:
+        command = [python(name), os.path.join(HERE, "peer_%s.py" % name)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        _programs[name] = subprocess.Popen(command, text=True, start_new_session=True, **pipes)
+    program, more = _programs[name], {"threads": threads, "seconds": seconds, "outputs": outputs}
+    print(json.dumps({"folder": folder, "cpus": sorted(pinned), **more}), file=program.stdin, flush=True)
+    answered, _, _ = select.select([program.stdout], [], [], TIMEOUT)
+    answer = json.loads(program.stdout.readline() or '{"error": "the peer ended"}') if answered else {"error": "no result within %d s" % TIMEOUT}
+    if not answered or program.poll() is not None:
+        stop(name)
+    if "error" in answer:
+        raise Failed(answer["error"])
+    return answer
+
+
+def stop(name):
+    """Ends the program of a peer and the process that it made."""
+    program = _programs.pop(name)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGKILL)
+    program.wait()
+
+
+@atexit.register
+def stop_all():
+    for name in list(_programs):
+        stop(name)
 
 
 def measure_peer(name, folder, threads, round, seconds):
-    text = run([*peer(name), folder, "--threads", str(threads), "--seconds", str(seconds)], cpus(threads, round))
-    return json.loads(text.splitlines()[-1])
+    return request(name, folder, cpus(threads, round), threads, seconds)
 
 
 def outputs(name, skript, folder):
     """The outputs of one call by name."""
     with tempfile.TemporaryDirectory() as results:
         if name == OURS:
-            command = [skript, "run", *ours(folder), "--output-dir", results]
+            run([skript, "run", *ours(folder), "--output-dir", results], os.sched_getaffinity(0))
         else:
-            command = [*peer(name), folder, "--seconds", "0", "--outputs", results]
-        run(command, os.sched_getaffinity(0))
+            request(name, folder, os.sched_getaffinity(0), outputs=results)
         return {os.path.basename(path)[: -len(".npy")]: numpy.load(path) for path in sorted(glob.glob(os.path.join(results, "*.npy")))}

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenVINO on the CPU in f32, optimized for latency; inputs are tensors that share memory with the caller."""
-import openvino
-
 import timing
 
 
 def engine(model, inputs, threads):
+    # Imported here, in the process of one request: a process that has the library sometimes waits for ever if another one made it.
+    import openvino
+
     core = openvino.Core()
     # The caller has pinned the process.
     hints = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False}

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every process of a peer does: load the model, warm up, call it for a while, write times and outputs."""
-import argparse
+"""What every peer does: import its library once, then make a process for each request that loads a model and calls it for a while."""
 import glob
 import json
 import os
+import sys
 import time
+import traceback
 
 import numpy
 
@@ -13,24 +14,42 @@ LEAST_CALLS, MOST_CALLS = 5, 2000
 
 
 def run(engine):
-    """The main function of a peer. `engine(folder, inputs, threads)` returns a function without arguments that makes one call, and
-    one that returns the outputs of the last call as arrays by name."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", help="folder of the workload (model_files.py)")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=0.4, help="how long to call the model")
-    parser.add_argument("--outputs", help="folder for the outputs, one .npy each")
-    options = parser.parse_args()
-    paths = sorted(glob.glob(os.path.join(options.folder, "x*.npy")))
+    """The main function of a peer. `engine(path, inputs, threads)` returns a function without arguments that makes one call, and one
+    that returns the outputs of the last call as arrays by name. Requests and answers are lines of JSON, as engines.py has them."""
+    answers = os.fdopen(os.dup(1), "w")
+    # What the library prints is no answer.
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            answer(engine, json.loads(line), answers)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:
+            print(json.dumps({"error": "exit status %d" % os.waitstatus_to_exitcode(status)}), file=answers, flush=True)
+
+
+def answer(engine, request, answers):
+    os.sched_setaffinity(0, request["cpus"])
+    try:
+        result = computed(engine, **{name: request[name] for name in ("folder", "threads", "seconds", "outputs")})
+    except Exception:
+        result = {"error": traceback.format_exc().strip().splitlines()[-1][:300]}
+    print(json.dumps(result), file=answers, flush=True)
+
+
+def computed(engine, folder, threads, seconds, outputs):
+    """The least time and the median of the calls within `seconds`; a single call's outputs go to the folder `outputs` instead."""
+    paths = sorted(glob.glob(os.path.join(folder, "x*.npy")))
     inputs = {os.path.basename(path)[: -len(".npy")]: numpy.load(path) for path in paths}
-    call, outputs = engine(os.path.join(options.folder, "model.onnx"), inputs, options.threads)
-    times = [] if options.seconds == 0 else measured(call, options.seconds)
-    if not times:
-        call()
-    if options.outputs:
-        for name, values in outputs().items():
-            numpy.save(os.path.join(options.outputs, name + ".npy"), values)
-    print(json.dumps({"call_ms": 1e3 * min(times, default=0), "median_ms": 1e3 * numpy.median(times or [0])}))
+    call, results = engine(os.path.join(folder, "model.onnx"), inputs, threads)
+    if outputs is None:
+        times = measured(call, seconds)
+        return {"call_ms": 1e3 * min(times), "median_ms": 1e3 * numpy.median(times)}
+    call()
+    for name, values in results().items():
+        numpy.save(os.path.join(outputs, name + ".npy"), values)
+    return {}
 
 
 def measured(call, seconds):
