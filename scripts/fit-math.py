@@ -108,16 +108,22 @@ print("""// SPDX-License-Identifier: Apache-2.0
 mp.mp.dps = 60
 half_ln2 = mp.log(2) / 2 * mp.mpf("1.001")
 table("EXP", "`(exp(r) - 1 - r) / r²`, r between -½ ln 2 and ½ ln 2", lambda r: (mp.expm1(r) - r) / r**2 if r else mp.mpf(1) / 2,
-      lambda r: r**2 / mp.exp(r), range(6), -half_ln2, half_ln2, single=True)
+      lambda r: r**2 / mp.exp(r), range(5), -half_ln2, half_ln2, single=True)
 table("EXP_OF_TWICE", "`(exp(2r) - 1) / r`, r between -¼ ln 2 and ¼ ln 2", lambda r: mp.expm1(2 * r) / r if r else mp.mpf(2),
       lambda r: r / mp.exp(2 * r), range(6), -half_ln2 / 2, half_ln2 / 2, single=True)
 fraction = lambda x: x**2 / (1 - mp.tanh(x) / x)
 table("TANH", "`x² / (1 - tanh(x) / x)` by powers of x², x up to 1", fraction, lambda x: x**3 / (mp.tanh(x) * fraction(x) ** 2), even(4),
       "1e-5", 1, single=True)
-table("ERF", "`erf(x) / x - 1` by powers of x², x up to 1", lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), even(7), TINY,
-      1, single=True)
-table("ERFC", "`-log(1 - erf(x)) / x`, x between 1 and 4", lambda x: -mp.log(mp.erfc(x)) / x,
-      lambda x: x * mp.erfc(x) / mp.erf(x), range(8), 1, 4, single=True)
+ERF_BOUND = "0.84375"
+table("ERF", "`erf(x) / x - 1` by powers of x², x up to 27/32", lambda x: mp.erf(x) / x - 1, lambda x: x / mp.erf(x), even(6), TINY,
+      ERF_BOUND, single=True)
+log2_erfc = lambda x: mp.log(mp.erfc(x), 2)
+at_1 = mp.mpf(float(np.float32(float(log2_erfc(1)))))
+print("\n/// `log2(erfc(1))`, rounded to f32.\npub(super) const LOG2_ERFC_1: f64 = %s;" % rust(at_1, True))
+table("ERFC", "`(log2(erfc(x)) - LOG2_ERFC_1) / (x - 1)` by powers of x - 1, x between 27/32 and 4", lambda d: (log2_erfc(d + 1) - at_1) / d,
+      lambda d: abs(d) * mp.erfc(d + 1) * mp.log(2) / mp.erf(d + 1), range(6), mp.mpf(ERF_BOUND) - 1, 3, single=True)
+table("ERFC_POWER", "`2ʳ`, r between -0.168 and 0.832", lambda r: mp.mpf(2) ** r, lambda r: mp.mpf(2) ** -r, range(7), at_1 + mp.mpf("2.498"),
+      at_1 + mp.mpf("3.502"), single=True)
 root = mp.sqrt(2)
 table("LOG", "`(log(1 + f) - f + f²/2) / f³`, 1 + f between √½ and √2",
       lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3 if f else mp.mpf(1) / 3, lambda f: abs(f**3 / mp.log1p(f)) if f else mp.mpf(0),

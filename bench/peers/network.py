@@ -44,7 +44,7 @@ class Network:
     def __init__(self, name):
         self.seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
         self.inputs, self.variables, self.dynamic = {}, {}, {}
-        self.statements, self.nodes, self.constants, self.outputs = [], [], {}, []
+        self.operators, self.statements, self.nodes, self.constants, self.outputs = [], [], [], {}, []
         self.lines = []
         self.count = 0
 
@@ -98,6 +98,11 @@ class Network:
         self.count += 1
         return Value("t%d" % self.count, shape)
 
+    def operator(self, text):
+        """Defines an operator that the library does not have, once."""
+        if text not in self.operators:
+            self.operators.append(text)
+
     def statement(self, results, text, *operands):
         """`text` has a `%s` for each operand."""
         names = ", ".join(result.name for result in results)
@@ -132,7 +137,7 @@ class Network:
     def text(self):
         """The SkriptND text of the network."""
         lines = ["import %s;" % name for name in ("algo", "image", "layout", "linalg", "math", "nn")]
-        lines += ["", "graph Main {", "    @input {"]
+        lines += ["", *self.operators, "graph Main {", "    @input {"]
         for name, array in self.inputs.items():
             dynamic = self.dynamic[name]
             extents = ["%s|%d" % (dynamic[at], n) if at in dynamic else str(n) for at, n in enumerate(array.shape)]

@@ -114,15 +114,22 @@ def gelu_by_tanh(net, x):
     return net.both(x.shape, text, "Gelu", [x], approximate="tanh", torch="F.gelu(%s, approximate='tanh')")
 
 
+# x · tanh(ln(1 + eˣ)) without tanh and ln, as the import of ONNX models defines it.
+MISH = """operator mish {
+    @input { x: real[s..]; }
+    @output { y: real[s..]; }
+    @lower {
+        e = `exp`(-`abs`(x[i..])),
+        above = 2.0 * e + (x[i..] < 0.0 ? e * e : 1.0),
+        y[i..] = x[i..] * (above / (above + 2.0 * (x[i..] < 0.0 ? 1.0 : e * e))), i < s;
+    }
+}
+"""
+
+
 def mish(net, x):
-    """x · tanh(softplus(x))."""
-    result, soft, bent = (net.value(x.shape) for _ in range(3))
-    net.statement([soft], "nn.softplus(%s)", x)
-    net.statement([bent], "math.tanh(%s)", soft)
-    net.statement([result], "math.mul(%s, %s)", x, bent)
-    net.eager([result], "F.mish(%s)", x)
-    net.node("Mish", [x], [result])
-    return result
+    net.operator(MISH)
+    return net.both(x.shape, "mish(%s)", "Mish", [x], torch="F.mish(%s)")
 
 
 def with_number(net, x, text, operator, number):

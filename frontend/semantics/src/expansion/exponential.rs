@@ -3,7 +3,9 @@
 
 use super::Class;
 use super::builder::Value;
-use super::coefficients::{ERF, ERFC, EXP, EXP_OF_TWICE, EXP2_WIDE, SINH_WIDE, TANH};
+use super::coefficients::{
+    ERF, ERFC, ERFC_POWER, EXP, EXP_OF_TWICE, EXP2_WIDE, LOG2_ERFC_1, SINH_WIDE, TANH,
+};
 
 /// ln 2 as a sum: the first has so few bits that its product with an exponent is exact.
 pub(super) const LN2_HIGH: f64 = 0.693_359_375;
@@ -22,21 +24,10 @@ const LOG2_E: f32 = std::f32::consts::LOG2_E;
 pub(super) fn exp(x: Value) -> Value {
     // Beyond these, the result is 0 or infinite.
     let x = x.at_most(89.0).at_least(-104.0);
-    let shifted = x * f64::from(LOG2_E) + ROUNDER;
+    let shifted = x.mul_add(f64::from(LOG2_E), ROUNDER);
     let n = shifted - ROUNDER;
-    exp_of_parts(shifted, n, n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x)))
-}
-
-/// `exp(x · y)` of numbers whose product is in the range of [`exp`]: the product is not rounded.
-fn exp_of_product<'b>(x: Value<'b>, y: Value<'b>) -> Value<'b> {
-    let shifted = x * y * f64::from(LOG2_E) + ROUNDER;
-    let n = shifted - ROUNDER;
-    exp_of_parts(shifted, n, n.mul_add(-LN2_LOW, x.mul_add(y, n * -LN2_HIGH)))
-}
-
-/// `2ⁿ · exp(r)` with n in the low bits of another real too.
-fn exp_of_parts<'b>(shifted: Value<'b>, n: Value<'b>, r: Value<'b>) -> Value<'b> {
-    let p = r.polynomial(&EXP).mul_add(r * r, r) + 1.0;
+    let r = n.mul_add(-LN2_LOW, n.mul_add(-LN2_HIGH, x));
+    let p = r.polynomial(&EXP).mul_add(r, 1.0).mul_add(r, 1.0);
     p.scale(shifted.bits(Class::I32) - ROUNDER_BITS, n)
 }
 
@@ -60,13 +51,20 @@ pub(super) fn tanh(x: Value) -> Value {
     (-whole).mul_add(numerator / denominator, whole).copysign(x)
 }
 
-/// A polynomial near 0, `1 - exp(-a·R(a))` elsewhere, with `a = |x|`.
+/// A polynomial near 0, `1 - 2ᵗ` elsewhere, with `t = log2(1 - erf a)` and `a = |x|`.
 pub(super) fn erf(x: Value) -> Value {
     let a = x.abs();
     let small = (a * a).polynomial(&ERF).mul_add(a, a);
-    let near = a.at_most(4.0);
-    let large = 1.0 - exp_of_product(-near.polynomial(&ERFC), near);
-    a.less(1.0).select(small, large).copysign(x)
+    // `t = n + r` with `t - log2(erfc 1) = d · P(d)` and `d = a - 1`, so that t is exact to more bits where the result is farthest from 1. As
+    // log2(erfc 1) is about -3, `d · P(d)` less 3 rounds to n; the low bits of the sum are n and the bias of an exponent.
+    let d = a.at_most(4.0) - 1.0;
+    let rounder = ROUNDER + 127.0;
+    let p = d.polynomial(&ERFC);
+    let shifted = p.mul_add(d, rounder - 3.0);
+    let r = p.mul_add(d, LOG2_ERFC_1 - (shifted - rounder));
+    let power = shifted.bits(Class::I32).shift_left(23).bits(Class::F32);
+    let large = (-r.polynomial(&ERFC_POWER)).mul_add(power, 1.0);
+    a.less(0.843_75).select(small, large).copysign(x)
 }
 
 /// `2ᵗ` in f64, for t between -1000 and 1000.
