@@ -390,6 +390,16 @@ fn work_of(op: OperationRef) -> i64 {
     }
 }
 
+/// The greatest value of an index, if it is a constant or the minimum of one and another: the loops of a block have such an end.
+fn greatest(value: Value) -> Option<i64> {
+    let least = || {
+        let op = OperationResult::try_from(value).ok()?.owner();
+        let is_least = ir::name(op) == ops::arith::MINSI;
+        is_least.then(|| op.operands().find_map(constant)).flatten()
+    };
+    constant(value).or_else(least)
+}
+
 /// The iterations of a nested loop.
 fn iterations(op: OperationRef) -> i64 {
     let operands: Vec<Value> = op.operands().collect();
@@ -399,7 +409,8 @@ fn iterations(op: OperationRef) -> i64 {
     };
     let of = |n: usize| {
         let bound = |position: usize| operands.get(position).copied().and_then(constant);
-        let (from, to, step) = (bound(n)?, bound(rank + n)?, bound(2 * rank + n)?);
+        let end = || operands.get(rank + n).copied().and_then(greatest);
+        let (from, to, step) = (bound(n)?, end()?, bound(2 * rank + n)?);
         Some(to.saturating_sub(from).max(0) / step.max(1))
     };
     (0..rank)

@@ -88,25 +88,111 @@ func.func @sums(%x: tensor<43x200xf32>) -> tensor<43x201xf32> {
 
 // -----
 
-// Columns of which each carries its own sum: blocks of 128 run in parallel, the rows in each of them in order.
+// Columns of which each carries its own sum: even blocks of at most 512 run in parallel, the rows in each of them in order.
 // LANES-LABEL: func.func @columns
 // LANES-NOT:     linalg.generic
-// LANES:         scf.parallel (%[[BLOCK:.+]]) = (%{{.+}}) to (%c3{{.*}})
+// LANES:         scf.parallel (%[[BLOCK:.+]]) = (%{{.+}}) to (%c2{{.*}})
 // LANES:           %[[FIRST:.+]] = skript.mul %[[BLOCK]], %{{.+}} : index
 // LANES:           scf.for %[[T:.+]] = %{{.+}} to %c40
 // LANES:             scf.for %[[LANE:.+]] = %{{.+}} to
 // LANES:               %[[C:.+]] = skript.add %[[FIRST]], %[[LANE]] : index
 // LANES:               memref.load %{{.+}}[%[[T]], %[[C]]]
-func.func @columns(%x: tensor<40x300xf32>) -> tensor<41x300xf32> {
+func.func @columns(%x: tensor<40x600xf32>) -> tensor<41x600xf32> {
   %zero = arith.constant 0.0 : f32
-  %init = tensor.splat %zero : tensor<41x300xf32>
-  %y = skript.formula replace (%t, %c) in (40, 300) outs(%acc = %init : tensor<41x300xf32>) do {
+  %init = tensor.splat %zero : tensor<41x600xf32>
+  %y = skript.formula replace (%t, %c) in (40, 600) outs(%acc = %init : tensor<41x600xf32>) do {
     %one = arith.constant 1 : index
     %next = skript.add %t, %one : index
-    %old = skript.access %acc[%t, %c] : tensor<41x300xf32>
-    %new = skript.access %x[%t, %c] : tensor<40x300xf32>
+    %old = skript.access %acc[%t, %c] : tensor<41x600xf32>
+    %new = skript.access %x[%t, %c] : tensor<40x600xf32>
     %sum = skript.add %old, %new : f32
     skript.yield %sum at [%next, %c] : f32
-  } : tensor<41x300xf32>
-  return %y : tensor<41x300xf32>
+  } : tensor<41x600xf32>
+  return %y : tensor<41x600xf32>
+}
+
+// -----
+
+// Each element is written once, from one that was written before: the guard's other branch writes what the output held, so that it is not
+// copied, and the sum of the last iteration is loop-carried for each of the chains.
+// LANES-LABEL: func.func @guarded
+// LANES-NOT:     memref.copy
+// LANES:         scf.parallel (%{{.+}}) = (%{{.+}}) to (%c5{{.*}})
+// LANES:           scf.for %[[T:.+]] = %{{.+}} to %c200{{.*}} iter_args(%[[LAST:[^ ]+]] = %{{[^,]+}}, %{{.+}}) -> (f32, f32, f32, f32, f32, f32, f32, f32)
+// LANES:             %[[KEPT:.+]] = memref.load
+// LANES:             %[[NEXT:.+]] = scf.if
+// LANES-NOT:           memref.load %alloc
+// LANES:               %[[SUM:.+]] = skript.add %[[LAST]], %{{.+}} : f32
+// LANES:               scf.yield %[[SUM]]
+// LANES:               scf.yield %[[KEPT]]
+// LANES:             memref.store %[[NEXT]]
+// LANES:             scf.yield %[[NEXT]],
+func.func @guarded(%x: tensor<43x200xf32>) -> tensor<43x200xf32> {
+  %y = skript.formula replace (%b, %t) in (43, 200) outs(%acc = %x : tensor<43x200xf32>) where {
+    %one = arith.constant 1 : index
+    %last = skript.sub %t, %one : index
+    %zero = arith.constant 0 : index
+    %holds = skript.ge %last, %zero : index
+    skript.condition %holds
+  } do {
+    %one = arith.constant 1 : index
+    %last = skript.sub %t, %one : index
+    %old = skript.access %acc[%b, %last] : tensor<43x200xf32>
+    %new = skript.access %x[%b, %t] : tensor<43x200xf32>
+    %sum = skript.add %old, %new : f32
+    skript.yield %sum at [%b, %t] : f32
+  } : tensor<43x200xf32>
+  return %y : tensor<43x200xf32>
+}
+
+// -----
+
+// An element that is read before it is written: the output is copied first.
+// LANES-LABEL: func.func @ahead
+// LANES:         memref.copy
+// LANES-NOT:     iter_args
+func.func @ahead(%x: tensor<43x200xf32>) -> tensor<43x200xf32> {
+  %y = skript.formula replace (%b, %t) in (43, 200) outs(%acc = %x : tensor<43x200xf32>) where {
+    %one = arith.constant 1 : index
+    %next = skript.add %t, %one : index
+    %end = arith.constant 200 : index
+    %holds = skript.lt %next, %end : index
+    skript.condition %holds
+  } do {
+    %one = arith.constant 1 : index
+    %next = skript.add %t, %one : index
+    %old = skript.access %acc[%b, %next] : tensor<43x200xf32>
+    %new = skript.access %x[%b, %t] : tensor<43x200xf32>
+    %sum = skript.add %old, %new : f32
+    skript.yield %sum at [%b, %t] : f32
+  } : tensor<43x200xf32>
+  return %y : tensor<43x200xf32>
+}
+
+// -----
+
+// Columns are independent within a row, but each reads the one before it in the last row: there are no blocks of columns.
+// LANES-LABEL: func.func @diagonal
+// LANES-NOT:     scf.parallel
+// LANES:         scf.for %{{.+}} = %{{.+}} to %c40
+// LANES:           scf.for %{{.+}} = %{{.+}} to %c600
+func.func @diagonal(%x: tensor<40x600xf32>) -> tensor<40x600xf32> {
+  %y = skript.formula replace (%t, %c) in (40, 600) outs(%acc = %x : tensor<40x600xf32>) where {
+    %one = arith.constant 1 : index
+    %zero = arith.constant 0 : index
+    %above = skript.sub %t, %one : index
+    %left = skript.sub %c, %one : index
+    %least = skript.min %above, %left : index
+    %holds = skript.ge %least, %zero : index
+    skript.condition %holds
+  } do {
+    %one = arith.constant 1 : index
+    %above = skript.sub %t, %one : index
+    %left = skript.sub %c, %one : index
+    %old = skript.access %acc[%above, %left] : tensor<40x600xf32>
+    %new = skript.access %x[%t, %c] : tensor<40x600xf32>
+    %sum = skript.add %old, %new : f32
+    skript.yield %sum at [%t, %c] : f32
+  } : tensor<40x600xf32>
+  return %y : tensor<40x600xf32>
 }

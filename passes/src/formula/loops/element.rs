@@ -19,6 +19,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         op: OperationRef<'c, 'a>,
         at: &Builder<'c, 'a>,
     ) -> Result<Value<'c, 'a>, Refusal> {
+        if let Some(value) = self.last_written(op) {
+            return Ok(value);
+        }
         let access = Access::cast(op).ok_or(Refusal::Shape("reads no element"))?;
         let tensor = access.tensor()?;
         let buffer = *self

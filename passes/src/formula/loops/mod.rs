@@ -12,6 +12,7 @@ mod extents;
 mod moved;
 mod plan;
 mod range;
+mod whole;
 
 use crate::ir;
 use crate::ir::attribute_names;
@@ -30,6 +31,7 @@ use plan::Plan;
 use skript_frontend::model::Accumulation;
 use skript_semantics::{Scalar, ScalarOp};
 use std::collections::HashMap;
+use whole::LastWritten;
 
 /// What a lowering may do.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,6 +106,8 @@ pub(crate) fn lower<'c: 'a, 'a>(
         guard,
         buffers: HashMap::new(),
         destinations: Vec::new(),
+        first: Vec::new(),
+        last: None,
         indices: Vec::new(),
         extents,
         copier: Copier::new(),
@@ -140,6 +144,9 @@ struct Lowering<'r, 'c, 'a> {
     /// By tensor value, and for the outputs' current contents by the regions' arguments.
     buffers: HashMap<ValueKey, Value<'c, 'a>>,
     destinations: Vec<Value<'c, 'a>>,
+    /// By target: what the outputs hold before a formula that writes all of their elements.
+    first: Vec<Option<Value<'c, 'a>>>,
+    last: Option<LastWritten<'c, 'a>>,
     /// The indices of the enclosing loops, by [`Plan::order`].
     indices: Vec<Value<'c, 'a>>,
     /// The additional dimensions of affine maps.
@@ -166,7 +173,11 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
             }
             let dimension = self.moved(*out);
             let buffer = allocate(*out, dimension, at)?;
-            if let Some(value) = splat::value(*out, at)? {
+            if self.plan.whole.is_some() {
+                let is_splat = splat::value(*out, at)?.is_some();
+                let read = (!is_splat).then(|| to_buffer(*out, self.number, at));
+                self.first.push(read.transpose()?);
+            } else if let Some(value) = splat::value(*out, at)? {
                 let mut ends = ends(*out, at)?;
                 if let Some(dimension) = dimension {
                     ends = moved::to_end(&ends, dimension);
@@ -227,6 +238,10 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
         if let Some(lanes) = self.plan.lanes.as_ref().filter(|_| self.block.is_none()) {
             let lanes = (lanes.extent, lanes.width, lanes.is_unrolled());
             return self.blocks(lanes, at);
+        }
+        let lanes = self.block.and_then(|(_, width)| width.lanes());
+        if self.carries_at(depth) && self.last.is_none() {
+            return self.carrying_loop(depth, lanes.unwrap_or(1), at);
         }
         let is_innermost = depth + 1 == self.plan.order.len();
         if let Some((first, Width::Unrolled(lanes))) = self.block
@@ -361,6 +376,9 @@ impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
 
     /// One step that writes the elements.
     fn guarded(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        if self.plan.whole.is_some() {
+            return self.write_whole(at);
+        }
         self.under_guard(0, &[], &[], at, &mut |this, at| {
             let values = this.values(at)?;
             let mut positions = Vec::new();
@@ -562,6 +580,15 @@ enum Width<'c, 'a> {
     Loop(End<'c, 'a>),
     /// So many copies of the body.
     Unrolled(i64),
+}
+
+impl Width<'_, '_> {
+    fn lanes(self) -> Option<usize> {
+        match self {
+            Width::Loop(_) => None,
+            Width::Unrolled(lanes) => usize::try_from(lanes).ok(),
+        }
+    }
 }
 
 /// Builds the code under a guard; returns the values that it yields.

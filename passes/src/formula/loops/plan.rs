@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How the loops of a formula run: their order, their ranges, and lanes along which a formula that runs in order is computed.
 
+use super::whole::Whole;
 use super::{Loops, Options};
 use crate::extents::size;
 use crate::ir::{ValueKey, types};
@@ -23,8 +24,8 @@ const CHAINS_OF_PAGES: i64 = 4;
 /// Bytes after which addresses use the same lines of the nearest cache.
 const PAGE: i64 = 4096;
 
-/// Iterations of the innermost loop in a block of columns: a few lines of the cache, so that threads share the columns.
-const COLUMNS: i64 = 128;
+/// Most iterations of the innermost loop in a block of columns, so that threads share the columns: still a good part of a page.
+const COLUMNS: i64 = 512;
 
 /// Points of a formula below which lanes do not pay for the transposed copies.
 const LEAST_POINTS: i64 = 1 << 12;
@@ -43,6 +44,8 @@ pub(super) struct Plan {
     pub parallel: Vec<bool>,
     /// See [`Lanes`].
     pub lanes: Option<Lanes>,
+    /// See [`Whole`].
+    pub whole: Option<Whole>,
 }
 
 /// The innermost loop runs along an index whose iterations access disjoint elements of the outputs, in blocks. Blocks are the
@@ -79,6 +82,9 @@ impl Plan {
             plan.reorder(reading, runs_in_order, options);
         }
         plan.keep_known_bounds(reading);
+        if options.lanes && runs_in_order {
+            plan.whole = Whole::of(reading, &plan);
+        }
         for (depth, parallel) in plan.parallel.iter_mut().enumerate() {
             let index = plan.order.get(depth);
             *parallel &= plan.bounds.iter().all(|b| Some(&b.index) != index);
@@ -97,7 +103,11 @@ impl Plan {
         if options.lanes && runs_in_order {
             let lanes = match innermost.filter(|index| is_vector(*index)) {
                 Some(_) if self.outer_iterations(nest, &free) >= CHAINS => None,
-                Some(index) => Lanes::columns(reading, index).map(|lanes| (index, lanes)),
+                // Blocks are the outermost loop: no other loop may carry anything from one to the next.
+                Some(index) => {
+                    let lanes = Lanes::columns(reading, index).filter(|_| is_free(&index));
+                    lanes.map(|lanes| (index, lanes))
+                }
                 None => {
                     let candidates = self.order.iter().filter(|index| is_free(index));
                     let best = candidates
@@ -215,9 +225,11 @@ impl Lanes {
     fn columns(reading: &Reading, index: usize) -> Option<Lanes> {
         let extents = reading.nest.static_extents()?;
         let extent = *extents.get(index)?;
-        (!reading.is_dynamic && extent > COLUMNS).then(|| Lanes {
+        let blocks = extent / COLUMNS + i64::from(extent % COLUMNS != 0);
+        let even = extent / blocks.max(1) + i64::from(extent % blocks.max(1) != 0);
+        (!reading.is_dynamic && blocks > 1).then(|| Lanes {
             extent,
-            width: COLUMNS,
+            width: (even + LANES - 1) / LANES * LANES,
             moved: HashMap::new(),
         })
     }

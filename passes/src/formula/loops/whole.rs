@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Formulas that run in order and write each element of their outputs once, from elements that were written before.
+//!
+//! Such a formula needs no copy of what its outputs held: an element keeps its value only where the guard does not hold, and gets it there.
+//! What the innermost loop wrote in its last iteration is a loop-carried value.
+
+use super::Lowering;
+use super::plan::{Lanes, Plan};
+use crate::formula::Refusal;
+use crate::ir::skript::Access;
+use crate::ir::{Builder, copy, ops, splat, types};
+use crate::structure::{Affine, Extent, Nest, Reading, TermId};
+use melior::Error;
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
+use skript_semantics::{Scalar, ScalarOp};
+
+/// How the outputs are written.
+pub(super) struct Whole {
+    /// By target and dimension.
+    places: Vec<Vec<Place>>,
+    /// Whether the innermost loop that is no lane carries what it wrote last.
+    carries: bool,
+}
+
+/// A subscript of a target.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    /// 0, of an extent of 1.
+    First,
+    /// The index with this number.
+    Along(usize),
+    /// The last subscript less the index with this number.
+    Against(usize, i64),
+}
+
+impl Place {
+    fn of(nest: &Nest, subscript: TermId, extent: Extent) -> Option<Place> {
+        let (form, extent) = (nest.affine(subscript)?, extent.as_static()?);
+        if extent == 1 {
+            return (form == Affine::constant(0)).then_some(Place::First);
+        }
+        let linear = form.as_linear()?;
+        let [(index, factor)] = linear.as_slice() else {
+            return None;
+        };
+        let last = extent - 1;
+        let place = match factor {
+            1 => Place::Along(*index),
+            _ => Place::Against(*index, last),
+        };
+        let is_whole = nest.extents.get(*index)?.as_static() == Some(extent);
+        (is_whole && Some(form) == place.form()).then_some(place)
+    }
+
+    fn form(self) -> Option<Affine> {
+        match self {
+            Place::First => Some(Affine::constant(0)),
+            Place::Along(index) => Some(Affine::index(index)),
+            Place::Against(index, last) => Affine::constant(last).sub(&Affine::index(index)),
+        }
+    }
+}
+
+impl Whole {
+    /// `None` if the formula does not write its outputs like this, or if the contents of one are not in memory for another reader.
+    pub(super) fn of(reading: &Reading, plan: &Plan) -> Option<Whole> {
+        let nest = &reading.nest;
+        let copies = plan
+            .lanes
+            .as_ref()
+            .is_some_and(|lanes| !lanes.moved.is_empty());
+        if nest.kind.op().is_some() || reading.is_dynamic || copies || !plan.bounds.is_empty() {
+            return None;
+        }
+        let places = (nest.targets.iter())
+            .map(|target| {
+                let subscripts = target.subscripts.iter().zip(&target.extents);
+                subscripts.map(|(s, e)| Place::of(nest, *s, *e)).collect()
+            })
+            .collect::<Option<Vec<Vec<Place>>>>()?;
+        let is_once = |places: &Vec<Place>| {
+            (nest.extents.iter().enumerate()).all(|(index, extent)| {
+                let own = places.iter().filter(|place| place.index() == Some(index));
+                own.count() == usize::from(extent.as_static() != Some(1))
+            })
+        };
+        if places.is_empty() || !places.iter().all(is_once) || !is_kept(reading) {
+            return None;
+        }
+        let mut whole = Whole {
+            places,
+            carries: false,
+        };
+        let lanes = plan.lanes.as_ref().map(Lanes::is_unrolled);
+        let mut loops = plan.order.iter().rev().skip(usize::from(lanes.is_some()));
+        let innermost = loops.next().filter(|_| lanes != Some(false));
+        let reads = nest.accesses(&nest.roots());
+        for (_, tensor, subscripts) in reads {
+            let Some(target) = nest.tensors.get(tensor)?.destination else {
+                continue;
+            };
+            let distance = whole.distance(nest, target, subscripts)?;
+            let declared: Vec<usize> = (0..distance.len()).collect();
+            if !is_before(&distance, &declared) || !is_before(&distance, &plan.order) {
+                return None;
+            }
+            whole.carries |= innermost.is_some_and(|index| is_last(&distance, *index));
+        }
+        Some(whole)
+    }
+
+    /// How many iterations after the writing one, by index, an element is read; negative: before.
+    fn distance(&self, nest: &Nest, target: usize, subscripts: &[TermId]) -> Option<Vec<i64>> {
+        let mut distance = vec![0; nest.extents.len()];
+        for (place, subscript) in self.places.get(target)?.iter().zip(subscripts) {
+            let apart = nest
+                .affine(*subscript)?
+                .sub(&place.form()?)?
+                .as_constant()?;
+            let (index, iterations) = match place {
+                Place::First if apart == 0 => continue,
+                Place::First => return None,
+                Place::Along(index) => (*index, apart),
+                Place::Against(index, _) => (*index, apart.checked_neg()?),
+            };
+            *distance.get_mut(index)? = iterations;
+        }
+        Some(distance)
+    }
+}
+
+impl Place {
+    fn index(self) -> Option<usize> {
+        match self {
+            Place::First => None,
+            Place::Along(index) | Place::Against(index, _) => Some(index),
+        }
+    }
+}
+
+/// Whether an iteration at this distance is executed earlier in loops of this order.
+fn is_before(distance: &[i64], order: &[usize]) -> bool {
+    let mut distances = order.iter().filter_map(|index| distance.get(*index));
+    distances.find(|d| **d != 0).is_some_and(|d| *d < 0)
+}
+
+/// Whether the distance is that of the last iteration of the loop along an index.
+fn is_last(distance: &[i64], index: usize) -> bool {
+    let mut distances = distance.iter().enumerate();
+    distances.all(|(own, iterations)| *iterations == -i64::from(own == index))
+}
+
+/// Whether the contents that the outputs begin with are one value, or are read elsewhere too.
+fn is_kept(reading: &Reading) -> bool {
+    let reads = reading.tensors.iter().skip(reading.outs.len());
+    let operands: Vec<_> = reads.copied().collect();
+    reading.outs.iter().all(|out| {
+        let Ok(result) = OperationResult::try_from(*out) else {
+            return true;
+        };
+        match copy::operation_name(result.owner()).as_str() {
+            ops::tensor::SPLAT | ops::linalg::FILL | ops::arith::CONSTANT => true,
+            _ => operands.contains(out),
+        }
+    })
+}
+
+/// A number that no iteration uses.
+fn zero<'c: 'a, 'a>(kind: Type<'c>, at: &Builder<'c, 'a>) -> Result<Value<'c, 'a>, Error> {
+    let is_real = types::reals(kind).is_some();
+    let number = if is_real {
+        Scalar::Real(0.0)
+    } else {
+        Scalar::Int(0)
+    };
+    at.constant(number, kind)
+}
+
+/// Values of the loop that is being built.
+#[derive(Default)]
+pub(super) struct LastWritten<'c, 'a> {
+    /// What the last iteration wrote, by lane and target.
+    values: Vec<Vec<Value<'c, 'a>>>,
+    /// The index that the loop runs along.
+    index: usize,
+    /// The lane that is being built.
+    lane: usize,
+    /// What this iteration wrote, by lane and target.
+    written: Vec<Vec<Value<'c, 'a>>>,
+}
+
+impl<'c: 'a, 'a> Lowering<'_, 'c, 'a> {
+    /// Whether the loop at this depth carries what it wrote.
+    pub(super) fn carries_at(&self, depth: usize) -> bool {
+        let carries = self.plan.whole.as_ref().is_some_and(|whole| whole.carries);
+        let lanes = usize::from(self.plan.lanes.is_some());
+        carries && depth + 1 + lanes == self.plan.order.len()
+    }
+
+    /// A loop with the elements that it wrote last as loop-carried values; the first iteration reads none.
+    pub(super) fn carrying_loop(
+        &mut self,
+        depth: usize,
+        lanes: usize,
+        at: &Builder<'c, 'a>,
+    ) -> Result<(), Refusal> {
+        let nothing = Refusal::Shape("has no loop");
+        let extent = self.extent(depth).ok_or(nothing)?;
+        let mut first = Vec::new();
+        for _ in 0..lanes {
+            for out in &self.reading.outs {
+                let element = types::element_of(out.r#type())
+                    .ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
+                first.push(zero(element, at)?);
+            }
+        }
+        let mut types = vec![Type::index(at.context)];
+        types.extend(first.iter().map(|value| value.r#type()));
+        let (region, inner, arguments) = at.region(&types);
+        let nothing = Refusal::Shape("has no loop");
+        let (index, values) = arguments.split_first().ok_or(nothing)?;
+        let targets = self.reading.outs.len().max(1);
+        let outer = self.copier.clone();
+        self.last = Some(LastWritten {
+            values: values.chunks(targets).map(<[_]>::to_vec).collect(),
+            index: self.plan.order.get(depth).copied().unwrap_or_default(),
+            ..LastWritten::default()
+        });
+        self.indices.push(*index);
+        self.nest(depth + 1, &inner)?;
+        self.indices.pop();
+        self.copier = outer;
+        let last = self.last.take();
+        let next = last.map_or(Vec::new(), |last| last.written.concat());
+        self.loops.end(&next, &inner)?;
+        let range = self.range(depth, self.end(extent)?, at)?;
+        self.loops.create(range, &first, region, at)?;
+        Ok(())
+    }
+
+    /// The value of an access that reads what the last iteration of the innermost loop wrote.
+    pub(super) fn last_written(&self, access: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+        let (last, whole) = (self.last.as_ref()?, self.plan.whole.as_ref()?);
+        let tensor = Access::cast(access)?.tensor().ok()?;
+        let target = (self.reading.blocks()).find_map(|block| {
+            let outputs = copy::arguments(block)
+                .into_iter()
+                .skip(self.reading.indices);
+            let mut outputs = outputs;
+            outputs.position(|own| own == tensor)
+        })?;
+        let subscripts = access.operands().skip(1);
+        let subscripts = subscripts.map(|subscript| self.reading.find(subscript));
+        let subscripts = subscripts.collect::<Option<Vec<_>>>()?;
+        let distance = whole.distance(&self.reading.nest, target, &subscripts)?;
+        let is_last = (distance.iter().enumerate())
+            .all(|(index, iterations)| *iterations == -i64::from(index == last.index));
+        let values = last.values.get(last.lane).filter(|_| is_last)?;
+        values.get(target).copied()
+    }
+
+    /// One step of a formula that writes whole outputs: the elements keep their values where the guard does not hold.
+    pub(super) fn write_whole(&mut self, at: &Builder<'c, 'a>) -> Result<(), Refusal> {
+        let (mut kept, mut positions) = (Vec::new(), Vec::new());
+        for target in 0..self.destinations.len() {
+            let position = self.place(target, at)?;
+            kept.push(self.first_element(target, &position, at)?);
+            positions.push(position);
+        }
+        let types: Vec<_> = kept.iter().map(|value| value.r#type()).collect();
+        let values = self.under_guard(0, &types, &kept, at, &mut |this, at| this.values(at))?;
+        for ((target, value), position) in values.iter().enumerate().zip(&positions) {
+            self.store(target, position, *value, at)?;
+        }
+        if let Some(last) = &mut self.last {
+            last.written.push(values);
+            last.lane += 1;
+        }
+        Ok(())
+    }
+
+    /// The subscripts of a target.
+    fn place(&self, target: usize, at: &Builder<'c, 'a>) -> Result<Vec<Value<'c, 'a>>, Refusal> {
+        let places = self.plan.whole.as_ref().and_then(|w| w.places.get(target));
+        let places = places.ok_or(Refusal::Shape("has too few destinations"))?;
+        let value = |index: usize| {
+            let depth = self.plan.order.iter().position(|own| *own == index);
+            let value = depth.and_then(|depth| self.indices.get(depth)).copied();
+            value.ok_or(Refusal::Shape("has no loop"))
+        };
+        let subscript = |place: &Place| match place {
+            Place::First => Ok(at.index(0)?),
+            Place::Along(index) => value(*index),
+            Place::Against(index, last) => {
+                let operands = [at.index(*last)?, value(*index)?];
+                Ok(at.scalar(ScalarOp::Sub, &operands, Type::index(at.context))?)
+            }
+        };
+        places.iter().map(subscript).collect()
+    }
+
+    /// What an output holds before the formula.
+    fn first_element(
+        &self,
+        target: usize,
+        position: &[Value<'c, 'a>],
+        at: &Builder<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Refusal> {
+        let out = self.out(target)?;
+        if let Some(value) = splat::value(out, at)? {
+            return Ok(value);
+        }
+        let element = types::element_of(out.r#type())
+            .ok_or(Refusal::Shape("writes a value that is not a tensor"))?;
+        let buffer = self.first.get(target).copied().flatten();
+        let mut operands = vec![buffer.ok_or(Refusal::Shape("has too few destinations"))?];
+        operands.extend(position);
+        Ok(at.value(ops::memref::LOAD, &operands, &[], element)?)
+    }
+}
