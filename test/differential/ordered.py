@@ -66,6 +66,52 @@ graph G {
     return text, arrays
 
 
+def whole(draw):
+    """A tensor of which each element is written once, in either direction, from some that are before it, outside of the tensor, or behind."""
+    extents = draw.sample([1, 2, 5, 17, 40, 130, 517, 1024], draw.choice([1, 2, 2, 3]))
+    while np.prod(extents) > 1 << 18:
+        extents[extents.index(max(extents))] = 9
+    names = "ijk"[: len(extents)]
+    backward = [draw.random() < 0.3 for _ in names]
+
+    def subscripts(steps):
+        texts = []
+        for name, extent, back, step in zip(names, extents, backward, steps):
+            text = "%d - %s + %d" % (extent - 1, name, -step) if back else "%s + %d" % (name, step)
+            texts.append("|%s|" % text if step else text)
+        return ",".join(texts) + "," * (len(extents) == 1)
+
+    def read():
+        steps = [0] * len(extents)
+        for _ in range(draw.choice([1, 1, 2])):
+            steps[draw.randrange(len(extents))] = draw.choice([-1, -1, -1, -2, 1])
+        return "y[%s]" % subscripts(steps)
+
+    kind = draw.choice(["real", "real", "int"])
+    element = "x[%s]" % (",".join(names) + "," * (len(extents) == 1))
+    value = draw.choice(["(%s + %s)", "(%s - %s)", "(%s >> %s)"]) % (read(), element)
+    value += draw.choice(["", " - " + read()])
+    value = "0.5 * (%s)" % value if kind == "real" else value
+    here, shape = subscripts([0] * len(extents)), ",".join(map(str, extents))
+    bounds = ", ".join("%s < %d" % pair for pair in zip(names, extents))
+    first = draw.choice([element, "1" if kind == "int" else "1.0", "%s + %s" % (element, element)])
+    text = """
+operator scan {
+    @input { x: %(kind)s[%(shape)s]; }
+    @output { y: %(kind)s[%(shape)s]; }
+    @lower { y[%(at)s] = %(first)s, %(bounds)s; y[%(here)s] := %(value)s, %(bounds)s; }
+}
+graph G {
+    @input { x: %(kind)s[%(shape)s]; }
+    @output { y: %(kind)s[%(shape)s]; }
+    @compose { y = scan(x); }
+}
+""" % dict(kind=kind, shape=shape, at=element[2:-1], first=first, bounds=bounds, here=here, value=value)
+    random = np.random.default_rng(draw.randrange(1 << 30))
+    drawn = random.integers(-9, 9, extents)
+    return text, {"x": drawn if kind == "int" else (drawn / 8).astype(np.float32)}
+
+
 def ranges(draw):
     """Sums over k where data, or another index, bound it."""
     segments, width, n = draw.choice([1, 4, 7]), draw.choice([1, 3, 8, 17]), draw.choice([5, 30])
@@ -101,7 +147,7 @@ graph G {
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--skript", default="target/release/skript")
-    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--count", type=int, default=90)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pipelines", default="linalg,scf")
     args = parser.parse_args()
@@ -112,7 +158,7 @@ def main():
         texts, jobs = [], {name: [] for name, _ in engines}
         for number in range(args.count):
             draw = random.Random(args.seed * 1_000_003 + number)
-            text, arrays = draw.choice([recurrence, ranges])(draw)
+            text, arrays = draw.choice([recurrence, whole, ranges])(draw)
             home = os.path.join(folder, str(number))
             os.mkdir(home)
             model = os.path.join(home, "main.sknd")
