@@ -63,6 +63,9 @@ const BLOCK: i64 = 16;
 /// Elements of the shortest vector that is transposed.
 const SHORTEST: i64 = 4;
 
+/// Elements of inputs that stay in the second cache.
+const NEAR: i64 = 1 << 16;
+
 /// Points of the smallest operation that is computed in blocks: less stays in the first cache.
 const SMALLEST: i64 = 4096;
 
@@ -205,12 +208,30 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         (lanes >= SHORTEST).then_some(lanes)
     }
 
+    /// Whether what the inner loops read stays in the second cache: then the innermost one runs along the output, which gets long parts of
+    /// few rows instead of a line of many.
+    fn stays_near(&self, lanes: i64) -> bool {
+        let [first, second] = self.loops;
+        let Some((_, inputs)) = self.operands.split_last() else {
+            return false;
+        };
+        let span = |strides: &[i64]| {
+            let lines = strides[second].saturating_mul(self.extents[second]).max(lanes);
+            strides[first].saturating_mul(self.extents[first]).max(lines)
+        };
+        let spans = inputs.iter().map(|(_, _, strides)| span(strides));
+        spans.fold(0, i64::saturating_add) <= NEAR
+    }
+
     /// Blocks whose results are computed in vectors along the input, and transposed in registers.
     fn squares(&self, lanes: i64, at: &Builder<'c, 'a>) -> Result<(), PassError> {
         let [first, second] = self.loops;
         let others = 0..self.extents.len();
         let others = others.filter(|l| !self.loops.contains(l) && self.extents[*l] > 1);
-        let numbers: Vec<usize> = others.chain([first, second]).collect();
+        let numbers: Vec<usize> = match self.stays_near(lanes) {
+            true => others.chain([second, first]).collect(),
+            false => others.chain([first, second]).collect(),
+        };
         let loops = numbers.iter().map(|l| squares::Loop {
             extent: self.extents[*l],
             step: match self.loops.contains(l) {
