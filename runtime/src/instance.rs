@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program with its own memory: executes one call at a time, without allocations.
 
-use crate::arena::Arena;
 use crate::artifact::{Artifact, Port, PortExtent};
 use crate::error::{LoadError, RunError};
 use crate::extents::Extents;
@@ -9,12 +8,12 @@ use crate::prepared::Prepared;
 use crate::program::Program;
 use crate::threads;
 use skript_intrinsics::compiled::Context;
-use skript_tensor::{ElementType, Tensor};
+use skript_tensor::{ElementType, Pages, Tensor};
 
 /// A program with its arena and the buffers for the pointers of a call.
 pub struct Instance {
     program: Program,
-    arena: Arena,
+    arena: Pages,
     context: Context,
     /// The prepared variables; `None` before the first call.
     prepared: Option<Prepared>,
@@ -40,7 +39,7 @@ impl Instance {
             return Err(LoadError::Kernels(kernels.language.name()));
         }
         let bytes = artifact.arena.size;
-        let arena = Arena::new(bytes).map_err(|source| LoadError::Arena { bytes, source })?;
+        let arena = Pages::new(bytes).map_err(|source| LoadError::Arena { bytes, source })?;
         let extents = artifact
             .ports()
             .filter(|p| p.is_dynamic())

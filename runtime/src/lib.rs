@@ -8,7 +8,6 @@
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 #![warn(missing_docs, unnameable_types, unreachable_pub)]
 
-mod arena;
 pub mod artifact;
 pub mod cache;
 pub mod device;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values that a program computes once from variables without updates, such as copies in the layout of its kernels.
 
-use crate::arena::Arena;
 use crate::error::RunError;
 use crate::instance::{accept, count};
 use crate::program::Program;
 use crate::threads;
-use skript_tensor::Tensor;
+use skript_tensor::{Pages, Tensor};
 use std::sync::Arc;
 
 /// Prepared variables of a program, shared by its instances.
@@ -24,7 +23,7 @@ struct Inner {
 
 /// The bytes, which are not written any more.
 enum Memory {
-    Arena(Arena),
+    Arena(Pages),
     /// In a file.
     Stored(Tensor),
 }
@@ -49,7 +48,7 @@ impl Prepared {
             let bytes = artifact.prepared;
             RunError::Memory(format!("prepared variables of {bytes} bytes: {e}"))
         };
-        let mut arena = Arena::new(artifact.prepared).map_err(memory)?;
+        let mut arena = Pages::new(artifact.prepared).map_err(memory)?;
         let start = arena.pointer();
         let sources = sources(program, variables);
         if let Some(prepare) = program.prepare() {

@@ -10,6 +10,7 @@ use crate::device;
 use crate::profile::{self, skript_profile};
 use crate::threads::{self, Task, skript_parallel};
 use skript_intrinsics::compiled::{self, skript_intrinsic};
+use skript_intrinsics::sharing;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::LazyLock;
@@ -84,6 +85,7 @@ fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
 /// The address of a function that compiled code may call.
 pub(crate) fn address(name: &str) -> Option<u64> {
     static ADDRESSES: LazyLock<HashMap<&'static str, u64>> = LazyLock::new(|| {
+        sharing::share_with(threads::share);
         let addresses = table().map(|(name, address)| (name, address.expose_provenance() as u64));
         addresses.collect()
     });

@@ -21,6 +21,8 @@ use placement::Places;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -321,10 +323,55 @@ pub unsafe extern "C" fn skript_parallel(task: Task, context: *const c_void, ste
     POOL.taken.store(false, Ordering::Release);
 }
 
+/// What the threads of [`share`] need: a function of a range of steps, and whether it panicked.
+struct Shared<'s> {
+    work: &'s (dyn Fn(Range<usize>) + Sync),
+    has_panicked: AtomicBool,
+}
+
+/// Calls a function with ranges that make up `0..steps`, on the threads of the pool.
+///
+/// # Panics
+/// The function did, on any thread.
+pub(crate) fn share(steps: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+    /// # Safety
+    /// `context` is a [`Shared`].
+    unsafe extern "C" fn step(context: *const c_void, from: i64, to: i64) {
+        // SAFETY: by the caller.
+        let shared = unsafe { &*context.cast::<Shared<'_>>() };
+        let number = |step: i64| usize::try_from(step).unwrap_or_default();
+        let work = AssertUnwindSafe(|| (shared.work)(number(from)..number(to)));
+        if catch_unwind(work).is_err() {
+            shared.has_panicked.store(true, Ordering::Relaxed);
+        }
+    }
+    let shared = Shared {
+        work,
+        has_panicked: AtomicBool::new(false),
+    };
+    let context = std::ptr::from_ref(&shared).cast();
+    // SAFETY: `step` gets what it needs, which many threads may use, and is done when the call returns.
+    unsafe { skript_parallel(step, context, i64::try_from(steps).unwrap_or(i64::MAX)) };
+    assert!(!shared.has_panicked.into_inner(), "a step panicked");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn steps_are_shared_once_each() {
+        let counts: Vec<AtomicU32> = (0..1000).map(|_| AtomicU32::new(0)).collect();
+        with_threads(3, || {
+            share(counts.len(), &|range| {
+                for count in &counts[range] {
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        });
+        assert!(counts.iter().all(|c| c.load(Ordering::Relaxed) == 1));
+    }
 
     /// Counts in each element how often its step was computed.
     unsafe extern "C" fn count(context: *const c_void, from: i64, to: i64) {

@@ -24,7 +24,6 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "runtime/intrinsics/src/user.rs",
     "runtime/gpu/src/cuda.rs",
     "runtime/gpu/src/vulkan.rs",
-    "runtime/src/arena.rs",
     "runtime/src/device/array.rs",
     "runtime/src/device/calls.rs",
     "runtime/src/device/instance.rs",

@@ -216,8 +216,12 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             return false;
         };
         let span = |strides: &[i64]| {
-            let lines = strides[second].saturating_mul(self.extents[second]).max(lanes);
-            strides[first].saturating_mul(self.extents[first]).max(lines)
+            let lines = strides[second]
+                .saturating_mul(self.extents[second])
+                .max(lanes);
+            strides[first]
+                .saturating_mul(self.extents[first])
+                .max(lines)
         };
         let spans = inputs.iter().map(|(_, _, strides)| span(strides));
         spans.fold(0, i64::saturating_add) <= NEAR

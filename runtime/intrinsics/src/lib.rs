@@ -12,6 +12,7 @@ pub mod random;
 pub mod resample;
 mod search;
 mod selection;
+pub mod sharing;
 mod suppression;
 pub mod user;
 

@@ -2,9 +2,10 @@
 //! Largest elements; positions of non-zero elements.
 
 use crate::selection::{self, Ordered};
-use crate::{Call, KernelError, axis};
+use crate::{Call, KernelError, axis, sharing};
 use skript_semantics::{Scalar, ScalarKind};
 use skript_tensor::Tensor;
+use std::ops::Range;
 
 /// The `k` largest or smallest elements along an axis, reals or ints, and their positions, in order of value; equal elements in order
 /// of position. A NaN counts as larger than all numbers.
@@ -50,11 +51,30 @@ struct Rows {
 
 impl Rows {
     /// The selected elements of each row and their positions.
-    fn select<T: Ordered>(&self, values: &[T], scalar: fn(T) -> Scalar) -> (Vec<Scalar>, Vec<i64>) {
-        let mut tops = vec![Scalar::Int(0); self.outer * self.kept * self.inner];
-        let mut positions = vec![0i64; self.outer * self.kept * self.inner];
+    fn select<T: Ordered + Sync>(
+        &self,
+        values: &[T],
+        scalar: fn(T) -> Scalar,
+    ) -> (Vec<Scalar>, Vec<i64>) {
+        let parts = sharing::in_ranges(self.outer, self.length * self.inner, |range| {
+            self.select_of(range, values, scalar)
+        });
+        let (tops, positions): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        (tops.concat(), positions.concat())
+    }
+
+    /// Those of some of the outer rows.
+    fn select_of<T: Ordered>(
+        &self,
+        outer: Range<usize>,
+        values: &[T],
+        scalar: fn(T) -> Scalar,
+    ) -> (Vec<Scalar>, Vec<i64>) {
+        let results = outer.len() * self.kept * self.inner;
+        let mut tops = vec![Scalar::Int(0); results];
+        let mut positions = vec![0i64; results];
         let mut column = Vec::new();
-        for o in 0..self.outer {
+        for (part, o) in outer.enumerate() {
             for i in 0..self.inner {
                 let start = (o * self.length * self.inner + i).min(values.len());
                 let all = values.get(start..).unwrap_or_default();
@@ -69,7 +89,7 @@ impl Rows {
                     .into_iter()
                     .enumerate()
                 {
-                    let target = (o * self.kept + rank) * self.inner + i;
+                    let target = (part * self.kept + rank) * self.inner + i;
                     let found = (tops.get_mut(target), positions.get_mut(target), row.get(n));
                     if let (Some(top), Some(position), Some(value)) = found {
                         *top = scalar(*value);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory of tensors: owned, aligned to a cache line, and allocated fallibly.
 
+use crate::pages::Pages;
 use crate::tensor::Memory;
 use bytemuck::{Pod, Zeroable};
+use std::alloc::{Layout, handle_alloc_error};
 
 /// The alignment of owned tensors in bytes.
 pub(crate) const ALIGNMENT: usize = 64;
@@ -11,31 +13,59 @@ pub(crate) const ALIGNMENT: usize = 64;
 #[repr(C, align(64))]
 struct Line([u8; ALIGNMENT]);
 
+/// From so many bytes on, memory is mapped for itself, on huge pages: with small ones, most of the time to read it once is spent to find
+/// the pages.
+const MAPPED: usize = 4 << 20;
+
 /// Zero-initialized bytes at a 64-byte boundary.
-#[derive(Clone)]
 pub(crate) struct Buffer {
-    lines: Vec<Line>,
+    memory: Owned,
     length: usize,
+}
+
+enum Owned {
+    Lines(Vec<Line>),
+    Pages(Pages),
 }
 
 impl Buffer {
     /// `None` if the allocator refuses.
     pub(crate) fn zeroed(length: usize) -> Option<Buffer> {
-        let count = length.div_ceil(ALIGNMENT);
-        let lines = bytemuck::allocation::try_zeroed_vec(count).ok()?;
-        Some(Buffer { lines, length })
+        let memory = match length {
+            MAPPED.. => Owned::Pages(Pages::new(u64::try_from(length).ok()?).ok()?),
+            _ => {
+                let count = length.div_ceil(ALIGNMENT);
+                Owned::Lines(bytemuck::allocation::try_zeroed_vec(count).ok()?)
+            }
+        };
+        Some(Buffer { memory, length })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.lines)
-            .get(..self.length)
-            .unwrap_or(&[])
+        let all = match &self.memory {
+            Owned::Lines(lines) => bytemuck::cast_slice(lines),
+            Owned::Pages(pages) => pages.bytes(),
+        };
+        all.get(..self.length).unwrap_or(&[])
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        bytemuck::cast_slice_mut(&mut self.lines)
-            .get_mut(..self.length)
-            .unwrap_or(&mut [])
+        let all = match &mut self.memory {
+            Owned::Lines(lines) => bytemuck::cast_slice_mut(lines),
+            Owned::Pages(pages) => pages.bytes_mut(),
+        };
+        all.get_mut(..self.length).unwrap_or(&mut [])
+    }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Buffer {
+        let Some(mut copy) = Buffer::zeroed(self.length) else {
+            let layout = Layout::array::<u8>(self.length);
+            handle_alloc_error(layout.unwrap_or(Layout::new::<u8>()))
+        };
+        copy.bytes_mut().copy_from_slice(self.bytes());
+        copy
     }
 }
 

@@ -13,7 +13,7 @@ use skript_frontend::diagnostics::codes::RUN_FAILED;
 use skript_frontend::model::{Model, Precision};
 use skript_runtime::threads::default_threads;
 use skript_runtime::{Instance, Program};
-use skript_tensor::Tensor;
+use skript_tensor::{Tensor, TensorError};
 
 use crate::command_line::BenchArguments;
 use crate::console::{Console, Status};
@@ -41,6 +41,11 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
         session.report_all(error);
     }
     session.close(console)
+}
+
+/// A copy of a tensor.
+fn in_memory(tensor: &Tensor) -> Result<Tensor, TensorError> {
+    Tensor::from_bytes(tensor.element(), tensor.shape(), tensor.bytes())
 }
 
 fn measure(
@@ -78,7 +83,11 @@ fn measure(
     let mut instance = Instance::new(&program).map_err(|e| wrong(e.to_string()))?;
     let cached = begun.elapsed();
 
-    let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
+    // A caller has inputs in memory of its own, not in the file that they came from.
+    let inputs = inputs.iter().map(|input| in_memory(input));
+    let inputs = inputs.collect::<Result<Vec<Tensor>, _>>();
+    let inputs = inputs.map_err(|e| wrong(e.to_string()))?;
+    let inputs: Vec<&Tensor> = inputs.iter().collect();
     let variables: Vec<&Tensor> = variables.iter().map(Arc::as_ref).collect();
     let variables = captured(model, &variables);
     let mut outputs = skript_runtime::run::slots(program.artifact())

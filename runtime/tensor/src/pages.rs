@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The memory of one instance: mapped, aligned to 2 MiB, on huge pages where available.
+//! Zeroed memory that is mapped, aligned to 2 MiB, on huge pages where available.
 
 use memmap2::MmapMut;
 
 /// Zeroed memory at a fixed address.
 #[derive(Debug)]
-pub(crate) struct Arena {
+pub struct Pages {
     map: Option<MmapMut>,
     offset: usize,
     size: usize,
 }
 
 /// The alignment in bytes: one huge page of x86-64 and AArch64.
-pub(crate) const ALIGNMENT: usize = 2 << 20;
+pub const ALIGNMENT: usize = 2 << 20;
 
-impl Arena {
+impl Pages {
     /// Maps `size` bytes.
     ///
     /// # Errors
     /// The system's error, if it has no such memory.
-    pub(crate) fn new(size: u64) -> std::io::Result<Arena> {
+    pub fn new(size: u64) -> std::io::Result<Pages> {
         let too_large = || std::io::Error::from(std::io::ErrorKind::OutOfMemory);
         let size = usize::try_from(size).map_err(|_| too_large())?;
         if size == 0 {
-            return Ok(Arena {
+            return Ok(Pages {
                 map: None,
                 offset: 0,
                 size,
@@ -35,23 +35,23 @@ impl Arena {
         // Huge pages only affect speed, so a kernel without them is fine.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
-        Ok(Arena {
+        Ok(Pages {
             map: Some(map),
             offset,
             size,
         })
     }
 
-    /// The start of the arena, aligned to [`ALIGNMENT`]; must not be accessed if the arena is empty.
-    pub(crate) fn pointer(&mut self) -> *mut u8 {
+    /// The start of the memory, aligned to [`ALIGNMENT`]; must not be accessed if it is empty.
+    pub fn pointer(&mut self) -> *mut u8 {
         match &mut self.map {
             Some(map) => map.as_mut_ptr().wrapping_add(self.offset),
             None => std::ptr::without_provenance_mut(ALIGNMENT),
         }
     }
 
-    /// As [`Arena::pointer`], for reading only.
-    pub(crate) fn start(&self) -> *const u8 {
+    /// As [`Pages::pointer`], for reading only.
+    pub fn start(&self) -> *const u8 {
         match &self.map {
             Some(map) => map.as_ptr().wrapping_add(self.offset),
             None => std::ptr::without_provenance(ALIGNMENT),
@@ -59,10 +59,18 @@ impl Arena {
     }
 
     /// The content.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
         let map = self.map.as_deref().unwrap_or_default();
         let end = self.offset.saturating_add(self.size);
         map.get(self.offset..end).unwrap_or_default()
+    }
+
+    /// The content, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let end = self.offset.saturating_add(self.size);
+        let map = self.map.as_deref_mut().unwrap_or_default();
+        map.get_mut(self.offset..end).unwrap_or_default()
     }
 }
 
@@ -71,15 +79,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arenas_are_aligned_and_zeroed() {
-        let mut arena = Arena::new(3 << 20).unwrap();
-        assert_eq!(arena.pointer().align_offset(ALIGNMENT), 0);
-        // SAFETY: the last byte of the arena.
-        assert_eq!(unsafe { *arena.pointer().add((3 << 20) - 1) }, 0);
+    fn pages_are_aligned_and_zeroed() {
+        let mut pages = Pages::new(3 << 20).unwrap();
+        assert_eq!(pages.pointer().align_offset(ALIGNMENT), 0);
+        assert_eq!(pages.bytes().last(), Some(&0));
+        assert_eq!(pages.bytes_mut().len(), 3 << 20);
     }
 
     #[test]
     fn memory_that_nobody_has_is_an_error() {
-        assert!(Arena::new(1 << 60).is_err());
+        assert!(Pages::new(1 << 60).is_err());
     }
 }
