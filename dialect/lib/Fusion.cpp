@@ -33,6 +33,30 @@ static bool repeats(linalg::GenericOp producer, linalg::GenericOp consumer, OpOp
                       [&](OpOperand &init) { return producer.payloadUsesValueFromOperand(&init); });
 }
 
+/// Whether the consumer reads a part of what the producer reads at the indices of its own loops, such as the first row of a tensor that is
+/// read by one index: `linalg.generic` takes the extents of its loops from such operands.
+static bool readsPart(linalg::GenericOp producer, linalg::GenericOp consumer, OpOperand *fused) {
+  if (!producer || !consumer || producer.getNumDpsInits() != 1)
+    return false;
+  AffineMap result = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
+  if (!result.isPermutation())
+    return false;
+  AffineMap points = inversePermutation(result).compose(consumer.getMatchingIndexingMap(fused));
+  SmallVector<int64_t> loops = consumer.getStaticLoopRanges();
+  return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap own = producer.getMatchingIndexingMap(input);
+    AffineMap composed = own.compose(points);
+    auto type = dyn_cast<ShapedType>(input->get().getType());
+    return type && llvm::any_of(llvm::enumerate(composed.getResults()), [&](auto subscript) {
+      auto loop = dyn_cast<AffineDimExpr>(subscript.value());
+      if (!loop || isa<AffineDimExpr>(own.getResult(subscript.index())))
+        return false;
+      int64_t extent = type.getDimSize(subscript.index());
+      return ShapedType::isDynamic(extent) || extent != loops[loop.getPosition()];
+    });
+  });
+}
+
 LogicalResult skript::fuseElementwise(Operation *root, FusionBounds bounds) {
   MLIRContext *context = root->getContext();
   linalg::ControlFusionFn allowed = [bounds](OpOperand *fused) {
@@ -43,7 +67,7 @@ LogicalResult skript::fuseElementwise(Operation *root, FusionBounds bounds) {
     auto second = dyn_cast<linalg::GenericOp>(fused->getOwner());
     if (bounds.mapsOnly && second && second.getNumReductionLoops() > 0)
       return false;
-    return fits(first, second, bounds) && !repeats(first, second, fused);
+    return fits(first, second, bounds) && !repeats(first, second, fused) && !readsPart(first, second, fused);
   };
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, allowed);
@@ -104,7 +128,7 @@ static bool canCompute(OpOperand &operand) {
     return false;
   OpOperand *init = producer.getDpsInitOperand(0);
   return isWhole(producer, init) && !producer.payloadUsesValueFromOperand(init) && !endsContraction(producer) &&
-         linalg::areElementwiseOpsFusable(&operand);
+         linalg::areElementwiseOpsFusable(&operand) && !readsPart(producer, consumer, &operand);
 }
 
 /// Whether a tensor follows from variables that no call updates, so that it is computed once, before the first call.

@@ -3,6 +3,7 @@
 
 use skript_tensor::ElementType;
 
+use crate::dependence::unknown;
 use crate::extent::{Atom, Extent};
 use crate::importer::Importer;
 use crate::proto::{AttributeProto, GraphProto, NodeProto};
@@ -109,19 +110,19 @@ impl Call<'_> {
     /// Input `at` as ints that are known at import.
     pub fn numbers(&self, at: usize, what: &str) -> Ruled<Vec<i64>> {
         let value = self.input(at)?;
-        value.numbers().ok_or_else(|| unknown(what, &value))
+        value.numbers().ok_or_else(|| unknown(self.importer, what, &value))
     }
 
     /// Input `at` as reals that are known at import.
     pub fn reals(&self, at: usize, what: &str) -> Ruled<Vec<f64>> {
         let value = self.input(at)?;
-        value.reals().ok_or_else(|| unknown(what, &value))
+        value.reals().ok_or_else(|| unknown(self.importer, what, &value))
     }
 
     /// Input `at` as extents that are known at import.
     pub fn extents(&self, at: usize, what: &str) -> Ruled<Vec<Extent>> {
         let value = self.input(at)?;
-        value.extents().ok_or_else(|| unknown(what, &value))
+        value.extents().ok_or_else(|| unknown(self.importer, what, &value))
     }
 
     /// Sets output `at`.
@@ -347,14 +348,6 @@ impl Call<'_> {
     pub fn next_id(&self) -> usize {
         self.importer.values.len()
     }
-}
-
-/// The reason that a value must be known at import.
-fn unknown(what: &str, value: &Value) -> Reason {
-    let name = &value.onnx;
-    Reason(format!(
-        "{what} must be known at import; pass `--constant {name}=FILE.npy` if `{name}` is an input of the model"
-    ))
 }
 
 /// An axis from 0 on.

@@ -194,7 +194,7 @@ fn model_of(
     let mut block = Block { statements, yields };
     block.drop_unread();
     let values: Vec<Value> = listed.iter().map(|(value, _)| value.clone()).collect();
-    let real = reals::settle(&mut importer, &values, &mut block);
+    let real = reals::settle(&mut importer, &values, &mut block, !structured);
     let document = Document {
         importer: &importer,
         names,

@@ -18,6 +18,8 @@ pub struct Origin {
     pub inputs: Vec<(String, String)>,
     /// The outputs.
     pub outputs: Vec<Output>,
+    /// Tensors and variables whose storage type is not that of the other reals or ints: names in SkriptND, and the types.
+    pub storage: Vec<(String, ElementType)>,
 }
 
 /// An output of an ONNX model.
@@ -58,8 +60,31 @@ impl Origin {
                 element: element(&text(p, "dtype")?)?,
             })
         });
+        let real = element(json.get("real")?.as_str()?).filter(|e| e.real().is_some());
+        let others = json.get("tensors").and_then(Value::as_object);
+        let others = others.into_iter().flatten();
+        let others = others.filter_map(|(name, dtype)| Some((name.clone(), dtype.as_str()?.to_owned())));
+        let listed = |key: &'static str| {
+            let ports = ports(key);
+            ports.filter_map(|p| Some((text(p, "skript")?, text(p, "dtype")?)))
+        };
+        let computed = listed("outputs").chain(listed("variables"));
+        let computed = computed.map(|(name, dtype)| (name, dtype, true));
+        let others = listed("inputs").chain(others);
+        let all = computed.chain(others.map(|(name, dtype)| (name, dtype, false)));
+        // Ints of inputs are passed with 64 bits, too.
+        let storage = all.filter_map(|(name, dtype, has_ints)| {
+            let element = element(&dtype)?;
+            let is_int = matches!(element, ElementType::I8 | ElementType::I16 | ElementType::I32);
+            let is_own = match element.real() {
+                Some(_) => Some(element) != real,
+                None => is_int && has_ints,
+            };
+            is_own.then_some((name, element))
+        });
         Some(Origin {
-            real: element(json.get("real")?.as_str()?).filter(|e| e.real().is_some()),
+            storage: storage.collect(),
+            real,
             inputs: inputs.collect(),
             outputs: outputs.collect(),
         })

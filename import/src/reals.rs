@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The type of reals of a model, and the rounding of those that are narrower.
 //!
-//! Tensors of reals have one type in a model of SkriptND: the least that holds all of the ONNX model's. Reals of a narrower type are kept
-//! in it, so each operation that gives them is followed by an operator that rounds. The wider type has at least two digits more than twice
-//! the narrower ones' (11 bits of f16 in 24 of f32, 24 of f32 in 53 of f64), so a sum, product, quotient or root that is rounded twice is the
-//! one that is rounded once.
+//! `real` is one type in a model of SkriptND: the least that holds all of the ONNX model's. Tensors of narrower types have these as storage
+//! types, which `import.json` lists, and so are rounded when they are computed. Tensors between the statements of an operator of the
+//! document have none: with `--structure`, each operation that gives narrower reals is followed by an operator that rounds. The wider type
+//! has at least two digits more than twice the narrower ones' (11 bits of f16 in 24 of f32, 24 of f32 in 53 of f64), so a sum, product,
+//! quotient or root that is rounded twice is the one that is rounded once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +17,14 @@ use crate::statement::{Argument, Block, Body, Statement};
 use crate::tensor::rounded;
 use crate::value::{Value, is_real};
 
-/// The type of reals that holds those of the inputs, the statements and what they yield; narrower results become rounded.
-pub fn settle(importer: &mut Importer, inputs: &[Value], block: &mut Block) -> ElementType {
+/// The type of reals that holds those of the inputs, the statements and what they yield. `is_stored`: whether narrower results have storage
+/// types; otherwise they become rounded.
+pub fn settle(
+    importer: &mut Importer,
+    inputs: &[Value],
+    block: &mut Block,
+    is_stored: bool,
+) -> ElementType {
     let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let mut widest = ElementType::F16;
     let mut any = false;
@@ -44,6 +51,10 @@ pub fn settle(importer: &mut Importer, inputs: &[Value], block: &mut Block) -> E
         // Neither of f16 and bf16 holds the other.
         widest = ElementType::F32;
     }
+    if is_stored {
+        visit_mut(block, &mut cast_narrower);
+        return widest;
+    }
     let mut read = BTreeSet::new();
     block.statements.iter().for_each(|s| s.reads(&mut read));
     Rounding {
@@ -55,7 +66,8 @@ pub fn settle(importer: &mut Importer, inputs: &[Value], block: &mut Block) -> E
     widest
 }
 
-fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
+/// Visits all statements, those of bodies as well.
+pub fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
     for statement in &block.statements {
         see(statement);
         match &statement.body {
@@ -68,6 +80,35 @@ fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
             Body::Loop(l) => visit(&l.body, see),
             _ => {}
         }
+    }
+}
+
+fn visit_mut(block: &mut Block, change: &mut dyn FnMut(&mut Statement)) {
+    for statement in &mut block.statements {
+        change(statement);
+        match &mut statement.body {
+            Body::If {
+                then, otherwise, ..
+            } => {
+                visit_mut(then, change);
+                visit_mut(otherwise, change);
+            }
+            Body::Loop(l) => visit_mut(&mut l.body, change),
+            _ => {}
+        }
+    }
+}
+
+/// A Cast to a narrower type gives another tensor.
+fn cast_narrower(statement: &mut Statement) {
+    if let Body::Same(from) = &statement.body
+        && !holds(statement, from.element)
+    {
+        statement.body = Body::Call {
+            operator: "layout.cast<real>".to_owned(),
+            attributes: Vec::new(),
+            arguments: vec![Argument::Tensor(from.clone())],
+        };
     }
 }
 

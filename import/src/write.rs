@@ -14,9 +14,10 @@ use crate::convert::Imported;
 use crate::importer::Importer;
 use crate::library;
 use crate::names::Names;
-use crate::statement::Block;
+use crate::reals::visit;
+use crate::statement::{Block, Body};
 use crate::structure::structure;
-use crate::value::Value;
+use crate::value::{Value, is_real};
 use text::Writer;
 
 pub use constant::{Written, written};
@@ -58,7 +59,8 @@ pub fn write(mut document: Document<'_>) -> Imported {
         structure(&mut document.block, &inputs, &dimensions);
     }
     let graph = graph_name(&document.stem);
-    let mut writer = Writer::new(document.importer, document.names, &graph);
+    let names = std::mem::take(&mut document.names);
+    let mut writer = Writer::new(document.importer, names, &graph);
     for (value, name) in &document.inputs {
         writer.texts.insert(value.id, name.clone());
     }
@@ -98,11 +100,13 @@ pub fn write(mut document: Document<'_>) -> Imported {
             .collect();
         json!({"onnx": onnx, "skript": name, "dtype": value.element.name(), "shape": shape})
     };
+    let tensors = storage_types(&document, &writer, &outputs);
     let json = json!({
         "version": 1,
         "inputs": document.inputs.iter().map(|(v, name)| port(&v.onnx, name, v)).collect::<Vec<_>>(),
         "outputs": outputs.iter().map(|(onnx, v, name)| port(onnx, name, v)).collect::<Vec<_>>(),
         "variables": writer.weights.iter().map(|w| json!({"onnx": w.onnx, "skript": w.name, "dtype": w.tensor.element().name(), "shape": w.tensor.shape()})).collect::<Vec<_>>(),
+        "tensors": tensors,
         "bounds": document.bounds,
         "real": document.real.name(),
         "int": "i64",
@@ -116,6 +120,37 @@ pub fn write(mut document: Document<'_>) -> Imported {
         weights: writer.weights,
         notes: document.notes,
     }
+}
+
+/// The types of the other tensors of the graph that are narrower than its reals, by name.
+fn storage_types(
+    document: &Document<'_>,
+    writer: &Writer<'_>,
+    outputs: &[(String, Value, String)],
+) -> BTreeMap<String, &'static str> {
+    let inputs = document.inputs.iter().map(|(_, name)| name);
+    let ports = inputs.chain(outputs.iter().map(|(_, _, name)| name));
+    let ports: HashSet<&String> = ports.collect();
+    let mut aliases = HashSet::new();
+    visit(&document.block, &mut |statement| {
+        if let Body::Same(_) = statement.body {
+            aliases.extend(statement.results.iter().map(|r| r.id));
+        }
+    });
+    let is_name = |text: &str| {
+        let first = text.chars().next();
+        first.is_some_and(|c| c.is_alphabetic() || c == '_')
+            && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let narrow = document.importer.values.iter().filter(|value| {
+        is_real(value.element) && value.element != document.real && !aliases.contains(&value.id)
+    });
+    let named = narrow.filter_map(|value| {
+        let name = writer.texts.get(&value.id)?;
+        let is_own = is_name(name) && !ports.contains(name);
+        is_own.then(|| (name.clone(), value.element.name()))
+    });
+    named.collect()
 }
 
 /// A name for the graph: `ResNet50` of `resnet50`.

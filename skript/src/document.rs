@@ -11,6 +11,7 @@ use skript_frontend::diagnostics::codes::{ONNX, UNREADABLE};
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::AttributeValue;
+use skript_frontend::model::storage_types::StorageType;
 use skript_frontend::program::{Edition, Program};
 use skript_frontend::source_files::{load_program, load_program_with, load_text};
 use skript_import::{ImportError, Origin};
@@ -347,6 +348,11 @@ impl Document {
         {
             options.inner.numbers.real = real;
         }
+        let own = self.origin.storage.iter();
+        let own = own.map(|(name, element)| {
+            (name.clone(), StorageType::of(element.real(), element.int()))
+        });
+        options.inner.storage = own.collect();
         Model::compose(Context {
             program: Arc::clone(&self.program),
             origin: Arc::clone(&self.origin),

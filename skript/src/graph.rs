@@ -63,7 +63,7 @@ fn tensor(model: &model::Model, function: &Function, id: ValueId) -> Option<Call
             aliases: Vec::new(),
             imported: None,
             name: value.name.clone().unwrap_or_default(),
-            element: ElementType::run_time(value.tensor.kind, model.numbers),
+            element: ElementType::run_time(value.tensor.kind, function.numbers_of(value)),
             shape: value.tensor.shape.iter().map(dimension).collect(),
         },
     })

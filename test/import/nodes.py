@@ -90,7 +90,7 @@ def one(folder, arrays, expected, test, options):
         for name, path in arrays.items():
             command += ["--constant" if name in constants else "--input", f"{name}={path}"]
         status, _, errors = run(command)
-        asked = set(re.findall(r"pass `--constant (.+?)=FILE", errors)) & set(arrays) - constants
+        asked = set(re.findall(r"--constant (\S+?)=FILE", errors)) & set(arrays) - constants
         if status == 0 or not asked:
             break
         constants |= asked

@@ -193,6 +193,96 @@ def diffusion():
     return Noise(), (torch.randn(1, 4, 16, 16), torch.tensor([7]), torch.randn(1, 5, 32))
 
 
+def sounds(model, config, **options):
+    """A network of `transformers` on a recording."""
+    def build():
+        import transformers
+        settings = getattr(transformers, config)(**options)
+        settings._attn_implementation = "eager"
+        return Hidden(getattr(transformers, model)(settings), False), (torch.randn(1, 800),)
+    return build
+
+
+HEARING = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, conv_dim=(16, 16, 16), conv_stride=(5, 2, 2),
+               conv_kernel=(10, 3, 3), num_feat_extract_layers=3, num_conv_pos_embeddings=16, num_conv_pos_embedding_groups=4, vocab_size=32)
+
+
+def translation(model, config, **options):
+    """An encoder with a decoder of `transformers`, on two sentences each."""
+    def build():
+        import transformers
+        settings = getattr(transformers, config)(**options)
+        settings._attn_implementation = "eager"
+        settings.use_cache = False
+        module = getattr(transformers, model)(settings)
+
+        class Both(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.module = module
+
+            def forward(self, source, target):
+                return self.module(input_ids=source, decoder_input_ids=target, return_dict=True)[0]
+        return Both(), (torch.randint(3, 90, (2, 9)), torch.randint(3, 90, (2, 7)))
+    return build
+
+
+def detection():
+    import transformers
+    backbone = transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1], layer_type="basic",
+                                         out_features=["stage4"])
+    settings = transformers.DetrConfig(
+        use_timm_backbone=False, use_pretrained_backbone=False, backbone=None, backbone_config=backbone, d_model=32, encoder_layers=2,
+        decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64, num_queries=6, num_labels=5)
+    settings._attn_implementation = "eager"
+    module = transformers.DetrForObjectDetection(settings)
+
+    class Boxes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+
+        def forward(self, x, mask):
+            found = self.module(pixel_values=x, pixel_mask=mask)
+            return found.logits, found.pred_boxes
+    return Boxes(), (*image(64), torch.ones(1, 64, 64, dtype=torch.int64))
+
+
+def autoencoder():
+    import diffusers
+    module = diffusers.AutoencoderKL(
+        block_out_channels=(16, 32), down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2,
+        latent_channels=4, norm_num_groups=8, sample_size=32)
+
+    class Back(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+
+        def forward(self, x):
+            return self.module.decode(self.module.encode(x).latent_dist.mode()).sample
+    return Back(), image(32)
+
+
+def both_towers():
+    import transformers
+    text = dict(vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, max_position_embeddings=16, eos_token_id=98)
+    vision = dict(image_size=32, patch_size=8, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    settings = transformers.CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
+    settings._attn_implementation = "eager"
+    module = transformers.CLIPModel(settings)
+
+    class Towers(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = module
+
+        def forward(self, tokens, x, mask):
+            found = self.module(input_ids=tokens, pixel_values=x, attention_mask=mask)
+            return found.logits_per_image, found.text_embeds, found.image_embeds
+    return Towers(), (torch.randint(3, 90, (2, 9)), *image(32), torch.ones(2, 9, dtype=torch.int64))
+
+
 NETWORKS = {
     "AlexNet": vision("alexnet", 224),
     "ResNet-18": vision("resnet18"),
@@ -256,6 +346,22 @@ NETWORKS = {
                           num_attention_heads=[1, 2, 3, 4]),
     "MobileViT": pictures("MobileViTModel", "MobileViTConfig", size=64, hidden_sizes=[16, 20, 24], neck_hidden_sizes=[8, 8, 12, 16, 20, 24, 32],
                           image_size=64),
+    "CLIP": both_towers,
+    "wav2vec 2": sounds("Wav2Vec2Model", "Wav2Vec2Config", **HEARING),
+    "HuBERT": sounds("HubertModel", "HubertConfig", **HEARING),
+    "DETR": detection,
+    "BART": translation("BartModel", "BartConfig", vocab_size=99, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+                        decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=64),
+    "T5": translation("T5Model", "T5Config", vocab_size=99, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4),
+    "ModernBERT": words("ModernBertModel", "ModernBertConfig", **SMALL, pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1,
+                        sep_token_id=2, reference_compile=False, local_attention=8),
+    "Falcon": words("FalconForCausalLM", "FalconConfig", vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, use_cache=False),
+    "Mamba": words("MambaForCausalLM", "MambaConfig", masked=False, causal=False, vocab_size=99, hidden_size=32, state_size=8,
+                   num_hidden_layers=2, use_cache=False),
+    "RWKV": words("RwkvForCausalLM", "RwkvConfig", masked=False, causal=False, vocab_size=99, context_length=16, hidden_size=32,
+                  num_hidden_layers=2, use_cache=False),
+    "Mixtral": words("MixtralForCausalLM", "MixtralConfig", **gated(num_local_experts=4, num_experts_per_tok=2)),
+    "Diffusion autoencoder": autoencoder,
     "U-Net": unet,
     "LSTM language model": recurrent,
     "Diffusion U-Net": diffusion,

@@ -24,12 +24,12 @@ pub fn refusal(path: &Path) -> Option<Diagnostic> {
             "{} is a StableHLO program, and this command is for models in SkriptND",
             path.display()
         );
-        let help = "`run`, `check`, `compile`, `bench` and `info` accept StableHLO programs";
+        let help = "`run`, `check`, `compile`, `bench` and `info` accept StableHLO programs; give the model in SkriptND or ONNX that it was exported from, if there is one";
         return Some(Diagnostic::without_location(&UNREADABLE, text).with_help(help));
     }
     if extension == "skm" && path.is_file() {
         let text = format!("{} is a compiled model", path.display());
-        let help = "`skript-run` runs it, and `skript info` prints its interface";
+        let help = "`skript-run` runs it, and `skript info` prints its interface; for the rest, give the model that it was compiled from";
         return Some(Diagnostic::without_location(&UNREADABLE, text).with_help(help));
     }
     if !path.is_file() {

@@ -178,7 +178,7 @@ pub fn gather(
             continue;
         }
         let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
-        match read(entry, model.numbers, port, argument, (&archives, most)) {
+        match read(entry, port, argument, (&archives, most)) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),
         }
@@ -192,18 +192,14 @@ pub fn gather(
 
 fn read(
     entry: &Function,
-    numbers: Numbers,
     port: &Port,
     argument: Option<&InputArgument>,
     (archives, most): (&[Npz], u64),
 ) -> Result<Vec<Tensor>, Vec<String>> {
-    let types: Vec<&TensorType> = port
-        .tensors
-        .values()
-        .iter()
-        .filter_map(|v| entry.values.get(v.0 as usize))
-        .map(|v| &v.tensor)
-        .collect();
+    let ids = port.tensors.values().iter();
+    let values = ids.filter_map(|v| entry.values.get(v.0 as usize));
+    let (types, numbers): (Vec<&TensorType>, Vec<Numbers>) =
+        values.map(|v| (&v.tensor, entry.numbers_of(v))).unzip();
     let is_pack = matches!(port.tensors, PortTensors::Pack(_));
     let item = |at: usize| match is_pack {
         true => format!("{}_{at}", port.name),
@@ -215,7 +211,9 @@ fn read(
         TensorError::Shape { .. } => error.to_string(),
         error => format!("input `{}`: {error}", port.name),
     };
-    if let (PortTensors::Stack(_), [whole]) = (&port.tensors, types.as_slice()) {
+    if let (PortTensors::Stack(_), [whole], [numbers]) =
+        (&port.tensors, types.as_slice(), numbers.as_slice())
+    {
         let given = match argument {
             Some(InputArgument::Files { files, .. }) => {
                 pack_arrays::files(files, most, &port.name, whole)
@@ -227,7 +225,7 @@ fn read(
         };
         let given = given.map_err(|e| vec![text(e)])?;
         if !given.is_empty() {
-            return pack_arrays::pack(given, &port.name, whole, numbers).map(|pack| vec![pack]);
+            return pack_arrays::pack(given, &port.name, whole, *numbers).map(|pack| vec![pack]);
         }
     }
     match argument {
@@ -256,9 +254,9 @@ fn read(
             }
         }
         Some(InputArgument::Random { seed, .. }) => {
-            for (at, tensor) in types.iter().enumerate() {
+            for (at, (tensor, numbers)) in types.iter().zip(&numbers).enumerate() {
                 let shape: Vec<u64> = tensor.shape.iter().map(Extent::bound).collect();
-                let element = ElementType::run_time(tensor.kind, numbers);
+                let element = ElementType::run_time(tensor.kind, *numbers);
                 let filled = random::fill(element, &shape, *seed, &item(at), Purpose::Input);
                 sources.push(filled.map_err(text));
             }
@@ -287,8 +285,9 @@ fn read(
     let mut tensors = Vec::new();
     let mut messages = Vec::new();
     for (at, source) in sources.into_iter().enumerate() {
-        let fitted = source.and_then(|tensor| match types.get(at) {
-            Some(wanted) => fit(tensor, &item(at), wanted, numbers),
+        let wanted = types.get(at).zip(numbers.get(at));
+        let fitted = source.and_then(|tensor| match wanted {
+            Some((wanted, numbers)) => fit(tensor, &item(at), wanted, *numbers),
             None => Ok(tensor),
         });
         match fitted {

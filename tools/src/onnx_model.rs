@@ -12,6 +12,7 @@ use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, INPUT, ONNX, OUTPUT
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
+use skript_frontend::model::storage_types::{StorageType, StorageTypes};
 use skript_frontend::source::SourceMap;
 use skript_import::{ImportError, Imported, Options};
 use skript_runtime::{Artifact, files};
@@ -251,6 +252,13 @@ impl Origin {
     /// The storage type of reals.
     pub fn real(&self) -> Option<RealType> {
         self.inner.real.and_then(ElementType::real)
+    }
+
+    /// The storage types of tensors that have their own.
+    pub fn storage(&self) -> StorageTypes {
+        let own = self.inner.storage.iter();
+        let own = own.map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
+        own.collect()
     }
 
     /// The arguments with the names of SkriptND.

@@ -33,7 +33,7 @@ impl Picture {
         let instances = instances.collect();
         let variables = model.variables.iter().map(|variable| Variable {
             name: variable.name.clone(),
-            r#type: text::tensor(&variable.tensor, model.numbers),
+            r#type: text::tensor(&variable.tensor, variable.numbers),
             histogram: None,
         });
         let cost = model.cost();
@@ -306,7 +306,7 @@ impl<'m> Collector<'m> {
             (false, true) => port.to_owned(),
             (false, false) => format!("{port} = {own}"),
         };
-        let tensor = value_of(function, value).map(|v| text::tensor(&v.tensor, self.model.numbers));
+        let tensor = value_of(function, value).map(|v| text::tensor(&v.tensor, function.numbers_of(v)));
         Tensor {
             name,
             r#type: tensor.unwrap_or_default(),

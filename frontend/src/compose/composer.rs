@@ -253,7 +253,7 @@ impl<'p, 's> Composer<'p, 's> {
         if self.shapes_decide && !self.branches_agree_as_declared(options) {
             return None;
         }
-        self.finish(entry, entry_id)
+        self.finish(entry, entry_id, options)
     }
 
     /// Whether branches may differ in extents that callers fixed: they may if these extents are dynamic in the graph as
@@ -275,7 +275,12 @@ impl<'p, 's> Composer<'p, 's> {
     }
 
     /// Names the variables, and resolves updates and quantization of the entry.
-    fn finish(mut self, entry: Definitions<'p>, id: FunctionId) -> Option<Model> {
+    fn finish(
+        mut self,
+        entry: Definitions<'p>,
+        id: FunctionId,
+        options: &ComposeOptions,
+    ) -> Option<Model> {
         let root = self.qualified(&entry);
         let info = self.infos.get(id.0 as usize)?.clone();
         let full = |path: &str, absolute: bool| {
@@ -295,6 +300,7 @@ impl<'p, 's> Composer<'p, 's> {
                     .map(|a| full(a, capture.absolute))
                     .collect(),
                 tensor: capture.tensor.clone(),
+                numbers: self.numbers,
                 span: capture.span,
             });
         }
@@ -316,8 +322,11 @@ impl<'p, 's> Composer<'p, 's> {
             defaults: self.defaults,
             numbers: self.numbers,
         };
+        let numbers = model.numbers;
+        model.functions.iter_mut().for_each(|f| f.numbers = numbers);
         let infos = self.infos;
         model.widen(&|id| infos.get(id.0 as usize).is_some_and(|i| i.is_composite));
+        model.store(&options.storage);
         Some(model)
     }
 

@@ -33,6 +33,7 @@ pub use quantization::narrow_ints::too_narrow;
 use crate::diagnostics::codes::{CONSTANT_VALUE, INTERNAL};
 use crate::diagnostics::{Diagnostic, Sink};
 use crate::limits::Limits;
+use crate::model::storage_types::StorageTypes;
 use crate::model::{AttributeValue, Model};
 use crate::program::Program;
 
@@ -59,6 +60,8 @@ pub struct ComposeOptions {
     pub simulate_quantization: bool,
     /// The storage types of reals and ints.
     pub numbers: Numbers,
+    /// Those of tensors of the graph and of variables that have their own.
+    pub storage: StorageTypes,
 }
 
 /// The stack size of the composer: [`Limits`] bound the nesting of invocations, expressions and blocks, but the bounds

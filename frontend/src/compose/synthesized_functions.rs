@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functions that the composer adds: tensors for control flow and dynamic extents.
 
-use skript_semantics::{ScalarKind, ScalarOp};
+use skript_semantics::{Numbers, ScalarKind, ScalarOp};
 
 use super::composer::{Composed, Composer, InstanceInfo, Reported};
 use crate::ast;
@@ -141,6 +141,7 @@ impl<'p> Composer<'p, '_> {
                 name: None,
                 tensor,
                 wide: false,
+                storage: None,
                 span,
             });
             id
@@ -335,6 +336,7 @@ impl<'p> Composer<'p, '_> {
             name: None,
             tensor: own,
             wide,
+            storage: None,
             span,
         });
         function.body = Body::Formulas(vec![Formula {
@@ -442,6 +444,7 @@ pub(crate) fn empty_function(name: &str, span: Span) -> Function {
         result_checks: Vec::new(),
         constants: Vec::new(),
         body: Body::Intrinsic,
+        numbers: Numbers::default(),
         span,
     }
 }

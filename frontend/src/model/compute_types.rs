@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Composite operators compute in compute types: intermediate results are not rounded, outputs are rounded once.
 
-use super::{Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value};
-use skript_semantics::{Numbers, Scalar, ScalarKind};
+use super::{Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation};
+use skript_semantics::{Scalar, ScalarKind};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 impl Model {
-    /// The element types of a tensor's reals and ints.
-    pub fn numbers_of(&self, value: &Value) -> Numbers {
-        match value.wide {
-            true => self.numbers.work(),
-            false => self.numbers,
-        }
-    }
-
     /// Widens the operators that would round intermediate results, and everything that they invoke, to compute types.
     ///
     /// Functions that are invoked from wide and from narrow ones are copied. Nothing changes if the storage types are

@@ -6,7 +6,7 @@ use super::{
     VariableId,
 };
 use crate::source::Span;
-use skript_semantics::ScalarKind;
+use skript_semantics::{Numbers, ScalarKind};
 
 /// The definition of a function: a graph or an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct Function {
     pub constants: Vec<(ValueId, ConstantData)>,
     /// The body.
     pub body: Body,
+    /// The element types of its reals and ints, and of those that have the compute type: that of the widest.
+    pub numbers: Numbers,
     /// The span of the definition's name.
     pub span: Span,
 }
@@ -67,6 +69,8 @@ pub struct Value {
     /// Whether the elements have the compute type instead of the storage type: iteration counts and indices that the
     /// compiler adds, and all tensors between inputs and outputs of operators that compute in compute types.
     pub wide: bool,
+    /// The element types of reals and ints if the tensor has its own ([`Model::store`](super::Model::store)).
+    pub storage: Option<Numbers>,
     /// The span of its declaration or computation.
     pub span: Span,
 }

@@ -17,6 +17,7 @@ pub(crate) mod function;
 pub(crate) mod intermediates;
 pub(crate) mod print;
 pub(crate) mod storage_range;
+pub mod storage_types;
 
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
@@ -62,7 +63,7 @@ pub struct Model {
     /// Inputs of the entry that are given instead of their defaults (2.6), and these defaults: one number, or one for
     /// each tensor of a pack.
     pub defaults: Vec<(String, Vec<Scalar>)>,
-    /// The storage types of reals and ints.
+    /// The storage types of reals and ints, for tensors that have none of their own.
     pub numbers: Numbers,
 }
 
@@ -75,6 +76,8 @@ pub struct Variable {
     pub aliases: Vec<String>,
     /// Kind and extents.
     pub tensor: TensorType,
+    /// The storage types of its reals and ints.
+    pub numbers: Numbers,
     /// The declaration in the source text.
     pub span: Span,
 }

@@ -41,7 +41,7 @@ impl Model {
         data: &ConstantData,
     ) -> Option<(Span, String)> {
         let declared = function.values.get(id.0 as usize);
-        let numbers = declared.map_or(self.numbers, |v| self.numbers_of(v));
+        let numbers = declared.map_or(function.numbers, |v| function.numbers_of(v));
         let (value, refusal) = data.scalars().find_map(|s| unheld(numbers, s))?;
         let span = declared.map_or(function.span, |v| v.span);
         let what = match declared.and_then(|v| v.name.as_deref()) {

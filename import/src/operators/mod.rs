@@ -12,6 +12,7 @@ mod limits;
 mod loss;
 mod movement;
 mod normalization;
+mod optional;
 mod pooling;
 mod product;
 mod quantize;
@@ -169,6 +170,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         name: "Sequences",
         operators: sequence::OPERATORS,
+    },
+    Group {
+        name: "Optional values",
+        operators: optional::OPERATORS,
     },
     Group {
         name: "Control flow",

@@ -563,6 +563,9 @@ fn dropout(c: &mut Call) -> Ruled<()> {
             .is_some_and(|t| *t != 0),
         None => false,
     };
+    if training && c.optional(1).is_some() && ratio.is_none() {
+        c.reals(1, "the ratio of training")?;
+    }
     if training && ratio != Some(0.0) {
         return Err("training is not supported: the values would be random".into());
     }

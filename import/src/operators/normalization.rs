@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Normalization, and softmax.
 
+use super::reduction::over;
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, axis, axis_list, float_text};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
+use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
     operator("BatchNormalization", "`nn.batch_norm`", batch_norm),
@@ -47,11 +49,11 @@ fn epsilon(c: &Call) -> (&'static str, String) {
 
 fn batch_norm(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
-    let (scale, bias, mean, variance) = (c.input(1)?, c.input(2)?, c.input(3)?, c.input(4)?);
+    let (scale, bias, mut mean, mut variance) =
+        (c.input(1)?, c.input(2)?, c.input(3)?, c.input(4)?);
     if c.flag("training_mode", false) {
-        return Err("training is not supported".into());
-    }
-    if (1..c.node.output.len()).any(|at| c.wants(at)) {
+        (mean, variance) = batch_statistics(c, &x, &mean, &variance)?;
+    } else if (1..c.node.output.len()).any(|at| c.wants(at)) {
         return Err("outputs of training are not supported".into());
     }
     if c.opset < 9 && !c.flag("spatial", true) {
@@ -73,6 +75,35 @@ fn batch_norm(c: &mut Call) -> Ruled<()> {
     );
     c.set(0, y);
     Ok(())
+}
+
+/// Mean and variance of the batch, which also change those that the model has so far.
+fn batch_statistics(
+    c: &mut Call,
+    x: &Value,
+    mean: &Value,
+    variance: &Value,
+) -> Ruled<(Value, Value)> {
+    if x.rank() < 2 {
+        return Err("the input has no channels".into());
+    }
+    let axes: Vec<usize> = (0..x.rank()).filter(|axis| *axis != 1).collect();
+    let of_batch = over(c, x, &axes, true, "math.mean_reduce");
+    let centered = c.binary("math.sub", x, &of_batch)?;
+    let squares = c.map("math.sqr", &[], &centered);
+    let squares = over(c, &squares, &axes, false, "math.mean_reduce");
+    let of_batch = over(c, x, &axes, false, "math.mean_reduce");
+    let momentum = f64::from(c.float("momentum", 0.9));
+    let so_far = [(mean, &of_batch), (variance, &squares)];
+    for (at, (known, new)) in so_far.into_iter().enumerate() {
+        if c.wants(at + 1) {
+            let kept = c.with_number("math.mul", known, momentum);
+            let added = c.with_number("math.mul", new, 1.0 - momentum);
+            let running = c.binary("math.add", &kept, &added)?;
+            c.set(at + 1, running);
+        }
+    }
+    Ok((of_batch, squares))
 }
 
 fn instance_norm(c: &mut Call) -> Ruled<()> {

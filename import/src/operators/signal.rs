@@ -5,11 +5,13 @@ use super::{Operator, operator};
 use crate::call::{Call, axis};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
-use crate::value::Value;
+use crate::tensor::rounded;
+use crate::value::{Item, Value, element, is_real};
 
 pub const OPERATORS: &[Operator] = &[
     operator("DFT", "`onnx.dft`, `onnx.dft_to_reals`", dft),
     operator("STFT", "`onnx.frames`, `onnx.dft`", stft),
+    operator("MelWeightMatrix", "an array of the weights", mel_weights),
 ];
 
 /// Lengths of transforms, at most: their tables are computed.
@@ -77,6 +79,62 @@ fn dft(c: &mut Call) -> Ruled<()> {
         }
         false => transformed(c, &x, at, length, (inverse, onesided)),
     };
+    c.set(0, y);
+    Ok(())
+}
+
+/// Elements of a matrix of weights, at most.
+const MOST_WEIGHTS: i64 = 1 << 24;
+
+/// Triangles over the bins of a spectrum, whose corners have equal distances in mel.
+fn mel_weights(c: &mut Call) -> Ruled<()> {
+    let mut sizes = Vec::new();
+    for (at, what) in ["the number of bands", "the length", "the rate"].into_iter().enumerate() {
+        let given = c.numbers(at, what)?.first().copied();
+        sizes.push(given.filter(|n| *n > 0).ok_or("a size is not positive")?);
+    }
+    let [bands, length, rate] = sizes.as_slice() else {
+        return Err("a size is missing".into());
+    };
+    let mut edges = Vec::new();
+    for at in [3, 4] {
+        let edge = c.reals(at, "the range of frequencies")?.first().copied();
+        let edge = edge.filter(|f| *f >= 0.0 && f.is_finite());
+        edges.push(edge.ok_or("a frequency is negative")?);
+    }
+    let bins = length / 2 + 1;
+    if bins.checked_mul(*bands).is_none_or(|n| n > MOST_WEIGHTS) || *rate > 1 << 40 {
+        return Err("a matrix of this size is not supported".into());
+    }
+    let mel = |hertz: f64| 2595.0 * (1.0 + hertz / 700.0).log10();
+    let (low, high) = match edges.as_slice() {
+        [low, high] => (mel(*low), mel(*high)),
+        _ => return Err("a frequency is missing".into()),
+    };
+    // As ONNX has it, the range has one step more than there are corners.
+    let step = (high - low) / (bands + 2) as f64;
+    let corner = |number: i64| {
+        let hertz = 700.0 * (10f64.powf((number as f64 * step + low) / 2595.0) - 1.0);
+        ((length + 1) as f64 * hertz / *rate as f64).floor()
+    };
+    let weight = |bin: f64, band: i64| {
+        let (from, top, to) = (corner(band), corner(band + 1), corner(band + 2));
+        match () {
+            () if bin == top && from == top && to <= top => 1.0,
+            () if bin >= top && bin < to => (to - bin) / (to - top),
+            () if bin >= from && bin <= top && from < top => (bin - from) / (top - from),
+            () => 0.0,
+        }
+    };
+    let positions = (0..bins).flat_map(|bin| (0..*bands).map(move |band| (bin, band)));
+    let kind = element(i32::try_from(c.int("output_datatype", 1)).unwrap_or(0))
+        .map_err(|n| Reason(format!("the element type {n} is not supported")))?;
+    if !is_real(kind) {
+        return Err(Reason(format!("the element type {} is not supported", kind.name())));
+    }
+    let items = positions.map(|(bin, band)| Item::Real(rounded(kind, weight(bin as f64, band))));
+    let shape = vec![Extent::from(bins), Extent::from(*bands)];
+    let y = c.known(kind, shape, items.collect());
     c.set(0, y);
     Ok(())
 }

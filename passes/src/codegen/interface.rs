@@ -30,10 +30,10 @@ impl Interface {
             variables.push(artifact::Port {
                 name: variable.name.clone(),
                 aliases: variable.aliases.clone(),
-                ..port(&variable.tensor, String::new(), model.numbers)
+                ..port(&variable.tensor, String::new(), variable.numbers)
             });
         }
-        let mut outputs = ports(entry, &entry.outputs, model.numbers)?;
+        let mut outputs = ports(entry, &entry.outputs)?;
         let mut updates = Vec::with_capacity(model.updates.len());
         for (id, value) in &model.updates {
             let position = entry.capture_variables.iter().position(|v| v == id)?;
@@ -42,10 +42,11 @@ impl Interface {
                 u32::try_from(outputs.len()).ok()?,
             ));
             let name = model.variable(*id)?.name.clone();
-            outputs.push(port(tensor(entry, *value)?, name, model.numbers));
+            let (tensor, numbers) = tensor(entry, *value)?;
+            outputs.push(port(tensor, name, numbers));
         }
         Some(Interface {
-            inputs: ports(entry, &entry.inputs, model.numbers)?,
+            inputs: ports(entry, &entry.inputs)?,
             variables,
             outputs,
             updates,
@@ -62,8 +63,9 @@ impl Interface {
     }
 }
 
-fn tensor(function: &Function, id: ValueId) -> Option<&TensorType> {
-    function.values.get(id.0 as usize).map(|v| &v.tensor)
+fn tensor(function: &Function, id: ValueId) -> Option<(&TensorType, Numbers)> {
+    let value = function.values.get(id.0 as usize)?;
+    Some((&value.tensor, function.numbers_of(value)))
 }
 
 fn port(tensor: &TensorType, name: String, numbers: Numbers) -> artifact::Port {
@@ -82,13 +84,13 @@ fn port(tensor: &TensorType, name: String, numbers: Numbers) -> artifact::Port {
 }
 
 /// `x`; items of a pack as `xs:1`, `xs:2`.
-fn ports(function: &Function, declared: &[Port], numbers: Numbers) -> Option<Vec<artifact::Port>> {
+fn ports(function: &Function, declared: &[Port]) -> Option<Vec<artifact::Port>> {
     let mut found = Vec::new();
     for declaration in declared {
         let values = declaration.tensors.values();
         let is_pack = matches!(declaration.tensors, PortTensors::Pack(_));
         for (position, id) in values.iter().enumerate() {
-            let tensor = tensor(function, *id)?;
+            let (tensor, numbers) = tensor(function, *id)?;
             if is_pack {
                 let mut item = port(
                     tensor,

@@ -106,7 +106,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
 
     fn scalar_type(&self, kind: ScalarKind) -> Type<'c> {
         let emitter = self.scope.emitter;
-        types::scalar(emitter.context, kind, emitter.model.numbers)
+        types::scalar(emitter.context, kind, self.scope.function.numbers)
     }
 
     /// The value as an element of a tensor with this element type.
@@ -177,7 +177,7 @@ impl<'s, 'e, 'c: 'a, 'a, 'm> Point<'s, 'e, 'c, 'a, 'm> {
         if items.len() > SELECTED_ITEMS {
             let length = i64::try_from(items.len())
                 .map_err(|_| EmitError::Malformed("a table is too long"))?;
-            let numbers = self.scope.emitter.model.numbers.work();
+            let numbers = self.scope.function.numbers.work();
             let tensor = types::tensor(&[length], types::element(context, kind, numbers));
             let elements = attributes::elements(context, &data(items), tensor)
                 .ok_or(EmitError::Malformed("a table holds no numbers"))?;

@@ -82,7 +82,7 @@ impl<'c> Emitter<'c, '_> {
     fn element(&self, function: &Function, id: ValueId) -> Result<Type<'c>, EmitError> {
         let value = function.values.get(id.0 as usize);
         let value = value.ok_or(EmitError::Malformed("no such tensor"))?;
-        let numbers = self.model.numbers_of(value);
+        let numbers = function.numbers_of(value);
         Ok(types::element(self.context, value.tensor.kind, numbers))
     }
 

@@ -532,10 +532,10 @@ fn enter<'c: 'a, 'a>(
     }
     if let Some(id) = l.index {
         let element = scope.element(id)?;
-        let int = scope.emitter.model.numbers.int;
+        let int = scope.function.numbers_of(scope.value(id)?).int;
         // Other bounds of the steps fit, or were rejected.
         let is_open = l.static_count.is_none() && l.dynamic_count.is_none();
-        if is_open && int != IntType::I64 && !scope.value(id)?.wide {
+        if is_open && int != IntType::I64 {
             let last = at.index(int.largest())?;
             let fits = extent::compare(ScalarOp::Le, number, last, at)?;
             let message = format!("the index {{0}} of an iteration does not fit {int}");

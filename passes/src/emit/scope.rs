@@ -86,7 +86,7 @@ impl<'e, 'c: 'a, 'a, 'm> Scope<'e, 'c, 'a, 'm> {
     /// The type of a tensor's elements.
     pub(super) fn element(&self, id: ValueId) -> Result<Type<'c>, EmitError> {
         if self.in_work.contains(&id) {
-            let (kind, numbers) = (self.tensor(id)?.kind, self.emitter.model.numbers.work());
+            let (kind, numbers) = (self.tensor(id)?.kind, self.function.numbers.work());
             return Ok(types::element(self.emitter.context, kind, numbers));
         }
         self.emitter.element(self.function, id)

@@ -200,18 +200,24 @@ impl<'c: 'a, 'a> Elementwise<'c, 'a> {
     }
 
     /// The loops of the reduction that the operation's loops are, where the array is subscripted by both; `None` if it is
-    /// not one element by another.
-    fn loops(&self, own: &[Affine], reduction: &[Affine]) -> Option<Vec<Option<usize>>> {
+    /// not one element by another, as where the operation reads one row of several.
+    fn loops(
+        &self,
+        array: Value<'c, 'a>,
+        own: &[Affine],
+        reduction: &[Affine],
+    ) -> Option<Vec<Option<usize>>> {
         let mut loops = vec![None; self.generic.reductions().len()];
-        (own.len() == reduction.len()).then_some(())?;
-        for (own, other) in own.iter().zip(reduction) {
+        let extents = ir::memref::extents(array.r#type());
+        (own.len() == reduction.len() && own.len() == extents.len()).then_some(())?;
+        for ((own, other), extent) in own.iter().zip(reduction).zip(extents) {
             match own.as_index() {
                 Some(index) => {
                     let slot = loops.get_mut(index)?;
                     slot.is_none().then_some(())?;
                     *slot = other.as_index();
                 }
-                None => own.as_constant().filter(|c| *c == 0).map(|_| ())?,
+                None => (own.as_constant() == Some(0) && extent == 1).then_some(())?,
             }
         }
         Some(loops)
@@ -268,7 +274,7 @@ fn start<'c: 'a, 'a>(
     }
     let filler = Elementwise::of(filler)?;
     filler.fills(array).then_some(())?;
-    let loops = filler.loops(filler.subscripts.last()?, &reduction.subscripts)?;
+    let loops = filler.loops(array, filler.subscripts.last()?, &reduction.subscripts)?;
     let known = arguments(&filler, reduction, &loops, None)?;
     reduction.body.start = filler.read(reduction, known)?;
     Some(())
@@ -283,7 +289,7 @@ fn finish<'c: 'a, 'a>(
     let follower = Elementwise::of(follower)?;
     let position = follower.operands.iter().position(|own| *own == array)?;
     let subscripts = follower.subscripts.get(position)?;
-    let loops = follower.loops(subscripts, &reduction.subscripts)?;
+    let loops = follower.loops(array, subscripts, &reduction.subscripts)?;
     let destination = follower.output()?;
     let last = follower.operands.len() - 1;
     let (written, address) = follower.address(last, &loops, &reduction.nest.loops)?;

@@ -7,7 +7,7 @@ use crate::{Observer, Outcome, Settings, check, formula, intrinsics};
 use skript_frontend::model::{
     Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId,
 };
-use skript_semantics::Scalar;
+use skript_semantics::{Numbers, Scalar};
 use skript_tensor::{ElementType, Tensor};
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         if self.depth > MAX_DEPTH {
             return Err(internal("operators invoke each other without end"));
         }
-        let mut frame = Frame::new(function, path, self.settings, self.model.numbers);
+        let mut frame = Frame::new(function, path, self.settings, function.numbers);
         let location = |e: EvalError| e.within(&function.name, function.span);
         let closer = |e: EvalError| e.at(&function.name, function.span);
         bind_all(&mut frame, "inputs", &flattened(&function.inputs), inputs).map_err(closer)?;
@@ -180,11 +180,14 @@ impl<'m, 'o> Evaluator<'m, 'o> {
 
     fn invoke(&mut self, frame: &mut Frame<'m>, invoke: &'m Invoke) -> Result<(), EvalError> {
         let callee = self.function(invoke.callee)?;
-        let within = |id: &ValueId| callee.values.get(id.0 as usize).map(|v| v.wide);
+        let within = |id: &ValueId| {
+            let value = callee.values.get(id.0 as usize);
+            value.map(|v| callee.numbers_of(v))
+        };
         let inputs = flattened(&callee.inputs);
-        let inputs = self.cast(frame.all(&invoke.inputs)?, inputs.iter().map(within));
+        let inputs = cast(frame.all(&invoke.inputs)?, inputs.iter().map(within));
         let captures = callee.captures.iter().map(within);
-        let captures = self.cast(frame.all(&invoke.captures)?, captures);
+        let captures = cast(frame.all(&invoke.captures)?, captures);
         let label = match (&invoke.label, invoke.outputs.first()) {
             (Some(label), _) => label.clone(),
             (None, Some(&first)) => frame.name(first),
@@ -201,11 +204,14 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             })
             .collect::<Result<_, _>>()?;
         let inner = self.activate(callee, path, &inputs, &captures, &extents)?;
-        let around = |id: &ValueId| frame.declared(*id).ok().map(|v| v.wide);
+        let around = |id: &ValueId| {
+            let value = frame.declared(*id).ok();
+            value.map(|v| frame.function.numbers_of(v))
+        };
         let results = inner.all(&flattened(&callee.outputs))?;
-        let results = self.cast(results, invoke.outputs.iter().map(around));
+        let results = cast(results, invoke.outputs.iter().map(around));
         let updates: Vec<ValueId> = callee.updates.iter().map(|(_, new)| *new).collect();
-        let updates = self.cast(inner.all(&updates)?, invoke.updates.iter().map(around));
+        let updates = cast(inner.all(&updates)?, invoke.updates.iter().map(around));
         if results.len() != invoke.outputs.len() {
             return Err(internal(format!(
                 "{} has {} outputs, but {} are used",
@@ -221,32 +227,6 @@ impl<'m, 'o> Evaluator<'m, 'o> {
             frame.bind(id, new)?;
         }
         Ok(())
-    }
-
-    /// Casts tensors between an operator in compute types and its caller in storage types: to storage types with
-    /// rounding, to compute types exactly.
-    ///
-    /// `wide` states which tensors become wider. Tensors without a counterpart stay unchanged; their number is checked
-    /// later.
-    fn cast(
-        &self,
-        tensors: Vec<Arc<Tensor>>,
-        wide: impl Iterator<Item = Option<bool>>,
-    ) -> Vec<Arc<Tensor>> {
-        let numbers = self.model.numbers;
-        let wide = wide.chain(std::iter::repeat(None));
-        let cast = |(tensor, wide): (Arc<Tensor>, Option<bool>)| {
-            let wanted = match wide {
-                Some(true) => ElementType::run_time(tensor.kind(), numbers.work()),
-                Some(false) => ElementType::run_time(tensor.kind(), numbers),
-                None => tensor.element(),
-            };
-            match tensor.element() == wanted {
-                true => tensor,
-                false => Arc::new(Tensor::clone(&tensor).with_element(wanted)),
-            }
-        };
-        tensors.into_iter().zip(wide).map(cast).collect()
     }
 
     /// Binds a computed tensor, and reports it to the observer if it has a name.
@@ -269,6 +249,25 @@ pub(crate) fn flattened(ports: &[Port]) -> Vec<ValueId> {
         .iter()
         .flat_map(|p| p.tensors.values().iter().copied())
         .collect()
+}
+
+/// Casts tensors between an operator and its caller to these element types, with rounding. Tensors without a counterpart stay unchanged;
+/// their number is checked later.
+fn cast(
+    tensors: Vec<Arc<Tensor>>,
+    types: impl Iterator<Item = Option<Numbers>>,
+) -> Vec<Arc<Tensor>> {
+    let types = types.chain(std::iter::repeat(None));
+    let cast = |(tensor, numbers): (Arc<Tensor>, Option<Numbers>)| {
+        let wanted = numbers.map_or(tensor.element(), |numbers| {
+            ElementType::run_time(tensor.kind(), numbers)
+        });
+        match tensor.element() == wanted {
+            true => tensor,
+            false => Arc::new(Tensor::clone(&tensor).with_element(wanted)),
+        }
+    };
+    tensors.into_iter().zip(types).map(cast).collect()
 }
 
 /// The first `count` elements along a dimension.

@@ -67,8 +67,8 @@ impl<'m> Evaluator<'m, '_> {
             let position = usize::try_from(iteration).unwrap_or(usize::MAX);
             if let Some(index) = l.index {
                 let number = i64::try_from(iteration).unwrap_or(i64::MAX);
-                let int = self.model.numbers.int;
-                if !frame.declared(index)?.wide && int.wrap(number) != number {
+                let int = frame.function.numbers_of(frame.declared(index)?).int;
+                if int.wrap(number) != number {
                     return Err(Failure::StepBeyond { int, number }.into());
                 }
                 let number = splat(frame.element(index)?, &[], Scalar::Int(number))?;

@@ -258,10 +258,7 @@ impl<'m> Frame<'m> {
     /// The type of a value's elements.
     pub(crate) fn element(&self, id: ValueId) -> Result<ElementType, EvalError> {
         let declared = self.declared(id)?;
-        let numbers = match declared.wide {
-            true => self.numbers.work(),
-            false => self.numbers,
-        };
+        let numbers = self.function.numbers_of(declared);
         Ok(ElementType::run_time(declared.tensor.kind, numbers))
     }
 }

@@ -4,7 +4,7 @@
 use crate::{EvalError, Failure, Outcome, Settings, evaluate, evaluate_with_observer};
 use skript_frontend::model::*;
 use skript_frontend::source::{FileId, Span};
-use skript_semantics::{Scalar, ScalarKind, ScalarOp};
+use skript_semantics::{Numbers, Scalar, ScalarKind, ScalarOp};
 use skript_tensor::Tensor;
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ fn value(name: &str, kind: ScalarKind, shape: &[u64]) -> Value {
             shape: shape.iter().map(|&n| Extent::Fixed(n)).collect(),
         },
         wide: false,
+        storage: None,
         span: span(),
     }
 }
@@ -56,6 +57,7 @@ fn function(name: &str, values: Vec<Value>, inputs: u32, outputs: u32, body: Bod
         result_checks: vec![],
         constants: vec![],
         body,
+        numbers: Numbers::default(),
         span: span(),
     }
 }

@@ -124,7 +124,7 @@ pub fn requests(model: &Model) -> Vec<VariableRequest<'_>> {
     let requests = variables.map(|variable| VariableRequest {
         name: &variable.name,
         aliases: &variable.aliases,
-        element: ElementType::run_time(variable.tensor.kind, model.numbers),
+        element: ElementType::run_time(variable.tensor.kind, variable.numbers),
         shape: variable.tensor.shape.iter().map(Extent::bound).collect(),
     });
     requests.collect()

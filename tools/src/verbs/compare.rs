@@ -118,8 +118,8 @@ fn lines(
     expected: &[Arc<Tensor>],
     found: &[Arc<Tensor>],
 ) -> Vec<Line> {
-    // A few ulp of the type.
-    let (rtol, atol) = match model.numbers.real {
+    // A few ulp of the type, the narrowest of those that tensors have.
+    let (rtol, atol) = match narrowest(model) {
         RealType::F16 => (4e-3, 1e-3),
         RealType::BF16 => (3e-2, 1e-2),
         RealType::F32 => (1e-4, 1e-5),
@@ -155,6 +155,20 @@ fn lines(
             }
         })
         .collect()
+}
+
+/// The type of reals with the fewest digits in the graph.
+fn narrowest(model: &Model) -> RealType {
+    let entry = model.function(model.entry).into_iter();
+    let own = entry.flat_map(|f| f.values.iter().map(|v| f.numbers_of(v).real));
+    let digits = |real: &RealType| match real {
+        RealType::BF16 => 8,
+        RealType::F16 => 11,
+        RealType::F32 => 24,
+        RealType::F64 => 53,
+    };
+    let all = own.chain([model.numbers.real]);
+    all.min_by_key(digits).unwrap_or(model.numbers.real)
 }
 
 /// Whether two tensors agree, and by how much they differ.

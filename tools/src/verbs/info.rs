@@ -7,7 +7,7 @@ mod program;
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::WEIGHTS;
-use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
+use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, Variable};
 use skript_passes::target::TargetDescription;
 use skript_tensor::contents::{self, Listed};
 use skript_tensor::{ElementType, TensorError};
@@ -137,9 +137,10 @@ impl Facts {
                 modules.push(module);
             }
         }
-        let bytes = |t: &TensorType| {
-            let width = ElementType::run_time(t.kind, model.numbers).size() as u64;
-            t.shape
+        let bytes = |v: &Variable| {
+            let width = ElementType::run_time(v.tensor.kind, v.numbers).size() as u64;
+            v.tensor
+                .shape
                 .iter()
                 .fold(width, |n: u64, e| n.saturating_mul(e.bound()))
         };
@@ -164,7 +165,7 @@ impl Facts {
             modules,
             variables: model.variables.len(),
             parameters: cost.parameters,
-            parameter_bytes: model.variables.iter().map(|v| bytes(&v.tensor)).sum(),
+            parameter_bytes: model.variables.iter().map(bytes).sum(),
             arena: match compiled.artifact(&job) {
                 Ok((artifact, _)) => Ok(artifact.arena.size),
                 Err(stopped) => Err(stopped.message().to_string()),

@@ -116,6 +116,7 @@ impl<'p> Builder<'p> {
             name,
             tensor: tensor.clone(),
             wide,
+            storage: None,
             span,
         });
         TensorRef {
@@ -266,6 +267,7 @@ impl<'p> Composer<'p, '_> {
                 result_checks: Vec::new(),
                 constants: Vec::new(),
                 body: Body::Intrinsic,
+                numbers: self.numbers,
                 span: definition.name.span,
             },
             blocks: vec![Block::default()],

@@ -100,6 +100,7 @@ impl<'p> Composer<'p, '_> {
                 name: None,
                 tensor: tensor.clone(),
                 wide: false,
+                storage: None,
                 span,
             });
         }
@@ -176,6 +177,7 @@ impl<'p> Composer<'p, '_> {
             name: None,
             tensor: inside,
             wide: false,
+            storage: None,
             span,
         });
         let port = |name: String, tensors| Port {

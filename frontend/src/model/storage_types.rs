@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tensors with storage types of their own, beside those that the model has for all others.
+//!
+//! Formulas read elements of any type and compute in the compute type of the widest, so an operator that is invoked with other types
+//! becomes an instance for them: no tensor is converted as a whole. A composite operator computes in the compute type of what it is
+//! passed; its arguments are widened where it is invoked.
+
+use super::{
+    Block, Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value,
+    ValueId,
+};
+use skript_semantics::{IntType, Numbers, RealType, Scalar, ScalarKind};
+use std::collections::{BTreeMap, HashMap};
+
+/// Storage types of tensors of the entry by name, and of variables by their scoped names: those of reals for real tensors, those of
+/// ints for int tensors. The name of a pack is that of all its tensors.
+pub type StorageTypes = BTreeMap<String, StorageType>;
+
+/// The element type of a tensor in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StorageType {
+    /// Of a tensor of reals.
+    Real(RealType),
+    /// Of a tensor of ints.
+    Int(IntType),
+}
+
+impl StorageType {
+    /// That of reals, or that of ints.
+    pub fn of(real: Option<RealType>, int: IntType) -> StorageType {
+        real.map_or(StorageType::Int(int), StorageType::Real)
+    }
+}
+
+impl Function {
+    /// The element types of a tensor's reals and ints.
+    pub fn numbers_of(&self, value: &Value) -> Numbers {
+        match value.storage {
+            Some(own) => own,
+            None if value.wide => self.numbers.work(),
+            None => self.numbers,
+        }
+    }
+
+    fn numbers_at(&self, id: ValueId) -> Numbers {
+        let value = self.values.get(id.0 as usize);
+        value.map_or(self.numbers, |value| self.numbers_of(value))
+    }
+
+    fn kind_at(&self, id: ValueId) -> ScalarKind {
+        let value = self.values.get(id.0 as usize);
+        value.map_or(ScalarKind::Bool, |value| value.tensor.kind)
+    }
+}
+
+/// How a function is invoked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Types {
+    /// With the storage types of the model.
+    Same,
+    /// By an operator that computes in compute types.
+    Wide(Numbers),
+    /// With these types of inputs, captures, outputs and new values of captures; the types of the instance.
+    Of(Numbers, Vec<Numbers>),
+}
+
+impl Model {
+    /// Sets the storage types of tensors of the entry and of variables, and makes instances of the functions that they reach.
+    pub(crate) fn store(&mut self, types: &StorageTypes) {
+        let model = self.numbers;
+        let Some(entry) = self.functions.get_mut(self.entry.0 as usize) else {
+            return;
+        };
+        let mut any = false;
+        let mut own = |value: &mut Value, name: &str| {
+            let numbers = match (types.get(name), value.tensor.kind) {
+                (Some(StorageType::Real(real)), ScalarKind::Real) => Numbers { real: *real, ..model },
+                (Some(StorageType::Int(int)), ScalarKind::Int) => Numbers { int: *int, ..model },
+                _ => return,
+            };
+            any |= numbers != model;
+            value.storage = Some(numbers);
+        };
+        for value in &mut entry.values {
+            let Some(name) = value.name.clone() else {
+                continue;
+            };
+            own(value, name.split(':').next().unwrap_or(&name));
+        }
+        for (id, variable) in entry.captures.iter().zip(&entry.capture_variables) {
+            let declared = self.variables.get(variable.0 as usize);
+            if let (Some(declared), Some(value)) = (declared, entry.values.get_mut(id.0 as usize)) {
+                own(value, &declared.name);
+            }
+        }
+        if !any {
+            return;
+        }
+        let updates = self.updates.iter().filter_map(|(variable, new)| {
+            let mut captures = entry.captures.iter().zip(&entry.capture_variables);
+            let (old, _) = captures.find(|(_, v)| *v == variable)?;
+            Some((*old, *new))
+        });
+        let updates: Vec<(ValueId, ValueId)> = updates.collect();
+        unify(entry, &updates);
+        Instances::new(self).make();
+        for (id, variable) in self.entry_captures() {
+            let numbers = self.function(self.entry).map(|f| f.numbers_at(id));
+            if let (Some(numbers), Some(declared)) = (numbers, self.variables.get_mut(variable)) {
+                declared.numbers = numbers;
+            }
+        }
+    }
+
+    fn entry_captures(&self) -> Vec<(ValueId, usize)> {
+        let entry = self.function(self.entry).into_iter();
+        let pairs = entry.flat_map(|f| f.captures.iter().zip(&f.capture_variables));
+        pairs.map(|(id, v)| (*id, v.0 as usize)).collect()
+    }
+}
+
+/// The instances of functions for the types that they are invoked with.
+struct Instances<'m> {
+    model: &'m mut Model,
+    known: HashMap<(FunctionId, Types), FunctionId>,
+    /// Instances whose invocations are not looked at yet, with the compute types that they pass on.
+    left: Vec<(FunctionId, Option<Numbers>)>,
+}
+
+impl Instances<'_> {
+    fn new(model: &mut Model) -> Instances<'_> {
+        let left = vec![(model.entry, None)];
+        let known = HashMap::new();
+        Instances { model, known, left }
+    }
+
+    fn make(&mut self) {
+        while let Some((id, wide)) = self.left.pop() {
+            let Some(function) = self.model.function(id).cloned() else {
+                continue;
+            };
+            let mut function = function;
+            let mut body = std::mem::replace(&mut function.body, Body::Intrinsic);
+            if let Body::Block(block) = &mut body {
+                let constants = constants(&function, block);
+                block.visit_mut(&mut |operation| {
+                    if let Operation::Invoke(invoke) = operation {
+                        let passed = invoke.inputs.iter().chain(&invoke.captures);
+                        let results = invoke.outputs.iter().chain(&invoke.updates);
+                        let all: Vec<ValueId> = passed.chain(results).copied().collect();
+                        let types = match wide {
+                            Some(numbers) => Types::Wide(numbers),
+                            None => types(&function, &all, &constants),
+                        };
+                        invoke.callee = self.instance(invoke.callee, types);
+                    }
+                });
+            }
+            if let Some(place) = self.model.functions.get_mut(id.0 as usize) {
+                place.body = body;
+            }
+        }
+    }
+
+    fn instance(&mut self, id: FunctionId, types: Types) -> FunctionId {
+        let Some(function) = self.model.function(id) else {
+            return id;
+        };
+        let is_composite = matches!(&function.body, Body::Block(_));
+        let types = match types {
+            Types::Of(numbers, _) if is_composite && function.role == FunctionRole::Operator => {
+                Types::Wide(numbers.work())
+            }
+            // Kernels compute in one type.
+            Types::Of(numbers, _) if matches!(&function.body, Body::Intrinsic) => {
+                Types::Wide(numbers.work())
+            }
+            other => other,
+        };
+        // What computes in these types already.
+        let is_same = match &types {
+            Types::Same => true,
+            Types::Wide(numbers) => {
+                let mut values = function.values.iter();
+                values.all(|v| function.numbers_of(v) == *numbers)
+                    && function.numbers.work() == *numbers
+            }
+            Types::Of(..) => false,
+        };
+        if is_same {
+            return id;
+        }
+        if let Some(known) = self.known.get(&(id, types.clone())) {
+            return *known;
+        }
+        let mut copy = function.clone();
+        let passed_on = match &types {
+            Types::Same => None,
+            Types::Wide(numbers) => {
+                copy.numbers = *numbers;
+                copy.values.iter_mut().for_each(|v| v.wide = true);
+                Some(*numbers)
+            }
+            Types::Of(numbers, ports) => {
+                if !is_composite {
+                    copy.numbers = *numbers;
+                }
+                for (id, own) in ports_of(&copy).into_iter().zip(ports) {
+                    if let Some(value) = copy.values.get_mut(id.0 as usize) {
+                        value.storage = Some(*own);
+                    }
+                }
+                unify(&mut copy, &[]);
+                None
+            }
+        };
+        let number = u32::try_from(self.model.functions.len()).unwrap_or(u32::MAX);
+        let new = FunctionId(number);
+        self.model.functions.push(copy);
+        self.known.insert((id, types), new);
+        if is_composite {
+            self.left.push((new, passed_on));
+        }
+        new
+    }
+}
+
+/// Inputs, captures, outputs, new values of captures.
+fn ports_of(function: &Function) -> Vec<ValueId> {
+    let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
+    let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
+    let updates = function.updates.iter().map(|(_, new)| new);
+    let all = inputs.chain(&function.captures).chain(outputs).chain(updates);
+    all.copied().collect()
+}
+
+/// Constants without a name. Those that the other tensors' type holds decide no type.
+fn constants<'f>(function: &'f Function, block: &'f Block) -> HashMap<ValueId, ConstantData> {
+    let mut found: HashMap<ValueId, ConstantData> = HashMap::new();
+    block.visit(&mut |operation| {
+        if let Operation::Constant { value, data } = operation {
+            found.insert(*value, data.clone());
+        }
+    });
+    let own = function.constants.iter();
+    found.extend(own.map(|(id, data)| (*id, data.clone())));
+    found.retain(|id, _| {
+        let value = function.values.get(id.0 as usize);
+        value.is_some_and(|value| value.storage.is_none())
+    });
+    found
+}
+
+/// How these tensors are passed.
+fn types(
+    function: &Function,
+    all: &[ValueId],
+    constants: &HashMap<ValueId, ConstantData>,
+) -> Types {
+    let join = |ids: &mut dyn Iterator<Item = ValueId>| {
+        let mut reals = None;
+        let mut ints = None;
+        for id in ids {
+            let numbers = function.numbers_at(id);
+            match function.kind_at(id) {
+                ScalarKind::Real => {
+                    reals = Some(reals.map_or(numbers.real, |r| wider_real(r, numbers.real)));
+                }
+                ScalarKind::Int => {
+                    ints = Some(ints.map_or(numbers.int, |i| wider_int(i, numbers.int)));
+                }
+                ScalarKind::Bool => {}
+            }
+        }
+        Numbers {
+            real: reals.unwrap_or(function.numbers.real),
+            int: ints.unwrap_or(function.numbers.int),
+        }
+    };
+    let decided = join(&mut all.iter().copied().filter(|id| !constants.contains_key(id)));
+    let is_held = |id: &ValueId| {
+        constants.get(id).is_none_or(|data| {
+            data.scalars().all(|scalar| match scalar {
+                Scalar::Real(x) => decided.work().real.holds(x),
+                Scalar::Int(i) => decided.int.wrap(i) == i,
+                Scalar::Bool(_) => true,
+            })
+        })
+    };
+    let numbers = match all.iter().all(is_held) {
+        true => decided,
+        false => join(&mut all.iter().copied()),
+    };
+    let own = |id: &ValueId| {
+        let of = match constants.contains_key(id) {
+            true => numbers.work(),
+            false => function.numbers_at(*id),
+        };
+        // The type of the other kind makes no difference.
+        match function.kind_at(*id) {
+            ScalarKind::Real => Numbers { int: function.numbers.int, ..of },
+            ScalarKind::Int => Numbers { real: function.numbers.real, ..of },
+            ScalarKind::Bool => function.numbers,
+        }
+    };
+    let ports: Vec<Numbers> = all.iter().map(own).collect();
+    match numbers == function.numbers && ports.iter().all(|p| *p == function.numbers) {
+        true => Types::Same,
+        false => Types::Of(numbers, ports),
+    }
+}
+
+/// The least type that holds the numbers of two.
+fn wider_real(a: RealType, b: RealType) -> RealType {
+    match (a, b) {
+        _ if a == b => a,
+        (RealType::F64, _) | (_, RealType::F64) => RealType::F64,
+        _ => RealType::F32,
+    }
+}
+
+fn wider_int(a: IntType, b: IntType) -> IntType {
+    match a.bits() < b.bits() {
+        true => b,
+        false => a,
+    }
+}
+
+/// Gives tensors that become each other in branches and loops, and these pairs, one type: that which holds all of theirs.
+fn unify(function: &mut Function, pairs: &[(ValueId, ValueId)]) {
+    let mut classes = Classes {
+        parents: (0..function.values.len()).collect(),
+    };
+    for (a, b) in pairs {
+        classes.join(*a, *b);
+    }
+    if let Body::Block(block) = &function.body {
+        classes.block(block);
+    }
+    let mut joined: HashMap<usize, Option<Numbers>> = HashMap::new();
+    for number in 0..function.values.len() {
+        let root = classes.root(number);
+        let Some(value) = function.values.get(number) else {
+            continue;
+        };
+        let own = function.numbers_of(value);
+        let entry = joined.entry(root).or_insert(Some(own));
+        *entry = entry.map(|known| Numbers {
+            real: wider_real(known.real, own.real),
+            int: wider_int(known.int, own.int),
+        });
+    }
+    for number in 0..function.values.len() {
+        let root = classes.root(number);
+        let wanted = joined.get(&root).copied().flatten();
+        let own = function.values.get(number).map(|v| function.numbers_of(v));
+        if let (true, Some(value)) = (wanted != own, function.values.get_mut(number)) {
+            value.storage = wanted;
+        }
+    }
+}
+
+/// Classes of tensors with one type.
+struct Classes {
+    parents: Vec<usize>,
+}
+
+impl Classes {
+    fn root(&mut self, mut at: usize) -> usize {
+        while let Some(&parent) = self.parents.get(at)
+            && parent != at
+        {
+            let above = self.parents.get(parent).copied().unwrap_or(parent);
+            if let Some(place) = self.parents.get_mut(at) {
+                *place = above;
+            }
+            at = above;
+        }
+        at
+    }
+
+    fn join(&mut self, a: ValueId, b: ValueId) {
+        let (a, b) = (self.root(a.0 as usize), self.root(b.0 as usize));
+        if let Some(place) = self.parents.get_mut(a.max(b)) {
+            *place = a.min(b);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        block.visit(&mut |operation| match operation {
+            Operation::If {
+                arms,
+                otherwise,
+                outputs,
+                ..
+            } => {
+                let blocks = arms.iter().map(|arm| &arm.consequent).chain([otherwise]);
+                for branch in blocks {
+                    for (output, result) in outputs.iter().zip(&branch.results) {
+                        self.join(*output, *result);
+                    }
+                }
+            }
+            Operation::Loop(l) => {
+                for (carried, new) in l.carried.iter().zip(&l.body.results) {
+                    self.join(carried.inner, carried.init);
+                    self.join(carried.inner, carried.result);
+                    self.join(carried.inner, *new);
+                }
+                for (item, pack) in &l.scans {
+                    pack.iter().for_each(|tensor| self.join(*item, *tensor));
+                }
+                for (item, stack) in &l.stack_scans {
+                    self.join(*item, *stack);
+                }
+                let collected = l.body.results.iter().skip(l.carried.len());
+                for (result, pack) in collected.zip(&l.scan_outputs) {
+                    pack.iter().for_each(|tensor| self.join(*result, *tensor));
+                }
+            }
+            Operation::Cut { whole, output, .. } => self.join(*whole, *output),
+            Operation::Invoke(_) | Operation::Constant { .. } => {}
+        });
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which inputs of the model decide a value that must be known at import.
+
+use std::collections::BTreeSet;
+
+use crate::importer::Importer;
+use crate::refusal::Reason;
+use crate::value::Value;
+
+/// Inputs that a message names, at most.
+const MOST_NAMED: usize = 8;
+
+/// The reason that a value must be known at import, with the inputs that would have to be constants for it.
+pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
+    let inputs = inputs(importer, value);
+    let own = match inputs.as_slice() {
+        [] => vec![value.onnx.clone()],
+        some => some.to_vec(),
+    };
+    let flags: Vec<String> = own.iter().map(|n| format!("--constant {n}=FILE.npy")).collect();
+    let flags = flags.join(" ");
+    let names: Vec<String> = own.iter().map(|n| format!("`{n}`")).collect();
+    let names = names.join(", ");
+    Reason(match inputs.as_slice() {
+        [] => format!("{what} must be known at import; pass `{flags}` if {names} is an input of the model"),
+        [input] if *input == value.onnx => format!("{what} must be known at import; pass `{flags}`"),
+        _ => format!("{what} must be known at import, but depends on elements of {names}; pass `{flags}`"),
+    })
+}
+
+/// The inputs of the model that the value is computed from, in the order of the model, if all of it is in the block at hand.
+fn inputs(importer: &Importer, value: &Value) -> Vec<String> {
+    let mut wanted = BTreeSet::from([value.id]);
+    for statement in importer.statements.iter().rev() {
+        if statement.results.iter().any(|r| wanted.contains(&r.id)) {
+            statement.reads(&mut wanted);
+        }
+    }
+    let found = wanted.iter().filter(|id| importer.inputs.contains(id));
+    let names = found.filter_map(|id| importer.values.get(*id).map(|v| v.onnx.clone()));
+    let names: Vec<String> = names.collect();
+    match names.len() > MOST_NAMED {
+        true => Vec::new(),
+        false => names,
+    }
+}
