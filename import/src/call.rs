@@ -292,6 +292,14 @@ impl Call<'_> {
         result
     }
 
+    /// The same tensor as another type of the same kind, whose elements are not known at import.
+    pub fn alias(&mut self, x: &Value, element: ElementType) -> Value {
+        let shape = x.shape.clone();
+        let result = self.importer.value(&x.onnx, element, shape, None, None);
+        self.push(vec![result.clone()], Body::Same(x.clone()));
+        result
+    }
+
     /// Ints reduced to the bits of another type.
     pub fn wrapped_as(&mut self, x: &Value, element: ElementType) -> Value {
         let (bits, signed) = width(element);

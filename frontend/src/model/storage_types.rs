@@ -423,3 +423,95 @@ impl Classes {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::ComposeOptions;
+    use crate::compose::testing::composed_with;
+    use crate::limits::Limits;
+
+    const OPERATORS: &str = "operator twice { @input { x: real[n]; } @output { y: real[n]; } @lower { y[i] = x[i] + x[i], i < n; } } \
+                             operator sum { @input { x: real[n]; w: real[n]; } @output { y: real[n]; } \
+                             @lower { y[i] = x[i] + w[i], i < n; } } \
+                             operator four { @input { x: real[n]; } @output { y: real[n]; } \
+                             @compose { z = twice(x); y = twice(z); } } ";
+
+    fn model(graph: &str, real: RealType, types: &[(&str, RealType)]) -> Model {
+        let options = ComposeOptions {
+            numbers: Numbers { real, ..Numbers::default() },
+            storage: types.iter().map(|(n, t)| ((*n).to_owned(), StorageType::Real(*t))).collect(),
+            ..ComposeOptions::default()
+        };
+        composed_with(&format!("{OPERATORS}{graph}"), &options, &Limits::default()).unwrap()
+    }
+
+    /// The types of the tensors of the functions that the entry invokes, by name: `sum(f32,f16)`.
+    fn invoked(model: &Model) -> Vec<String> {
+        let entry = model.function(model.entry).unwrap();
+        let mut found = Vec::new();
+        let Body::Block(block) = &entry.body else {
+            panic!("the entry is no graph")
+        };
+        block.visit(&mut |operation| {
+            if let Operation::Invoke(invoke) = operation {
+                let function = model.function(invoke.callee).unwrap();
+                let types = ports_of(function).into_iter();
+                let types: Vec<_> = types.map(|id| function.numbers_at(id).real.name()).collect();
+                found.push(format!("{}({})", function.name, types.join(",")));
+            }
+        });
+        found
+    }
+
+    const TWO: &str = "graph G { @input { x: real[3]; } @variable { w: real[3]; } @output { y: real[3]; } \
+                       @compose { a = sum(x, w); y = twice(a); } }";
+
+    #[test]
+    fn formulas_read_tensors_in_their_own_types() {
+        let types = [("main.G.w", RealType::F16), ("a", RealType::F16)];
+        let model = model(TWO, RealType::F32, &types);
+        assert_eq!(invoked(&model), ["main.sum(f32,f16,f16)", "main.twice(f16,f32)"]);
+        assert_eq!(model.variables[0].numbers.real, RealType::F16);
+        let widest = model.functions.iter().map(|f| f.numbers.work().real);
+        assert!(widest.into_iter().all(|real| real == RealType::F32));
+    }
+
+    #[test]
+    fn tensors_of_one_narrower_type_compute_in_it() {
+        let types = [("x", RealType::F32), ("main.G.w", RealType::F32), ("a", RealType::F32)];
+        let model = model(TWO, RealType::F64, &types);
+        assert_eq!(invoked(&model), ["main.sum(f32,f32,f32)", "main.twice(f32,f64)"]);
+        let entry = model.function(model.entry).unwrap();
+        let Body::Block(block) = &entry.body else {
+            panic!("the entry is no graph")
+        };
+        let Some(Operation::Invoke(first)) = block.operations.first() else {
+            panic!("the graph invokes nothing")
+        };
+        let sum = model.function(first.callee).unwrap();
+        assert_eq!(sum.numbers.work().real, RealType::F32);
+    }
+
+    #[test]
+    fn composite_operators_are_wide() {
+        let graph = "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = four(x); } }";
+        let model = model(graph, RealType::F32, &[("x", RealType::BF16), ("y", RealType::BF16)]);
+        assert_eq!(invoked(&model), ["main.four(f32,f32)"]);
+    }
+
+    #[test]
+    fn branches_agree() {
+        let graph = "graph G { @input { c: bool; x: real[3]; } @output { y: real[3]; } \
+                     @compose { a = twice(x); y = if c then { a } else { x }; } }";
+        let model = model(graph, RealType::F32, &[("a", RealType::F16)]);
+        assert_eq!(invoked(&model), ["main.twice(f32,f32)"]);
+    }
+
+    #[test]
+    fn no_types_change_nothing() {
+        let plain = model(TWO, RealType::F32, &[]);
+        let same = model(TWO, RealType::F32, &[("a", RealType::F32), ("b", RealType::F16)]);
+        assert_eq!(plain.functions.len(), same.functions.len());
+    }
+}

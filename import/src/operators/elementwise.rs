@@ -487,6 +487,10 @@ pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value
     if from == to {
         return Ok(x.clone());
     }
+    if x.tensor.is_some() && x.is_real() && is_real(to) && to.size() > from.size() && is_array(x) {
+        // Weights stay as narrow as they are.
+        return Ok(c.alias(x, to));
+    }
     if let Some(items) = evaluate::converted(x, to) {
         return Ok(c.known(to, x.shape.clone(), items));
     }
@@ -509,6 +513,11 @@ pub(super) fn converted(c: &mut Call, x: &Value, to: ElementType) -> Ruled<Value
     };
     // Reals beyond an int type have no defined result; those within fit.
     Ok(c.call(&operator, &[], &[x.into()], (to, x.shape.clone())))
+}
+
+/// Whether a tensor has more elements than scales and such.
+fn is_array(x: &Value) -> bool {
+    x.volume().is_none_or(|count| count > 64)
 }
 
 /// Whether an int type holds all ints of another.

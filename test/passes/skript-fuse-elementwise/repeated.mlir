@@ -50,3 +50,25 @@ func.func @once(%x: tensor<2x3xf32>, %init: tensor<2x3xf32>) -> tensor<3x2xf32> 
   } -> tensor<3x2xf32>
   return %1 : tensor<3x2xf32>
 }
+
+// The first row of a tensor that is read by one index: the loop would have the extent of all rows.
+#rows = affine_map<(d0, d1) -> (d0 * 32 + d1)>
+#first = affine_map<(d0) -> (0, d0)>
+// CHECK-LABEL: func.func @first_row
+// CHECK:         linalg.generic
+// CHECK:         linalg.generic
+func.func @first_row(%x: tensor<544xf32>) -> tensor<32xf32> {
+  %e = tensor.empty() : tensor<17x32xf32>
+  %0 = linalg.generic {indexing_maps = [#rows, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<544xf32>) outs(%e : tensor<17x32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<17x32xf32>
+  %f = tensor.empty() : tensor<32xf32>
+  %1 = linalg.generic {indexing_maps = [#first, #id], iterator_types = ["parallel"]}
+      ins(%0 : tensor<17x32xf32>) outs(%f : tensor<32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<32xf32>
+  return %1 : tensor<32xf32>
+}

@@ -164,3 +164,32 @@ func.func @output(%x: memref<64x128xf32>, %w: memref<128x96xf32>, %sum: memref<6
   }
   return
 }
+
+// -----
+
+// What reads one row of several stays behind the product: the kernel would store all rows there.
+// CHECK-LABEL: func.func @first_row
+// CHECK:         call @kernel_0
+// CHECK:         linalg.generic
+func.func @first_row(%x: memref<16x32xf32>, %w: memref<32x24xf32>, %y: memref<24xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %sum = memref.alloc() : memref<16x24xf32>
+  linalg.fill ins(%zero : f32) outs(%sum : memref<16x24xf32>)
+  linalg.generic {
+    indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%x, %w : memref<16x32xf32>, memref<32x24xf32>) outs(%sum : memref<16x24xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b fastmath<contract> : f32
+    %1 = arith.addf %c, %0 fastmath<reassoc, contract> : f32
+    linalg.yield %1 : f32
+  }
+  linalg.generic {
+    indexing_maps = [affine_map<(n) -> (0, n)>, affine_map<(n) -> (n)>],
+    iterator_types = ["parallel"]
+  } ins(%sum : memref<16x24xf32>) outs(%y : memref<24xf32>) {
+  ^bb0(%s: f32, %o: f32):
+    linalg.yield %s : f32
+  }
+  return
+}
