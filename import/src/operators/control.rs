@@ -8,6 +8,7 @@ use skript_tensor::ElementType;
 use super::movement::{stacked, turned};
 use super::{Operator, operator};
 use crate::call::{Call, axis};
+use crate::dependence::unknown;
 use crate::extent::Extent;
 use crate::proto::GraphProto;
 use crate::refusal::{Reason, Ruled, overflow};
@@ -257,10 +258,11 @@ fn looped(
     }
     let packs = results.get(carried.len()..).unwrap_or_default().to_vec();
     if !packs.is_empty() && !matches!(steps.count, Some(Count::Extent(_))) {
-        return Err(
-            "values of the steps are collected, so the number of steps must be known at import"
-                .into(),
-        );
+        let what = "values of the steps are collected, so the number of steps";
+        return Err(match &steps.count {
+            Some(Count::Tensor(count)) => unknown(c.importer, what, count),
+            _ => Reason(format!("{what} must be known at import")),
+        });
     }
     let finals = results.get(..carried.len()).unwrap_or_default().to_vec();
     c.push(

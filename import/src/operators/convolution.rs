@@ -4,7 +4,7 @@
 use skript_tensor::ElementType;
 
 use super::{Operator, operator};
-use crate::call::{Call, list};
+use crate::call::{Call, axis_list, list};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::value::Value;
@@ -328,6 +328,8 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
     let same = auto.starts_with("SAME");
     let mut padding = vec![0; 2 * d];
     let mut output = Vec::new();
+    // Zeros before and after what the input reaches.
+    let mut beyond = vec![0; 2 * d];
     for (at, extent) in extents.iter().enumerate() {
         let pick = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
         let reach = (pick(&size, at) - 1) * pick(&dilation, at) + 1;
@@ -347,11 +349,19 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
             Some(result) => {
                 let total = full.minus(&result).and_then(|t| t.value());
                 let total = total.ok_or("the output shape needs static extents")?;
-                if total < 0 {
-                    return Err(
-                        "an output shape beyond what the input reaches is not supported".into(),
-                    );
-                }
+                let (result, total) = match total < 0 {
+                    true => {
+                        let more = total.saturating_neg();
+                        let halves = [(at, more / 2), (at + d, more - more / 2)];
+                        for (place, amount) in halves {
+                            if let Some(slot) = beyond.get_mut(place) {
+                                *slot = amount;
+                            }
+                        }
+                        (full, 0)
+                    }
+                    false => (result, total),
+                };
                 let half = total / 2;
                 match auto == "SAME_UPPER" {
                     true => (half, total - half, result),
@@ -403,12 +413,38 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
         .ok_or_else(overflow)?;
     let mut shape = vec![x.extent(0), channels];
     shape.extend(output);
-    let y = c.call(
+    let is_larger = beyond.iter().any(|amount| *amount != 0);
+    let within = bias.as_ref().filter(|_| !is_larger);
+    let mut y = c.call(
         "nn.deconv",
         &attributes,
-        &[(&x).into(), (&w).into(), bias.as_ref().into()],
+        &[(&x).into(), (&w).into(), within.into()],
         (x.element, shape),
     );
+    if is_larger {
+        y = enlarged(c, &y, &beyond)?;
+    }
+    if let (true, Some(bias)) = (is_larger, bias) {
+        let mut shape = vec![bias.extent(0)];
+        shape.resize(d + 1, Extent::from(1));
+        let bias = super::movement::reshaped(c, &bias, shape);
+        y = c.binary("math.add", &y, &bias)?;
+    }
     c.set(0, y);
     Ok(())
+}
+
+/// The tensor with zeros before and after its spatial dimensions.
+fn enlarged(c: &mut Call, x: &Value, amounts: &[i64]) -> Ruled<Value> {
+    let d = amounts.len() / 2;
+    let axes: Vec<usize> = (2..d + 2).collect();
+    let mut shape = x.shape.clone();
+    for (axis, (before, after)) in axes.iter().zip(amounts.iter().zip(amounts.iter().skip(d))) {
+        let more = before.checked_add(*after).ok_or_else(overflow)?;
+        if let Some(extent) = shape.get_mut(*axis) {
+            *extent = extent.plus(&Extent::from(more)).ok_or_else(overflow)?;
+        }
+    }
+    let attributes = [("axes", axis_list(&axes)), ("padding", list(amounts))];
+    Ok(c.call("layout.pad", &attributes, &[x.into()], (x.element, shape)))
 }

@@ -11,6 +11,7 @@ mod integer;
 mod limits;
 mod loss;
 mod movement;
+mod ngrams;
 mod normalization;
 mod optional;
 mod pooling;
@@ -166,6 +167,10 @@ pub const GROUPS: &[Group] = &[
     Group {
         name: "Losses",
         operators: loss::OPERATORS,
+    },
+    Group {
+        name: "N-grams",
+        operators: ngrams::OPERATORS,
     },
     Group {
         name: "Sequences",

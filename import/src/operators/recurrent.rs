@@ -57,15 +57,10 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         x = transposed(c, &x, &[1, 0, 2]);
     }
     let (s, b, n) = (x.extent(0), x.extent(1), r.extent(2));
-    if let Some(lengths) = c.optional(4) {
-        let all = lengths
-            .numbers()
-            .is_some_and(|l| l.iter().all(|l| s.is(*l)));
-        if !all {
-            return Err(
-                "lengths of sequences that are not known at import, or differ, are not supported"
-                    .into(),
-            );
+    if c.optional(4).is_some() {
+        let lengths = c.numbers(4, "the lengths of the sequences")?;
+        if !lengths.iter().all(|length| s.is(*length)) {
+            return Err("lengths of sequences that differ are not supported".into());
         }
     }
     let wide = n
