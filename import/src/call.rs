@@ -110,19 +110,25 @@ impl Call<'_> {
     /// Input `at` as ints that are known at import.
     pub fn numbers(&self, at: usize, what: &str) -> Ruled<Vec<i64>> {
         let value = self.input(at)?;
-        value.numbers().ok_or_else(|| unknown(self.importer, what, &value))
+        value
+            .numbers()
+            .ok_or_else(|| unknown(self.importer, what, &value))
     }
 
     /// Input `at` as reals that are known at import.
     pub fn reals(&self, at: usize, what: &str) -> Ruled<Vec<f64>> {
         let value = self.input(at)?;
-        value.reals().ok_or_else(|| unknown(self.importer, what, &value))
+        value
+            .reals()
+            .ok_or_else(|| unknown(self.importer, what, &value))
     }
 
     /// Input `at` as extents that are known at import.
     pub fn extents(&self, at: usize, what: &str) -> Ruled<Vec<Extent>> {
         let value = self.input(at)?;
-        value.extents().ok_or_else(|| unknown(self.importer, what, &value))
+        value
+            .extents()
+            .ok_or_else(|| unknown(self.importer, what, &value))
     }
 
     /// Sets output `at`.

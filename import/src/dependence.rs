@@ -17,14 +17,23 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
         [] => vec![value.onnx.clone()],
         some => some.to_vec(),
     };
-    let flags: Vec<String> = own.iter().map(|n| format!("--constant {n}=FILE.npy")).collect();
+    let flags: Vec<String> = own
+        .iter()
+        .map(|n| format!("--constant {n}=FILE.npy"))
+        .collect();
     let flags = flags.join(" ");
     let names: Vec<String> = own.iter().map(|n| format!("`{n}`")).collect();
     let names = names.join(", ");
     Reason(match inputs.as_slice() {
-        [] => format!("{what} must be known at import; pass `{flags}` if {names} is an input of the model"),
-        [input] if *input == value.onnx => format!("{what} must be known at import; pass `{flags}`"),
-        _ => format!("{what} must be known at import, but depends on elements of {names}; pass `{flags}`"),
+        [] => format!(
+            "{what} must be known at import; pass `{flags}` if {names} is an input of the model"
+        ),
+        [input] if *input == value.onnx => {
+            format!("{what} must be known at import; pass `{flags}`")
+        }
+        _ => format!(
+            "{what} must be known at import, but depends on elements of {names}; pass `{flags}`"
+        ),
     })
 }
 

@@ -19,6 +19,7 @@ const UNARY: &[&str] = &[
     "Reciprocal",
     "Not",
     "Identity",
+    "Relu",
 ];
 
 /// The operators that [`binary`] computes.
@@ -110,6 +111,8 @@ fn unary(operator: &str, call: &Call, x: &Value) -> Option<Folded> {
             ("Reciprocal", Item::Real(v)) => Item::Real(1.0 / v),
             ("Not", Item::Bool(v)) => Item::Bool(!v),
             ("Identity", item) => item.clone(),
+            ("Relu", Item::Real(v)) if *v <= 0.0 => Item::Real(0.0),
+            ("Relu", Item::Real(v)) => Item::Real(*v),
             _ => return None,
         })
     };

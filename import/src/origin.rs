@@ -63,7 +63,8 @@ impl Origin {
         let real = element(json.get("real")?.as_str()?).filter(|e| e.real().is_some());
         let others = json.get("tensors").and_then(Value::as_object);
         let others = others.into_iter().flatten();
-        let others = others.filter_map(|(name, dtype)| Some((name.clone(), dtype.as_str()?.to_owned())));
+        let others =
+            others.filter_map(|(name, dtype)| Some((name.clone(), dtype.as_str()?.to_owned())));
         let listed = |key: &'static str| {
             let ports = ports(key);
             ports.filter_map(|p| Some((text(p, "skript")?, text(p, "dtype")?)))
@@ -75,7 +76,10 @@ impl Origin {
         // Ints of inputs are passed with 64 bits, too.
         let storage = all.filter_map(|(name, dtype, has_ints)| {
             let element = element(&dtype)?;
-            let is_int = matches!(element, ElementType::I8 | ElementType::I16 | ElementType::I32);
+            let is_int = matches!(
+                element,
+                ElementType::I8 | ElementType::I16 | ElementType::I32
+            );
             let is_own = match element.real() {
                 Some(_) => Some(element) != real,
                 None => is_int && has_ints,

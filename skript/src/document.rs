@@ -349,9 +349,8 @@ impl Document {
             options.inner.numbers.real = real;
         }
         let own = self.origin.storage.iter();
-        let own = own.map(|(name, element)| {
-            (name.clone(), StorageType::of(element.real(), element.int()))
-        });
+        let own = own
+            .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
         options.inner.storage = own.collect();
         Model::compose(Context {
             program: Arc::clone(&self.program),

@@ -257,7 +257,8 @@ impl Origin {
     /// The storage types of tensors that have their own.
     pub fn storage(&self) -> StorageTypes {
         let own = self.inner.storage.iter();
-        let own = own.map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
+        let own = own
+            .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
         own.collect()
     }
 

@@ -564,7 +564,11 @@ impl<'a> Session<'a> {
                 real: self.real(),
                 int: self.arguments.int.0,
             },
-            storage: self.origin.as_ref().map(Origin::storage).unwrap_or_default(),
+            storage: self
+                .origin
+                .as_ref()
+                .map(Origin::storage)
+                .unwrap_or_default(),
             absent_inputs: brought.absent,
             given_inputs: brought.given,
             pack_lengths: brought.pack_lengths,

@@ -306,7 +306,8 @@ impl<'m> Collector<'m> {
             (false, true) => port.to_owned(),
             (false, false) => format!("{port} = {own}"),
         };
-        let tensor = value_of(function, value).map(|v| text::tensor(&v.tensor, function.numbers_of(v)));
+        let tensor =
+            value_of(function, value).map(|v| text::tensor(&v.tensor, function.numbers_of(v)));
         Tensor {
             name,
             r#type: tensor.unwrap_or_default(),

@@ -6,8 +6,7 @@
 //! passed; its arguments are widened where it is invoked.
 
 use super::{
-    Block, Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value,
-    ValueId,
+    Block, Body, ConstantData, Function, FunctionId, FunctionRole, Model, Operation, Value, ValueId,
 };
 use skript_semantics::{IntType, Numbers, RealType, Scalar, ScalarKind};
 use std::collections::{BTreeMap, HashMap};
@@ -74,7 +73,10 @@ impl Model {
         let mut any = false;
         let mut own = |value: &mut Value, name: &str| {
             let numbers = match (types.get(name), value.tensor.kind) {
-                (Some(StorageType::Real(real)), ScalarKind::Real) => Numbers { real: *real, ..model },
+                (Some(StorageType::Real(real)), ScalarKind::Real) => Numbers {
+                    real: *real,
+                    ..model
+                },
                 (Some(StorageType::Int(int)), ScalarKind::Int) => Numbers { int: *int, ..model },
                 _ => return,
             };
@@ -230,7 +232,10 @@ fn ports_of(function: &Function) -> Vec<ValueId> {
     let inputs = function.inputs.iter().flat_map(|p| p.tensors.values());
     let outputs = function.outputs.iter().flat_map(|p| p.tensors.values());
     let updates = function.updates.iter().map(|(_, new)| new);
-    let all = inputs.chain(&function.captures).chain(outputs).chain(updates);
+    let all = inputs
+        .chain(&function.captures)
+        .chain(outputs)
+        .chain(updates);
     all.copied().collect()
 }
 
@@ -298,8 +303,14 @@ fn types(
         };
         // The type of the other kind makes no difference.
         match function.kind_at(*id) {
-            ScalarKind::Real => Numbers { int: function.numbers.int, ..of },
-            ScalarKind::Int => Numbers { real: function.numbers.real, ..of },
+            ScalarKind::Real => Numbers {
+                int: function.numbers.int,
+                ..of
+            },
+            ScalarKind::Int => Numbers {
+                real: function.numbers.real,
+                ..of
+            },
             ScalarKind::Bool => function.numbers,
         }
     };
@@ -439,8 +450,14 @@ mod tests {
 
     fn model(graph: &str, real: RealType, types: &[(&str, RealType)]) -> Model {
         let options = ComposeOptions {
-            numbers: Numbers { real, ..Numbers::default() },
-            storage: types.iter().map(|(n, t)| ((*n).to_owned(), StorageType::Real(*t))).collect(),
+            numbers: Numbers {
+                real,
+                ..Numbers::default()
+            },
+            storage: types
+                .iter()
+                .map(|(n, t)| ((*n).to_owned(), StorageType::Real(*t)))
+                .collect(),
             ..ComposeOptions::default()
         };
         composed_with(&format!("{OPERATORS}{graph}"), &options, &Limits::default()).unwrap()
@@ -457,7 +474,9 @@ mod tests {
             if let Operation::Invoke(invoke) = operation {
                 let function = model.function(invoke.callee).unwrap();
                 let types = ports_of(function).into_iter();
-                let types: Vec<_> = types.map(|id| function.numbers_at(id).real.name()).collect();
+                let types: Vec<_> = types
+                    .map(|id| function.numbers_at(id).real.name())
+                    .collect();
                 found.push(format!("{}({})", function.name, types.join(",")));
             }
         });
@@ -471,7 +490,10 @@ mod tests {
     fn formulas_read_tensors_in_their_own_types() {
         let types = [("main.G.w", RealType::F16), ("a", RealType::F16)];
         let model = model(TWO, RealType::F32, &types);
-        assert_eq!(invoked(&model), ["main.sum(f32,f16,f16)", "main.twice(f16,f32)"]);
+        assert_eq!(
+            invoked(&model),
+            ["main.sum(f32,f16,f16)", "main.twice(f16,f32)"]
+        );
         assert_eq!(model.variables[0].numbers.real, RealType::F16);
         let widest = model.functions.iter().map(|f| f.numbers.work().real);
         assert!(widest.into_iter().all(|real| real == RealType::F32));
@@ -479,9 +501,16 @@ mod tests {
 
     #[test]
     fn tensors_of_one_narrower_type_compute_in_it() {
-        let types = [("x", RealType::F32), ("main.G.w", RealType::F32), ("a", RealType::F32)];
+        let types = [
+            ("x", RealType::F32),
+            ("main.G.w", RealType::F32),
+            ("a", RealType::F32),
+        ];
         let model = model(TWO, RealType::F64, &types);
-        assert_eq!(invoked(&model), ["main.sum(f32,f32,f32)", "main.twice(f32,f64)"]);
+        assert_eq!(
+            invoked(&model),
+            ["main.sum(f32,f32,f32)", "main.twice(f32,f64)"]
+        );
         let entry = model.function(model.entry).unwrap();
         let Body::Block(block) = &entry.body else {
             panic!("the entry is no graph")
@@ -495,8 +524,13 @@ mod tests {
 
     #[test]
     fn composite_operators_are_wide() {
-        let graph = "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = four(x); } }";
-        let model = model(graph, RealType::F32, &[("x", RealType::BF16), ("y", RealType::BF16)]);
+        let graph =
+            "graph G { @input { x: real[3]; } @output { y: real[3]; } @compose { y = four(x); } }";
+        let model = model(
+            graph,
+            RealType::F32,
+            &[("x", RealType::BF16), ("y", RealType::BF16)],
+        );
         assert_eq!(invoked(&model), ["main.four(f32,f32)"]);
     }
 
@@ -511,7 +545,11 @@ mod tests {
     #[test]
     fn no_types_change_nothing() {
         let plain = model(TWO, RealType::F32, &[]);
-        let same = model(TWO, RealType::F32, &[("a", RealType::F32), ("b", RealType::F16)]);
+        let same = model(
+            TWO,
+            RealType::F32,
+            &[("a", RealType::F32), ("b", RealType::F16)],
+        );
         assert_eq!(plain.functions.len(), same.functions.len());
     }
 }

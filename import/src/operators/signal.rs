@@ -89,7 +89,10 @@ const MOST_WEIGHTS: i64 = 1 << 24;
 /// Triangles over the bins of a spectrum, whose corners have equal distances in mel.
 fn mel_weights(c: &mut Call) -> Ruled<()> {
     let mut sizes = Vec::new();
-    for (at, what) in ["the number of bands", "the length", "the rate"].into_iter().enumerate() {
+    for (at, what) in ["the number of bands", "the length", "the rate"]
+        .into_iter()
+        .enumerate()
+    {
         let given = c.numbers(at, what)?.first().copied();
         sizes.push(given.filter(|n| *n > 0).ok_or("a size is not positive")?);
     }
@@ -130,7 +133,10 @@ fn mel_weights(c: &mut Call) -> Ruled<()> {
     let kind = element(i32::try_from(c.int("output_datatype", 1)).unwrap_or(0))
         .map_err(|n| Reason(format!("the element type {n} is not supported")))?;
     if !is_real(kind) {
-        return Err(Reason(format!("the element type {} is not supported", kind.name())));
+        return Err(Reason(format!(
+            "the element type {} is not supported",
+            kind.name()
+        )));
     }
     let items = positions.map(|(bin, band)| Item::Real(rounded(kind, weight(bin as f64, band))));
     let shape = vec![Extent::from(bins), Extent::from(*bands)];
