@@ -17,11 +17,12 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   gets the first free suffix of `_2`, `_3`, …. `--input` accepts either name.
 - **Dynamic dimensions** keep their names. `--bound batch=32` sets the upper bound of one (1024 without it, with a note);
   `--input-shape x=1,3,224,224` makes those of an input static.
-- **Shapes.** Arithmetic on shapes is computed at import. An input that decides a shape becomes a constant with
-  `--constant NAME=FILE.npy`; where that is needed, the message says so.
-- **Element types.** A model computes in one type of reals, the least of f16, bf16, f32 and f64 that holds all of its types. Where a node
-  gives narrower reals, `onnx.round_reals` rounds them (weights and outputs are stored in their own types, intermediate tensors in the wide
-  one). Ints have 64 bits in SkriptND, and arithmetic wraps around as in the types of ONNX; uint64 has the bits of its ints, and inputs of it are below 2^63.
+- **Shapes.** Arithmetic on shapes is computed at import. Inputs that decide a shape become constants with
+  `--constant NAME=FILE.npy`; where that is needed, the message names them.
+- **Element types.** `real` is the least of f16, bf16, f32 and f64 that holds all types of the model. Tensors of a narrower type are stored
+  in it and rounded to it, as weights, inputs, outputs and between nodes: `import.json` lists them ([numerics.md](numerics.md#storage-types-of-tensors)).
+  With `--structure`, tensors inside of an operator are rounded by `onnx.round_reals`. Ints have 64 bits in SkriptND, and arithmetic wraps
+  around as in the types of ONNX; weights and outputs of int8, int16 and int32 are stored so. uint64 has the bits of its ints, and inputs of it are below 2^63.
 - **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
 - **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
 

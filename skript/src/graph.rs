@@ -34,7 +34,7 @@ pub(crate) fn calls(model: &model::Model) -> Vec<Call> {
         return Vec::new();
     };
     let tensors = |ids: &[ValueId]| {
-        let tensors = ids.iter().filter_map(|id| tensor(model, entry, *id));
+        let tensors = ids.iter().filter_map(|id| tensor(entry, *id));
         tensors.collect()
     };
     let calls = block.operations.iter().filter_map(|operation| {
@@ -51,7 +51,7 @@ pub(crate) fn calls(model: &model::Model) -> Vec<Call> {
     calls.collect()
 }
 
-fn tensor(model: &model::Model, function: &Function, id: ValueId) -> Option<CallTensor> {
+fn tensor(function: &Function, id: ValueId) -> Option<CallTensor> {
     let value = function.values.get(usize::try_from(id.0).ok()?)?;
     let dimension = |extent: &Extent| match extent.fixed() {
         Some(n) => Dimension::Static(n),

@@ -105,6 +105,7 @@ mod tests {
                 kind: skript_semantics::ScalarKind::Real,
                 shape: Vec::new(),
             },
+            numbers: skript_semantics::Numbers::default(),
             span: crate::source::Span::new(crate::source::FileId(0), 0, 0),
         };
         let mut variables = ["m.G.a.b_c", "m.G.a_b.c", "m.G.a_b.d"].map(variable);
