@@ -58,6 +58,7 @@ if [ "$all" = --all ]; then
   # Without affine: convert-skript-formula-to-affine takes the square of the number of operators.
   step "random networks, long" .venv/bin/python $networks --seed 1 --count 20 --min-operators 400 --max-operators 2000 --pipelines linalg,linalg-named,scf
   step "random networks of the day" .venv/bin/python $networks --seed day --count 40
+  step "fuzzing" fuzz/run.sh 30
 else
   # Seed 113 was computed wrongly once. Other seeds each day, as many as there is time for.
   step "random networks" .venv/bin/python $networks --seed 107 --count 12

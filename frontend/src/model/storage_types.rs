@@ -536,7 +536,7 @@ mod tests {
 
     #[test]
     fn branches_agree() {
-        let graph = "graph G { @input { c: bool; x: real[3]; } @output { y: real[3]; } \
+        let graph = "graph G { @input { c: bool[]; x: real[3]; } @output { y: real[3]; } \
                      @compose { a = twice(x); y = if c then { yield a; } else { yield x; }; } }";
         let model = model(graph, RealType::F32, &[("a", RealType::F16)]);
         assert_eq!(invoked(&model), ["main.twice(f32,f32)"]);
