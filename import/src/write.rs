@@ -146,7 +146,8 @@ fn storage_types(
         is_real(value.element) && value.element != document.real && !aliases.contains(&value.id)
     });
     let named = narrow.filter_map(|value| {
-        let name = writer.texts.get(&value.id)?;
+        let own = writer.texts.get(&value.id);
+        let name = own.or_else(|| writer.inner_texts.get(&value.id))?;
         let is_own = is_name(name) && !ports.contains(name);
         is_own.then(|| (name.clone(), value.element.name()))
     });

@@ -19,6 +19,8 @@ pub struct Writer<'i> {
     pub names: Names,
     /// Names, and numbers, of values.
     pub texts: HashMap<usize, String>,
+    /// Those of values of inner blocks that are written.
+    pub inner_texts: HashMap<usize, String>,
     constants: Vec<String>,
     variables: Vec<String>,
     pub weights: Vec<Weight>,
@@ -39,6 +41,7 @@ impl<'i> Writer<'i> {
             importer,
             names,
             texts: HashMap::new(),
+            inner_texts: HashMap::new(),
             constants: Vec::new(),
             variables: Vec::new(),
             weights: Vec::new(),
@@ -378,8 +381,14 @@ impl<'i> Writer<'i> {
             .chain(&self.constants)
             .filter_map(|line| line.trim_start().split(':').next())
             .collect();
-        self.texts
-            .retain(|id, text| before.contains(id) || declared.contains(text.as_str()));
+        let inner = &mut self.inner_texts;
+        self.texts.retain(|id, text| {
+            let stays = before.contains(id) || declared.contains(text.as_str());
+            if !stays {
+                inner.insert(*id, text.clone());
+            }
+            stays
+        });
     }
 
     pub fn main(
