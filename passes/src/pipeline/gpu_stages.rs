@@ -36,7 +36,7 @@ pub(crate) const ENVIRONMENT: &str = "#spirv.target_env<#spirv.vce<v1.5, [Shader
 
 /// From tensors to kernels and launches.
 pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
-    let block = gpu.block;
+    let (name, block) = (gpu.name, gpu.block);
     let precision = match target.gpu_precision {
         Precision::F32 => String::new(),
         other => format!(" precision={}", other.name()),
@@ -46,11 +46,9 @@ pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
         Stage {
             name: "memory",
             passes: format!(
-                "skript-fill-borders,canonicalize,cse,skript-fuse-rows{{shared-bytes={}}},skript-map-rows{{gpu={}}},\
-                 canonicalize,cse,skript-map-reductions{{gpu={}{precision}}},{MEMORY}",
-                gpu.shared_memory / 2,
-                gpu.name,
-                gpu.name
+                "skript-fill-borders,canonicalize,cse,skript-fuse-rows{{gpu={name}}},\
+                 skript-map-rows{{gpu={name}{precision}}},canonicalize,cse,\
+                 skript-map-reductions{{gpu={name}{precision}}},{MEMORY}",
             ),
         },
         Stage {

@@ -1,5 +1,5 @@
-// RUN: skript-opt %s --skript-fuse-rows=shared-bytes=8192 --split-input-file | FileCheck %s
-// RUN: skript-opt %s --skript-fuse-rows=shared-bytes=512 --split-input-file | FileCheck %s --check-prefix=FEW
+// RUN: skript-opt %s --skript-fuse-rows=gpu=vulkan --split-input-file | FileCheck %s
+// RUN: skript-opt %s --skript-fuse-rows=gpu=few --split-input-file | FileCheck %s --check-prefix=FEW
 
 // For a GPU a block is one row; what nothing else reads must fit into the memory that threads share.
 // CHECK-LABEL: func @centered

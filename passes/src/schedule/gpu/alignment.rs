@@ -4,9 +4,11 @@
 //! Devices allocate memory at multiples of 64 bytes ([`skript_runtime::device::Device`]), and the plan of memory keeps that.
 
 use super::code::VECTOR;
-use crate::ir::{self, argument, ops};
-use melior::ir::Value;
+use crate::ir::types::DYNAMIC;
+use crate::ir::{self, argument, memref, ops, typed};
 use melior::ir::operation::OperationLike;
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Value, ValueLike};
 
 /// Views that an array is one of at most.
 const DEPTH: usize = 64;
@@ -25,6 +27,11 @@ pub(super) fn is_aligned(array: Value) -> bool {
         };
         match ir::name(op).as_str() {
             ops::memref::ALLOC | ops::memref::GET_GLOBAL => return true,
+            // An array that the threads of a block share, once it is in its memory.
+            ops::memref::ALLOCA => {
+                let alignment = typed::integer(op, "alignment");
+                return alignment.is_some_and(|bytes| bytes.unsigned_abs() % VECTOR == 0);
+            }
             ops::memref::VIEW => {
                 let shift = op.operand(1).ok().and_then(super::threads::constant);
                 let bytes = i64::try_from(VECTOR).unwrap_or(i64::MAX);
@@ -45,4 +52,36 @@ pub(super) fn is_aligned(array: Value) -> bool {
         }
     }
     false
+}
+
+/// A number that the dynamic offset of an array in its buffer is a multiple of, in elements: 1 if nothing is known.
+pub(super) fn offset_factor(array: Value) -> i64 {
+    let known = || {
+        let view = memref::Subview::of(array)?;
+        let source = view.source().ok()?;
+        let kind = MemRefType::try_from(source.r#type()).ok()?;
+        kind.affine_map().is_identity().then_some(())?;
+        let extents = memref::extents(source.r#type());
+        let offsets = typed::i64s(view.op(), "static_offsets");
+        let (mut stride, mut factor) = (1_i64, 0_i64);
+        for (extent, offset) in extents.iter().zip(&offsets).rev() {
+            if *offset != 0 {
+                factor = greatest_divisor(factor, stride);
+            }
+            // A dynamic extent is a multiple of one.
+            if *extent != DYNAMIC {
+                stride = stride.checked_mul((*extent).max(1))?;
+            }
+        }
+        Some(factor)
+    };
+    known().unwrap_or(1)
+}
+
+/// The greatest number that divides both.
+fn greatest_divisor(a: i64, b: i64) -> i64 {
+    match b {
+        0 => a,
+        b => greatest_divisor(b, a % b),
+    }
 }

@@ -4,7 +4,7 @@
 use super::super::body::{Body, Operand, Step};
 use super::super::kernel::properties;
 use super::super::nest::{Address, LoopKind, Nest};
-use super::super::signature::Signature;
+use super::super::signature::{AT_RUN_TIME, Signature};
 use super::outline::MOST_BLOCKS;
 use crate::ir::attribute_names::RESIDENT;
 use crate::ir::ops;
@@ -22,7 +22,53 @@ pub(super) enum Number {
 }
 
 /// The memory space of arrays that the threads of a block share.
-const SHARED: &str = "#gpu.address_space<workgroup>";
+pub(super) const SHARED: &str = "#gpu.address_space<workgroup>";
+
+/// An array that the threads of a block share.
+pub(super) struct Shared {
+    name: String,
+    kind: String,
+    pub(super) element: String,
+    extents: Vec<i64>,
+    /// The first element, in an array that others are parts of as well.
+    first: i64,
+}
+
+impl Shared {
+    /// The line that defines it as a part of an array of a type.
+    pub(super) fn view(&self, array: &str, kind: &str) -> String {
+        let list = |numbers: &[i64]| {
+            let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+            numbers.join(", ")
+        };
+        format!(
+            "{} = memref.reinterpret_cast {array} to offset: [{}], sizes: [{}], strides: [{}] : {kind} to {}\n",
+            self.name,
+            self.first,
+            list(&self.extents),
+            list(&strides(&self.extents)),
+            self.kind
+        )
+    }
+
+    /// The element after the last one, where others may begin.
+    pub(super) fn end(&self) -> i64 {
+        let count: i64 = self.extents.iter().product();
+        self.first + (count + 15) / 16 * 16
+    }
+}
+
+/// The strides of an array without gaps.
+fn strides(extents: &[i64]) -> Vec<i64> {
+    let mut stride = 1;
+    let mut found: Vec<i64> = Vec::new();
+    for extent in extents.iter().rev() {
+        found.push(stride);
+        stride *= extent;
+    }
+    found.reverse();
+    found
+}
 
 /// The values that the payload reads at one point.
 #[derive(Default)]
@@ -59,6 +105,8 @@ pub(super) struct Caller {
     pub(super) lanes: i64,
     /// Types of elements that are accessed several at a time.
     pub(super) vectors: &'static [&'static str],
+    /// The dimensions of each operand, and a number that its dynamic offset is a multiple of.
+    pub(super) placed: Vec<(usize, i64)>,
 }
 
 /// Bytes of the longest access of a thread.
@@ -96,8 +144,10 @@ pub(super) struct Code<'r> {
     strides: Vec<Vec<Number>>,
     /// Blocks that a processor of NVIDIA's has registers for, at least; 0 where that is left to the assembler.
     pub(super) resident: u32,
-    /// Names and types of the arrays that the threads of a block share.
-    shared: Vec<(String, String)>,
+    /// The arrays that the threads of a block share.
+    shared: Vec<Shared>,
+    /// Whether these are parts of one array for each type of elements, which the caller has.
+    is_inside: bool,
     /// Steps of the payload that this region computed already, by their operands.
     known: HashMap<(usize, Vec<String>), String>,
 }
@@ -123,6 +173,7 @@ impl<'r> Code<'r> {
             strides: Vec::new(),
             resident: 0,
             shared: Vec::new(),
+            is_inside: false,
             known: HashMap::new(),
         };
         for (l, own) in nest.loops.iter().enumerate() {
@@ -176,7 +227,7 @@ impl<'r> Code<'r> {
         let shared: Vec<String> = self
             .shared
             .iter()
-            .map(|(a, b)| format!("{a} : {b}"))
+            .map(|own| format!("{} : {}", own.name, own.kind))
             .collect();
         let body = self.lines.take();
         let tiles = match tiles {
@@ -206,13 +257,58 @@ impl<'r> Code<'r> {
         )
     }
 
+    /// The code of a block that does more than that: all tiles, one after the other. `thread` is the number of the thread. The shared
+    /// arrays are views that the caller defines ([`Shared::view`]).
+    pub(super) fn inside(mut self, tiles: &Number, thread: &str) -> (String, Vec<Shared>) {
+        let body = self.lines.take();
+        let count = match tiles {
+            Number::Known(tiles) => format!("arith.constant {tiles} : index"),
+            Number::Value(tiles) => {
+                format!("arith.index_cast {tiles} : {} to index", self.kind)
+            }
+        };
+        let text = format!(
+            "{}%none = arith.constant 0 : index\n%one = arith.constant 1 : index\n%tiles = {count}\n\
+             %thread = arith.addi {thread}, %none : index\n\
+             scf.for %block = %none to %tiles step %one {{\n{body}}}",
+            self.host
+        );
+        (text, self.shared)
+    }
+
+    /// The number of dynamic extents, each with an array of its own.
+    pub(super) fn dynamic_extents(&self) -> usize {
+        self.caller.extents.len()
+    }
+
+    /// Lets shared arrays be parts of one for each type of elements, for [`Code::inside`].
+    pub(super) fn share_inside(&mut self) {
+        self.is_inside = true;
+    }
+
     /// An array of this shape, as MLIR writes it, that the threads of a block share, one for each name; returns its type.
     pub(super) fn share(&mut self, name: &str, shape: &str, element: &str) -> String {
-        let kind = format!("memref<{shape}x{element}, {SHARED}>");
-        if self.shared.iter().any(|(known, _)| known == name) {
-            return kind;
+        if let Some(known) = self.shared.iter().find(|own| own.name == name) {
+            return known.kind.clone();
         }
-        self.shared.push((name.to_owned(), kind.clone()));
+        let extents: Vec<i64> = shape.split('x').filter_map(|n| n.parse().ok()).collect();
+        let others = self.shared.iter().filter(|own| own.element == element);
+        let first = others.map(Shared::end).max().unwrap_or(0);
+        let kind = match self.is_inside {
+            false => format!("memref<{shape}x{element}, {SHARED}>"),
+            true => {
+                let strides: Vec<String> = strides(&extents).iter().map(i64::to_string).collect();
+                let strides = strides.join(", ");
+                format!("memref<{shape}x{element}, strided<[{strides}], offset: {first}>, {SHARED}>")
+            }
+        };
+        self.shared.push(Shared {
+            name: name.to_owned(),
+            kind: kind.clone(),
+            element: element.to_owned(),
+            extents,
+            first,
+        });
         kind
     }
 
@@ -377,11 +473,32 @@ impl<'r> Code<'r> {
     /// Defines the flat view of each array, `%l0`, `%l1`, ….
     pub(super) fn views(&mut self) {
         for (position, kind) in self.signature.arrays.iter().enumerate() {
+            let window = self.signature.windows.get(position);
+            let offset = match window.is_some_and(|(offset, _)| *offset == AT_RUN_TIME) {
+                true => self.dynamic_offset(position, kind),
+                false => String::new(),
+            };
             let view = self
                 .signature
-                .view(position, &format!("%{position}"), kind, "");
+                .view(position, &format!("%{position}"), kind, &offset);
             self.lines.line(format!("%l{position} = {view}"));
         }
+    }
+
+    /// The offset of an array, as an index.
+    fn dynamic_offset(&mut self, position: usize, kind: &str) -> String {
+        let rank = self.caller.placed.get(position).map_or(0, |own| own.0);
+        let (base, offset) = (self.lines.name(), self.lines.name());
+        let names = match rank {
+            0 => String::new(),
+            _ => format!(", {}:{rank}, {}:{rank}", self.lines.name(), self.lines.name()),
+        };
+        let indices = vec!["index"; 1 + 2 * rank].join(", ");
+        let element = self.element(position);
+        self.lines.line(format!(
+            "{base}, {offset}{names} = memref.extract_strided_metadata %{position} : {kind} -> memref<{element}>, {indices}"
+        ));
+        offset
     }
 
     /// The element type of an operand.
@@ -421,8 +538,11 @@ impl<'r> Code<'r> {
             (is_next && is_aligned && is_known).then_some(())?;
             let strides = (0..self.nest.loops.len()).filter(|other| *other != l);
             let strides = strides.map(|other| own.factor(other));
-            let (offset, _) = self.signature.windows.get(operand)?;
-            let all = strides.chain([extent.extent, own.offset, *offset]);
+            let offset = match self.signature.windows.get(operand)?.0 {
+                AT_RUN_TIME => self.caller.placed.get(operand).map_or(1, |own| own.1),
+                offset => offset,
+            };
+            let all = strides.chain([extent.extent, own.offset, offset]);
             let mut width = most
                 .min(self.caller.lanes)
                 .min(i64::try_from(VECTOR / bytes).ok()?);

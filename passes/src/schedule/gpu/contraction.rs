@@ -26,6 +26,25 @@ pub(super) struct Side {
     pub(super) inputs: Vec<usize>,
 }
 
+/// What a contraction has of a GPU.
+#[derive(Clone, Copy)]
+pub(super) struct Share {
+    /// Blocks that compute its tiles at the same time.
+    pub(super) blocks: u32,
+    /// Bytes of shared memory of each.
+    pub(super) memory: u64,
+}
+
+impl Share {
+    /// The whole GPU.
+    pub(super) fn whole(gpu: &Gpu) -> Share {
+        Share {
+            blocks: gpu.processors,
+            memory: u64::from(gpu.shared_memory),
+        }
+    }
+}
+
 /// Rows and columns of the smallest result that is computed in tiles.
 const SMALLEST: i64 = 4;
 
@@ -100,7 +119,13 @@ impl Contraction {
     /// The tile with the shortest time; `None` if the result is too small for any.
     ///
     /// `expected` are the extents that it is selected for.
-    pub(super) fn tile(&self, expected: &[i64], elements: &[String], gpu: &Gpu) -> Option<Tile> {
+    pub(super) fn tile(
+        &self,
+        expected: &[i64],
+        elements: &[String],
+        gpu: &Gpu,
+        share: Share,
+    ) -> Option<Tile> {
         let fits = |tile: &&Tile| {
             let bytes = |side: &Side, size: u32| -> u64 {
                 let inputs = side.inputs.iter().filter_map(|n| elements.get(*n));
@@ -109,10 +134,10 @@ impl Contraction {
                 bytes * BUFFERS * u64::from(size + PADDING) * u64::from(tile.depth)
             };
             let [first, second] = &self.sides;
-            bytes(first, tile.rows) + bytes(second, tile.columns) <= u64::from(gpu.shared_memory)
+            bytes(first, tile.rows) + bytes(second, tile.columns) <= share.memory
         };
         let all = gpu.tiles.iter().filter(fits).copied();
-        let waves = self.waves(expected, gpu)?;
+        let waves = self.waves(expected, share)?;
         all.min_by_key(|tile| waves([tile.rows, tile.columns], tile.cycles()))
     }
 
@@ -120,23 +145,22 @@ impl Contraction {
     pub(super) fn matrix_tile(
         &self,
         expected: &[i64],
-        tiles: &[MatrixTile],
-        gpu: &Gpu,
+        tiles: impl Iterator<Item = MatrixTile>,
+        share: Share,
     ) -> Option<MatrixTile> {
-        let waves = self.waves(expected, gpu)?;
-        let all = tiles.iter().copied();
-        all.min_by_key(|tile| waves(tile.sizes, tile.cycles()))
+        let waves = self.waves(expected, share)?;
+        tiles.min_by_key(|tile| waves(tile.sizes, tile.cycles()))
     }
 
     /// The time of all blocks, by the size of a tile and its cycles; `None` if the result is too small for tiles.
-    fn waves(&self, expected: &[i64], gpu: &Gpu) -> Option<impl Fn([u32; 2], i64) -> i64> {
+    fn waves(&self, expected: &[i64], share: Share) -> Option<impl Fn([u32; 2], i64) -> i64> {
         let [first, second] = &self.sides;
         let all = [&first.loops, &second.loops, &self.depth, &self.batch];
         let [rows, columns, depth, batch] = all.map(|loops| product(expected, loops));
         if rows < SMALLEST || columns < SMALLEST || depth < SHORTEST {
             return None;
         }
-        let processors = gpu.processors;
+        let processors = share.blocks;
         Some(move |[own_rows, own_columns]: [u32; 2], cycles: i64| {
             let parts = |count: i64, size: u32| {
                 let size = i64::from(size.max(1));

@@ -12,7 +12,7 @@ use super::super::body::{Body, Operand, Step};
 use super::super::targets::gpus::{MatrixTile, MatrixUnitKind, Precision};
 use super::code::{Number, alignment, vector};
 use super::contraction::Contraction;
-use super::tiles::{Copied, TileWriter};
+use super::tiles::{BUFFERS, Copied, TileWriter};
 use crate::ir::ops;
 
 /// The elements that a unit multiplies.
@@ -164,6 +164,17 @@ impl Unit {
             all.collect()
         };
         [pairs(rows, 16, 8), pairs(columns, 8, 1)]
+    }
+
+    /// Bytes of shared memory of a tile's copies, and of what a simulation needs.
+    pub(super) fn bytes(&self, tile: &MatrixTile) -> u64 {
+        let lines = i64::from(tile.sizes[0] + tile.sizes[1]);
+        let copies = lines * (self.step + self.padding()) * self.format.bytes();
+        let simulated = match self.kind {
+            MatrixUnitKind::Mma => 0,
+            MatrixUnitKind::Simulated => tile.threads() / 32 * 24 * self.format.depth() * 4,
+        };
+        BUFFERS * copies.unsigned_abs() + simulated.unsigned_abs()
     }
 
     /// Elements between the lines of shared memory.

@@ -15,12 +15,14 @@ pub(crate) mod memory_space;
 pub(crate) mod outline;
 pub(crate) mod reductions;
 mod row;
+pub(crate) mod row_products;
 mod selections;
 mod sequences;
 mod threads;
 mod tiles;
+mod works;
 
-use super::targets::gpus::Gpu;
+use super::targets::gpus::{Gpu, Precision};
 use skript_dialect::{Options, PassError, PassOption};
 
 /// The option that names the GPU.
@@ -30,8 +32,22 @@ const GPU: PassOption = PassOption {
     default: "sm_80",
 };
 
+/// The option that lets units for products of matrices round elements.
+const PRECISION: PassOption = PassOption {
+    name: "precision",
+    summary: "how units for products of matrices round f32: f32 (none are used), tf32, f16, bf16",
+    default: "f32",
+};
+
+/// The precision that the option names.
+fn named_precision(options: &Options) -> Result<Precision, PassError> {
+    let name = options.text(PRECISION.name);
+    let precision = Precision::named(name);
+    precision.ok_or_else(|| PassError::from(format!("option precision: {name} is no precision")))
+}
+
 /// The GPU that the option names.
-fn named_gpu(options: &Options) -> Result<&'static Gpu, PassError> {
+pub(crate) fn named_gpu(options: &Options) -> Result<&'static Gpu, PassError> {
     let name = options.text(GPU.name);
     Gpu::named(name).ok_or_else(|| PassError::from(format!("option gpu: {name} is no GPU")))
 }

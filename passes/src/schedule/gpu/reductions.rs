@@ -9,9 +9,9 @@
 //!
 //! Requires: buffers before memory is planned. Guarantees: results are the same for every number of blocks that run at the same time.
 
-use super::alignment::is_aligned;
-use super::code::{Caller, Code, Dynamic, Extents, expected, vectors};
-use super::contraction::Contraction;
+use super::alignment::{is_aligned, offset_factor};
+use super::code::{Caller, Code, Dynamic, Extents, Number, expected, vectors};
+use super::contraction::{Contraction, Share};
 use super::matrix_unit::{Format, Unit};
 use super::row::Rows;
 use super::selections;
@@ -27,12 +27,12 @@ use crate::schedule::caller::branch_before;
 use crate::schedule::elementwise::Merged;
 use crate::schedule::nest::Nest;
 use crate::schedule::reading::{Reduction, read};
-use crate::schedule::targets::gpus::{Gpu, Precision};
+use crate::schedule::targets::gpus::{Gpu, MatrixTile, Precision};
 use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
-use skript_dialect::{Dialect, Pass, PassError, PassOption};
+use skript_dialect::{Dialect, Pass, PassError};
 use std::collections::HashSet;
 
 /// The pass `skript-map-reductions`.
@@ -51,18 +51,11 @@ pub(crate) const PASS: Pass = Pass {
     ],
     options: &[
         super::GPU,
-        PassOption {
-            name: "precision",
-            summary: "how units for products of matrices round f32: f32 (none are used), tf32, f16, bf16",
-            default: "f32",
-        },
+        super::PRECISION,
     ],
     run: |root, options, _| {
         let gpu = super::named_gpu(options)?;
-        let name = options.text("precision");
-        let precision = Precision::named(name);
-        let precision = precision
-            .ok_or_else(|| PassError::from(format!("option precision: {name} is no precision")))?;
+        let precision = super::named_precision(options)?;
         let entry = ir::entry(root)?;
         let reduces = |op: &OperationRef| {
             let generic = linalg::Generic::cast(*op);
@@ -215,17 +208,30 @@ fn replace<'c: 'a, 'a>(
 type Kernel<'c, 'a> = (String, Vec<Value<'c, 'a>>);
 
 /// The kernels of a reduction.
-struct Kernels<'r, 'c, 'a> {
-    reduction: &'r Reduction<'c, 'a>,
+pub(super) struct Kernels<'r, 'c, 'a> {
+    pub(super) reduction: &'r Reduction<'c, 'a>,
     /// Those of the operation, which have the dynamic extents.
-    operands: Vec<Value<'c, 'a>>,
-    gpu: &'r Gpu,
-    precision: Precision,
+    pub(super) operands: Vec<Value<'c, 'a>>,
+    pub(super) gpu: &'r Gpu,
+    pub(super) precision: Precision,
 }
 
 impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
     /// The kernel of a contraction in tiles.
     fn tiled(&self, body: &Body) -> Option<Kernel<'c, 'a>> {
+        self.tiles(body, Share::whole(self.gpu), false, |code, tiles, threads| {
+            code.launch(&tiles, threads)
+        })
+    }
+
+    /// The code of a contraction in tiles, which `end` completes with the number of tiles and that of threads.
+    pub(super) fn tiles<T>(
+        &self,
+        body: &Body,
+        share: Share,
+        is_inside: bool,
+        end: impl FnOnce(Code, Number, i64) -> T,
+    ) -> Option<(T, Vec<Value<'c, 'a>>)> {
         if body.predicate.is_some() || !body.used_dimensions().is_empty() {
             return None;
         }
@@ -236,16 +242,26 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
         let signature = &self.reduction.signature;
         let elements = &signature.elements;
         let format = Format::of(&contraction, body, elements, self.precision);
-        let plan = match format.zip(self.gpu.matrices) {
-            Some((format, unit)) => {
-                let tile = contraction.matrix_tile(&expected, unit.tiles, self.gpu)?;
-                let bytes = element_bytes(elements.first()?)?;
-                Plan::Warps(tile, Unit::new(unit.kind, format, &tile, bytes))
-            }
-            None => Plan::Threads(contraction.tile(&expected, elements, self.gpu)?),
+        let matrices = || {
+            let (format, unit) = format.zip(self.gpu.matrices)?;
+            let bytes = element_bytes(elements.first()?)?;
+            let own = |tile: &MatrixTile| Unit::new(unit.kind, format, tile, bytes);
+            let tiles = unit.tiles.iter().copied();
+            let tiles = tiles.filter(|tile| own(tile).bytes(tile) <= share.memory);
+            let tile = contraction.matrix_tile(&expected, tiles, share)?;
+            Some(Plan::Warps(tile, own(&tile)))
         };
-        let code = Code::new(&nest, body, signature, &caller);
-        Some((tiles::write(&contraction, code, plan), arguments))
+        let threads = || {
+            let tile = contraction.tile(&expected, elements, self.gpu, share)?;
+            Some(Plan::Threads(tile))
+        };
+        let plan = matrices().or_else(threads)?;
+        let mut code = Code::new(&nest, body, signature, &caller);
+        if is_inside {
+            code.share_inside();
+        }
+        let (code, tiles, threads) = tiles::write(&contraction, code, plan);
+        Some((end(code, tiles, threads), arguments))
     }
 
     /// The kernel of a reduction whose rows several threads share.
@@ -285,13 +301,18 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
             arguments.push(array);
         }
         let arrays = self.reduction.arrays.iter();
-        let aligned = arrays.map(|array| is_aligned(*array)).collect();
+        let aligned = arrays.clone().map(|array| is_aligned(*array)).collect();
+        let placed = arrays.map(|array| {
+            let rank = ir::memref::extents(array.r#type()).len();
+            (rank, offset_factor(*array))
+        });
         let (lanes, vectors) = vectors(self.gpu.language);
         let caller = Caller {
             extents,
             aligned,
             lanes,
             vectors,
+            placed: placed.collect(),
         };
         Some((caller, arguments))
     }

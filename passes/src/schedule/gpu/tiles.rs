@@ -38,8 +38,12 @@ pub(super) enum Plan {
     Warps(MatrixTile, Unit),
 }
 
-/// The code of the blocks.
-pub(super) fn write(contraction: &Contraction, mut code: Code, plan: Plan) -> String {
+/// The code of a block, the number of tiles and that of threads.
+pub(super) fn write<'r>(
+    contraction: &'r Contraction,
+    mut code: Code<'r>,
+    plan: Plan,
+) -> (Code<'r>, Number, i64) {
     let (threads, sizes, shifts, step, unit) = match plan {
         Plan::Threads(tile) => {
             let sizes = [tile.rows, tile.columns].map(i64::from);
@@ -86,7 +90,7 @@ pub(super) fn write(contraction: &Contraction, mut code: Code, plan: Plan) -> St
         shared: HashMap::new(),
     };
     writer.write();
-    writer.code.launch(&tiles, threads)
+    (writer.code, tiles, threads)
 }
 
 /// Consecutive elements of an input that a thread copies into shared memory at each step.

@@ -5,7 +5,6 @@ use super::group::{Group, Row};
 use super::member::{Access, ESTIMATE, Kind, element_bytes, extents};
 use super::storage::Storage;
 use crate::ir::{self, ValueKey, ops};
-use crate::schedule::gpu;
 use std::collections::HashSet;
 
 /// Bytes of a row of one array from which on a block is one row: it stays in the nearest cache, and reading row after row is what
@@ -19,9 +18,6 @@ const MOST_ROWS: i64 = 64;
 /// Rows of a product that are enough to read its other operand again for each block.
 const FEWEST_OF_PRODUCT: i64 = 16;
 
-/// Rows of a group on a GPU at least: fewer leave most of its processors without work.
-const FEWEST_ON_GPU: i64 = 64;
-
 /// Blocks have a number of rows that kernels divide into equal tiles.
 const TILE: i64 = 8;
 
@@ -33,44 +29,6 @@ impl Blocks {
     /// `None` if the group gains nothing from blocks, or if one is a part of an array with strides that are not known.
     pub(super) fn of(group: &Group, cache: i64) -> Option<Self> {
         Self::sized(group, cache).filter(|blocks| blocks.have_strides(group))
-    }
-
-    /// One row, that the threads of a block of a GPU compute together: there are enough rows for all blocks, consecutive elements of
-    /// arrays are of one row, and those that nothing else reads fit into the memory that the threads share.
-    pub(super) fn shared(group: &Group, bytes: i64) -> Option<Self> {
-        let blocks = Blocks(vec![1; group.rows.len()]);
-        let kinds = [Kind::Elementwise, Kind::Reduction];
-        let mut members = group.members.iter();
-        let is_shared = members.all(|m| kinds.contains(&m.kind) && gpu::blocks::is_shared(m.op));
-        let rows = group
-            .rows
-            .iter()
-            .map(|row| row.extent.unwrap_or(FEWEST_ON_GPU));
-        let has_enough = rows.fold(1, i64::saturating_mul) >= FEWEST_ON_GPU;
-        (is_shared && has_enough && blocks.have_strides(group)).then_some(())?;
-        let storage = Storage::of(group);
-        let (mut counted, mut all) = (HashSet::new(), 0_i64);
-        for (number, access) in group.numbered() {
-            let extents = extents(access.array)?.into_iter();
-            let mut long = extents.zip(group.rows_of(number, access));
-            let last = long.rfind(|(extent, _)| *extent != Some(1));
-            // An array of rows alone has one element of each.
-            let is_row = blocks.bytes_of(group, number, access) == element_bytes(access.array);
-            let is_next = last.is_none_or(|(_, row)| row.is_none()) || is_row;
-            is_next.then_some(())?;
-            if storage.allocation(access.array).is_some()
-                && counted.insert(ValueKey::of(access.array))
-            {
-                let is_static =
-                    |(extent, row): (Option<i64>, Option<usize>)| extent.is_some() || row.is_some();
-                let mut dimensions = crate::schedule::rows::member::extents(access.array)?
-                    .into_iter()
-                    .zip(group.rows_of(number, access));
-                dimensions.all(is_static).then_some(())?;
-                all = all.checked_add(blocks.bytes_of(group, number, access)?)?;
-            }
-        }
-        (all <= bytes).then_some(blocks)
     }
 
     fn sized(group: &Group, cache: i64) -> Option<Self> {
@@ -153,7 +111,7 @@ impl Blocks {
 
     /// Whether the strides of each array's part follow from the part's extents: a dynamic extent is whole in the part, or there is
     /// one element along all dimensions before it.
-    fn have_strides(&self, group: &Group) -> bool {
+    pub(super) fn have_strides(&self, group: &Group) -> bool {
         group.numbered().all(|(number, access)| {
             let rows = group.rows_of(number, access);
             let extents = extents(access.array).unwrap_or_default();

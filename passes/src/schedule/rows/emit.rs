@@ -18,13 +18,14 @@ use std::collections::{HashMap, HashSet};
 /// Bytes of arrays that are on the stack of a thread, for one block.
 pub(super) const STACK: i64 = 256 << 10;
 
-/// Replaces the operations of a group by loops over blocks of rows; returns the keys of the operations that are no more.
+/// Replaces the operations of a group by loops over blocks of rows, or by one whose last blocks have fewer rows; returns the keys of the operations that are no more.
 ///
 /// # Errors
 /// The builder's error.
 pub(super) fn emit<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     blocks: &Blocks,
+    has_one_loop: bool,
     context: &'c Context,
 ) -> Result<HashSet<usize>, PassError> {
     let last = group.members.last().ok_or("a group without operations")?.op;
@@ -37,7 +38,7 @@ pub(super) fn emit<'c: 'a, 'a>(
         let place = storage.place(array)?;
         homes.get(&place).map(|home| (place, home))
     };
-    for spans in all_spans(group, blocks, &before)? {
+    for spans in all_spans(group, blocks, has_one_loop, &before)? {
         let part = Part {
             group,
             spans,
@@ -142,7 +143,7 @@ fn homes<'c: 'a, 'a>(
 }
 
 /// The maximum extents of the part of an array that a block accesses.
-fn largest_block(array: Value, rows: &[Option<usize>], blocks: &Blocks) -> Option<Vec<i64>> {
+pub(super) fn largest_block(array: Value, rows: &[Option<usize>], blocks: &Blocks) -> Option<Vec<i64>> {
     let dimensions = rows.iter().enumerate();
     let extents = dimensions.map(|(dimension, row)| match row {
         Some(row) => blocks.0.get(*row).copied(),
@@ -168,12 +169,13 @@ struct Span<'c, 'a> {
 fn all_spans<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     blocks: &Blocks,
+    has_one_loop: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Vec<Vec<Span<'c, 'a>>>, PassError> {
     let mut whole = Vec::new();
     let mut rest = None;
     for (position, (row, rows)) in group.rows.iter().zip(&blocks.0).enumerate() {
-        let (own, left) = spans(group, row, *rows, at)?;
+        let (own, left) = spans(group, row, (*rows, has_one_loop), at)?;
         whole.push(own);
         rest = rest.or(left.map(|left| (position, left)));
     }
@@ -192,7 +194,7 @@ fn all_spans<'c: 'a, 'a>(
 fn spans<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     row: &Row,
-    rows: i64,
+    (rows, has_one_loop): (i64, bool),
     at: &Builder<'c, 'a>,
 ) -> Result<(Span<'c, 'a>, Option<Span<'c, 'a>>), PassError> {
     let span = |first, rows, blocks| Span {
@@ -203,6 +205,13 @@ fn spans<'c: 'a, 'a>(
     };
     if let Some(extent) = row.extent {
         let (count, left) = (extent / rows, extent % rows);
+        if left > 0 && has_one_loop {
+            let span = Span {
+                all: Some(at.index(extent)?),
+                ..span(None, rows, Some(at.index(count + 1)?))
+            };
+            return Ok((span, None));
+        }
         let blocks = match count {
             1 => None,
             count => Some(at.index(count)?),

@@ -161,6 +161,11 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         })
     }
 
+    /// Whether an operation reduces products.
+    pub(super) fn has_product(&self) -> bool {
+        self.members.iter().any(|m| m.kind == Kind::Product)
+    }
+
     /// Whether there is more than one row.
     pub(super) fn has_several_rows(&self) -> bool {
         self.rows.iter().any(|row| row.extent != Some(1))

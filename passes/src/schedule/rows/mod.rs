@@ -14,7 +14,8 @@
 //! Windows of what a contraction computes, a pooling behind a convolution, are computed with it if the result is larger than four caches: the
 //! rows that a block of windows reads are in an array of their own. Rows that windows of two blocks read are kept for the next one.
 //!
-//! On a GPU (`shared-bytes`), the threads of a block compute each row together (`skript-map-rows`): a block is one row.
+//! On a GPU (`gpu`), the threads of a block compute its rows together (`skript-map-rows`). A block is one row, or several if contractions
+//! belong to the group, as in an attention: arrays that nothing else reads are in the memory that the threads share.
 //!
 //! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
 //! operations in the same order as before, whatever the number of rows in a block.
@@ -23,6 +24,7 @@ mod blocks;
 mod emit;
 mod group;
 mod member;
+mod shared;
 mod storage;
 pub(crate) mod streams;
 mod strips;
@@ -31,6 +33,7 @@ use crate::ir::effects::Effects;
 use crate::ir::func;
 use crate::ir::{self, ops};
 use crate::prepare::constants::Constants;
+use crate::schedule::targets::gpus::Gpu;
 use blocks::Blocks;
 use group::Group;
 use melior::ir::operation::OperationLike;
@@ -57,16 +60,15 @@ pub(crate) const PASS: Pass = Pass {
             default: "1048576",
         },
         PassOption {
-            name: "shared-bytes",
-            summary: "for a GPU whose threads compute each row together: bytes of memory that they share; 0 for a processor",
-            default: "0",
+            name: "gpu",
+            summary: "the GPU whose threads compute each block of rows together; none for a processor",
+            default: "none",
         },
     ],
     run: |root, options, rewriter| {
-        let cache = options.get("cache-bytes")?;
-        let memory = match options.get("shared-bytes")? {
-            0 => Memory::Cache(cache),
-            bytes => Memory::Shared(bytes),
+        let memory = match options.text("gpu") {
+            "none" => Memory::Cache(options.get("cache-bytes")?),
+            _ => Memory::Shared(crate::schedule::gpu::named_gpu(options)?),
         };
         fuse(root, memory, rewriter.context())
     },
@@ -77,8 +79,8 @@ pub(crate) const PASS: Pass = Pass {
 enum Memory {
     /// The cache of a core, of so many bytes.
     Cache(i64),
-    /// Memory that the threads of a block of a GPU share: for the arrays of one row that nothing else reads.
-    Shared(i64),
+    /// Memory that the threads of a block of a GPU share: for the arrays of its rows that nothing else reads.
+    Shared(&'static Gpu),
 }
 
 impl Memory {
@@ -86,8 +88,21 @@ impl Memory {
     fn blocks(self, group: &Group) -> Option<Blocks> {
         match self {
             Memory::Cache(bytes) => Blocks::of(group, bytes),
-            Memory::Shared(bytes) => Blocks::shared(group, bytes),
+            Memory::Shared(gpu) => shared::blocks(group, gpu, false),
         }
+    }
+
+    /// Whether a group may be computed in blocks, as it is or once more operations belong to it.
+    fn accepts(self, group: &Group) -> bool {
+        match self {
+            Memory::Cache(_) => self.blocks(group).is_some(),
+            Memory::Shared(gpu) => shared::blocks(group, gpu, true).is_some(),
+        }
+    }
+
+    /// Whether all blocks have the same loop, the last one with fewer rows.
+    fn has_one_loop(self) -> bool {
+        matches!(self, Memory::Shared(_))
     }
 }
 
@@ -129,17 +144,21 @@ fn fuse<'c: 'a, 'a>(
                 operations = operations_of(block);
                 continue;
             }
-            let accepts = |group: &Group| memory.blocks(group).is_some();
-            let group = Group::around(&operations, position, &mut effects, accepts);
-            let group = group.filter(blocks::gains);
-            let Some((group, rows)) = group.and_then(|group| {
+            let mut found = |accepts: &dyn Fn(&Group) -> bool| {
+                let group = Group::around(&operations, position, &mut effects, accepts);
+                let group = group.filter(blocks::gains)?;
                 let rows = memory.blocks(&group)?;
                 Some((group, rows))
-            }) else {
+            };
+            let mut group = found(&|group| memory.accepts(group));
+            if group.is_none() && memory.has_one_loop() {
+                group = found(&|group| !group.has_product() && memory.accepts(group));
+            }
+            let Some((group, rows)) = group else {
                 position += 1;
                 continue;
             };
-            let erased = emit::emit(&group, &rows, context)?;
+            let erased = emit::emit(&group, &rows, memory.has_one_loop(), context)?;
             // The loops stand where the last operation of the group did. Others may be part of another group.
             let before = operations.iter().take(position);
             position = before.filter(|op| !erased.contains(&ir::key(**op))).count();

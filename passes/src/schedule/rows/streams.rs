@@ -182,7 +182,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
 
     /// Replaces the operation by parallel loops over blocks.
     fn divide(&self, context: &'c Context) -> Result<(), PassError> {
-        emit::emit(&self.group, &self.blocks, context)?;
+        emit::emit(&self.group, &self.blocks, false, context)?;
         Ok(())
     }
 }
