@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares kernels with dynamic extents, those that select positions, and those of elementwise operations, on Vulkan with the evaluator:
+# Compares kernels with dynamic extents, those that select positions, those of elementwise operations, and attentions, on Vulkan with the evaluator:
 # whole tiles, parts of them, one element, none.
 #     test/gpu/dynamic.sh SKRIPT
 set -eu
@@ -28,6 +28,17 @@ for n in 70 1 0; do
 done
 for shapes in "70 300" "3 1" "0 17"; do
   "$skript" compare inputs/rows.sknd --device=vulkan --input-shape x="${shapes% *}",3,50 --input-shape u=100,"${shapes#* }"
+done
+for sizes in 2,70,50 3,5,33 1,64,1 2,0,9; do
+  IFS=, read -r b n m <<<"$sizes"
+  for types in "f32 1e-5" "f16 2e-2"; do
+    "$skript" compare inputs/attention.sknd --device=vulkan --real "${types% *}" --atol "${types#* }" --input-shape r="$b",2,"$n",16 \
+      --input-shape p="$b",2,"$m",16 --input-shape w="$b",2,"$m",12
+  done
+done
+for precision in tf32 f16; do
+  "$skript" compare inputs/attention.sknd --device=vulkan --gpu-arch=vulkan-matrices --gpu-precision=$precision --atol 2e-3 \
+    --input-shape r=2,2,50,16 --input-shape p=2,2,41,16 --input-shape w=2,2,41,12
 done
 for int in i64 i32 i16 i8; do
   "$skript" compare inputs/signs.sknd --device=vulkan --int $int

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript-number-kernels`: puts calls of `skript_profile` around each launch of a kernel, and lists the launches at the module.
 //!
-//! A launch is a step of the profile. The runtime waits for the device where a step begins and ends. The number of operations is not
-//! known, nor are the bytes: arguments of kernels are whole buffers.
+//! A launch is a step of the profile. The runtime waits for the device where a step begins and ends. Its bytes are those of the arrays that
+//! the kernel reads and writes, each once; the host computes dynamic extents as the kernel does. The number of operations is not
+//! known.
 //!
 //! Requires: `skript-outline-kernels`.
 
 use super::mark::{call_with, operators};
 use super::{TABLE, lists};
 use crate::ir::{self, Builder, attributes, context, ops};
+use crate::extents::size::element_bytes;
+use crate::ir::copy::with_operands;
+use crate::ir::types::DYNAMIC;
+use crate::ir::{ValueKey, memref};
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
+use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{Attribute, Identifier};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{Attribute, Identifier, ShapedTypeLike, Type, Value, ValueLike};
+use std::collections::HashSet;
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_runtime::profile::SYMBOL;
 
@@ -32,16 +40,20 @@ pub(crate) const PASS: Pass = Pass {
             let at = Builder::before(context, launch)?.with_location(launch.location());
             let number = i64::try_from(rows.len() + 1).unwrap_or(i64::MAX);
             let zero = at.index(0)?;
-            call_with(&at, [at.index(number)?, zero, zero])?;
-            let next = launch.next_in_block();
-            let next = next.ok_or_else(|| PassError::at(launch, "ends its block"))?;
-            let after = Builder::before(context, next)?.with_location(launch.location());
-            call_with(&after, [zero, zero, zero])?;
             let name = launch.attribute("kernel").map(|name| name.to_string());
             let name = name.unwrap_or_default();
             let name = name.rsplit('@').next().unwrap_or_default();
             let own = |kernel: &&OperationRef| ir::func::symbol(**kernel).as_deref() == Some(name);
             let kernel = kernels.iter().find(own).copied();
+            let bytes = match kernel {
+                Some(kernel) => bytes(kernel, launch, &at)?,
+                None => zero,
+            };
+            call_with(&at, [at.index(number)?, zero, bytes])?;
+            let next = launch.next_in_block();
+            let next = next.ok_or_else(|| PassError::at(launch, "ends its block"))?;
+            let after = Builder::before(context, next)?.with_location(launch.location());
+            call_with(&after, [zero, zero, zero])?;
             rows.push(row(kernel.unwrap_or(launch), name));
         }
         let rows = ArrayAttribute::new(context, &rows);
@@ -51,6 +63,133 @@ pub(crate) const PASS: Pass = Pass {
     },
     ..Pass::NONE
 };
+
+/// Views that an array is one of, and operations of an extent, at most.
+const DEPTH: usize = 64;
+
+/// Operands of a launch before those of the kernel: blocks and threads.
+const SIZES: usize = 6;
+
+/// The bytes of the arrays that a kernel accesses, as a value of the host.
+fn bytes<'c: 'a, 'a>(
+    kernel: OperationRef<'c, 'a>,
+    launch: OperationRef<'c, 'a>,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let index = Type::index(at.context);
+    let mut sum = at.index(0)?;
+    let mut seen = HashSet::new();
+    let names = [
+        ops::memref::LOAD,
+        ops::memref::STORE,
+        ops::vector::LOAD,
+        ops::vector::STORE,
+    ];
+    for op in ir::nested(kernel) {
+        let name = ir::name(op);
+        if !names.contains(&name.as_str()) {
+            continue;
+        }
+        let is_store = [ops::memref::STORE, ops::vector::STORE].contains(&name.as_str());
+        let array = viewed(op.operand(usize::from(is_store))?, kernel);
+        let Some(array) = array.filter(|array| seen.insert(identity(*array))) else {
+            continue;
+        };
+        let element = MemRefType::try_from(array.r#type())?.element();
+        let element = element_bytes(&element.to_string()).unwrap_or(0);
+        let mut factor = i64::try_from(element).unwrap_or(0);
+        let mut number = Some(at.index(1)?);
+        let sizes = match ir::definition(array) {
+            Some((view, _)) => view.operands().skip(2).collect::<Vec<Value>>(),
+            None => Vec::new(),
+        };
+        let mut sizes = sizes.into_iter();
+        for extent in memref::extents(array.r#type()) {
+            if extent != DYNAMIC {
+                factor = factor.saturating_mul(extent);
+                continue;
+            }
+            let size = match sizes.next() {
+                Some(size) => of_host(size, (kernel, launch), at, DEPTH)?,
+                None => None,
+            };
+            number = match number.zip(size) {
+                Some((a, b)) => Some(at.value(ops::arith::MULI, &[a, b], &[], index)?),
+                None => None,
+            };
+        }
+        if let Some(number) = number {
+            let own = at.value(ops::arith::MULI, &[number, at.index(factor)?], &[], index)?;
+            sum = at.value(ops::arith::ADDI, &[sum, own], &[], index)?;
+        }
+    }
+    Ok(sum)
+}
+
+/// The array in the memory of the device that an array of a kernel is, or is a part of: the outermost view of an argument.
+fn viewed<'c: 'a, 'a>(array: Value<'c, 'a>, kernel: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let mut array = array;
+    for _ in 0..DEPTH {
+        if let Some(argument) = ir::argument(array) {
+            // Arguments after those of the type are memory that a block shares.
+            let owner = argument.owner().parent_operation();
+            let is_own = owner == Some(kernel);
+            return (is_own && !array.r#type().to_string().contains("workgroup")).then_some(array);
+        }
+        let (op, _) = ir::definition(array)?;
+        match ir::name(op).as_str() {
+            ops::memref::VIEW => return Some(array),
+            ops::memref::ALLOCA => return None,
+            _ => array = ir::operand(op).ok()?,
+        }
+    }
+    None
+}
+
+/// What tells apart arrays: their buffers, offsets and types.
+fn identity(array: Value) -> (ValueKey, Option<ValueKey>, String) {
+    let kind = array.r#type().to_string();
+    match ir::definition(array).map(|(op, _)| op.operands().collect::<Vec<_>>()) {
+        Some(operands) => match operands.as_slice() {
+            [buffer, offset, ..] => (ValueKey::of(*buffer), Some(ValueKey::of(*offset)), kind),
+            _ => (ValueKey::of(array), None, kind),
+        },
+        None => (ValueKey::of(array), None, kind),
+    }
+}
+
+/// The value of the host that a value of a kernel is; `None` if threads differ in it, or if it is read.
+fn of_host<'c: 'a, 'a>(
+    value: Value<'c, 'a>,
+    (kernel, launch): (OperationRef<'c, 'a>, OperationRef<'c, 'a>),
+    at: &Builder<'c, 'a>,
+    depth: usize,
+) -> Result<Option<Value<'c, 'a>>, PassError> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Ok(None);
+    };
+    if let Some(argument) = ir::argument(value) {
+        let is_own = argument.owner().parent_operation() == Some(kernel);
+        let operand = launch.operand(SIZES + argument.argument_number());
+        return Ok(operand.ok().filter(|_| is_own));
+    }
+    let Some((op, _)) = ir::definition(value) else {
+        return Ok(None);
+    };
+    let is_index = ir::name(op).starts_with("arith.");
+    if !is_index || op.result_count() != 1 || op.region_count() > 0 {
+        return Ok(None);
+    }
+    let mut operands = Vec::new();
+    for operand in op.operands() {
+        match of_host(operand, (kernel, launch), at, depth)? {
+            Some(operand) => operands.push(operand),
+            None => return Ok(None),
+        }
+    }
+    let copy = with_operands(op, &operands, at)?;
+    Ok(Some(copy.result(0)?.into()))
+}
 
 /// The row of the table for a kernel.
 fn row<'c>(kernel: OperationRef<'c, '_>, name: &str) -> Attribute<'c> {

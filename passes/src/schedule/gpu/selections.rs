@@ -6,6 +6,8 @@
 //! ```text
 //! for l: if value(l) > value(y[i]): y[i] = l
 //! ```
+//! A position may have several counters, each of which is held in an array of its own: positions are numbered in the order of the loops.
+//!
 //! Thread t of T considers positions t, t + T, …, each from the initial value on; of the selected ones, the better is combined in pairs, the
 //! first of equal ones. That is what the loop selects: no position is better than an initial value that is NaN, and a NaN
 //! is better than none.
@@ -44,14 +46,14 @@ struct Selection<'c, 'a> {
     /// Iterations of the other loops, and their numbers.
     iterations: Vec<Value<'c, 'a>>,
     counts: Vec<Value<'c, 'a>>,
-    counter: Value<'c, 'a>,
-    count: Value<'c, 'a>,
-    /// The load of the held position.
-    held: OperationRef<'c, 'a>,
+    /// The counters of a position, outermost first, and their numbers of iterations.
+    counters: Vec<(Value<'c, 'a>, Value<'c, 'a>)>,
+    /// By counter: the load of the held one, and the store that replaces it.
+    held: Vec<OperationRef<'c, 'a>>,
+    stores: Vec<OperationRef<'c, 'a>>,
     compare: OperationRef<'c, 'a>,
-    /// Whether the value at the counter is the right one of the comparison.
+    /// Whether the value at the counters is the right one of the comparison.
     is_right: bool,
-    store: OperationRef<'c, 'a>,
 }
 
 /// Replaces loops of which one selects a position by blocks of threads. False if there are none, or if it is short.
@@ -61,7 +63,8 @@ pub(super) fn map<'c: 'a, 'a>(root: OperationRef<'c, 'a>, gpu: &Gpu) -> Result<b
     };
     let mut results = selection.counts.iter().map(|count| constant(*count));
     let results = results.try_fold(1_i64, |all, count| Some(all.saturating_mul(count?)));
-    let length = constant(selection.count);
+    let mut lengths = selection.counters.iter().map(|(_, count)| constant(*count));
+    let length = lengths.try_fold(1_i64, |all, count| Some(all.saturating_mul(count?)));
     if results.is_some_and(|results| results >= MANY) || length.is_some_and(|n| n < SHORTEST) {
         return Ok(false);
     }
@@ -99,6 +102,14 @@ fn only<'c: 'a, 'a>(all: &[OperationRef<'c, 'a>]) -> Option<OperationRef<'c, 'a>
     let mut others = all.iter().filter(|op| !is_value(op));
     let found = *others.next()?;
     others.next().is_none().then_some(found)
+}
+
+/// The stores of a list whose other operations compute or read.
+fn stores<'c: 'a, 'a>(all: &[OperationRef<'c, 'a>]) -> Option<Vec<OperationRef<'c, 'a>>> {
+    let is_value = |op: &OperationRef<'c, 'a>| op.region_count() == 0 && op::is_pure(op);
+    let others = all.iter().filter(|op| !is_value(op)).copied();
+    let is_store = |op: OperationRef<'c, 'a>| (ir::name(op) == ops::memref::STORE).then_some(op);
+    others.map(is_store).collect()
 }
 
 /// Whether a value is defined inside of an operation.
@@ -184,24 +195,47 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
                 other.first_block().is_none()
             });
         is_alone.then_some(())?;
-        let store = only(&body(choice)?)?;
-        (ir::name(store) == ops::memref::STORE).then_some(())?;
-        let stored: Vec<Value> = store.operands().collect();
-        let (value, array) = (*stored.first()?, *stored.get(1)?);
-        // One loop selects; each iteration of the others has an element of its own.
-        let own = counters
-            .iter()
-            .position(|(own, _)| converted(value) == *own)?;
-        let (counter, count) = counters.remove(own);
-        let is_subscript =
-            |(own, _): &(Value<'c, 'a>, _)| stored.iter().skip(2).any(|index| index == own);
-        counters.iter().all(is_subscript).then_some(())?;
+        let stores = stores(&body(choice)?)?;
+        // Some loops select, each with an array of its own; each iteration of the others has an element of its own.
+        let mut selecting = Vec::new();
+        let mut held_in = Vec::new();
+        for (counter, count) in std::mem::take(&mut counters) {
+            let mut own = stores.iter().filter(|store| {
+                let value = store.operands().next();
+                value.is_some_and(|value| converted(value) == counter)
+            });
+            match (own.next(), own.next()) {
+                (Some(store), None) => {
+                    selecting.push((counter, count));
+                    held_in.push(*store);
+                }
+                (None, None) => counters.push((counter, count)),
+                _ => return None,
+            }
+        }
+        let first = held_in.first()?;
+        let subscripts: Vec<Value> = first.operands().skip(2).collect();
+        let is_alike = |store: &OperationRef<'c, 'a>| {
+            store.operands().skip(2).eq(subscripts.iter().copied())
+        };
+        let is_subscript = |(own, _): &(Value<'c, 'a>, _)| subscripts.contains(own);
+        let is_each = counters.iter().all(is_subscript) && held_in.iter().all(is_alike);
+        (is_each && held_in.len() == stores.len()).then_some(())?;
         parallel.extend(counters);
+        let arrays = held_in.iter().map(|store| store.operand(1).ok());
+        let arrays = arrays.collect::<Option<Vec<Value>>>()?;
+        let overlaps = |source: Value<'c, 'a>| arrays.iter().any(|own| may_overlap(source, *own));
         let is_read = |op: &OperationRef<'c, 'a>| {
             let is_load = ir::name(*op) == ops::memref::LOAD;
-            is_load && ir::operand(*op).is_ok_and(|source| may_overlap(source, array))
+            is_load && ir::operand(*op).is_ok_and(overlaps)
         };
         (!before.iter().any(is_read)).then_some(())?;
+        for (n, array) in arrays.iter().enumerate() {
+            let mut others = arrays.iter().skip(n + 1);
+            others
+                .all(|other| !may_overlap(*array, *other))
+                .then_some(())?;
+        }
         let (compare, _) = ir::definition(ir::operand(choice).ok()?)?;
         let predicate = arith::predicate(compare)?;
         let is_strict = match ir::name(compare).as_str() {
@@ -210,15 +244,16 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
             _ => false,
         };
         is_strict.then_some(())?;
-        // The held position: the element that the loop writes.
-        let loads = all.iter().filter(|op| ir::name(**op) == ops::memref::LOAD);
-        let mut held = None;
-        for load in loads {
-            let source = ir::operand(*load).ok()?;
-            let is_held = load.operands().eq(stored.iter().skip(1).copied());
-            match is_held {
-                true if held.is_none() => held = Some(*load),
-                _ if may_overlap(source, array) => return None,
+        // The held position: the elements that the loops write.
+        let mut held = vec![None; held_in.len()];
+        for load in all.iter().filter(|op| ir::name(**op) == ops::memref::LOAD) {
+            let is_held = |store: &OperationRef<'c, 'a>| {
+                load.operands().eq(store.operands().skip(1))
+            };
+            let place = held_in.iter().position(is_held);
+            match place.and_then(|n| held.get_mut(n)) {
+                Some(slot) if slot.is_none() => *slot = Some(*load),
+                _ if is_read(load) => return None,
                 _ => {}
             }
         }
@@ -226,16 +261,15 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
         let selection = Selection {
             iterations,
             counts,
-            counter,
-            count,
-            held: held?,
+            counters: selecting,
+            held: held.into_iter().collect::<Option<_>>()?,
+            stores: held_in,
             compare,
             is_right: false,
-            store,
         };
         let [left, right] = ir::both_operands(compare).ok()?;
         let is_fixed = |value: &Value<'c, 'a>| !selection.depends(*value, DEPTH);
-        let is_invariant = stored.iter().skip(1).all(is_fixed);
+        let is_invariant = subscripts.iter().chain(&arrays).all(is_fixed);
         is_invariant.then_some(())?;
         if selection.is_same(left, right, DEPTH) {
             return Some(selection);
@@ -247,29 +281,30 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
         })
     }
 
-    /// Whether a value depends on the counter or on the held position.
+    /// Whether a value depends on a counter or on the held position.
     fn depends(&self, value: Value<'c, 'a>, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else {
             return true;
         };
-        if value == self.counter {
+        if self.counters.iter().any(|(own, _)| *own == value) {
             return true;
         }
         match ir::definition(value) {
-            Some((op, _)) if op == self.held => true,
+            Some((op, _)) if self.held.contains(&op) => true,
             Some((op, _)) => op.operands().any(|operand| self.depends(operand, depth)),
             None => false,
         }
     }
 
-    /// Whether a value of the counter is the other one of the held position.
+    /// Whether a value of the counters is the other one of the held position.
     fn is_same(&self, own: Value<'c, 'a>, other: Value<'c, 'a>, depth: usize) -> bool {
         let Some(depth) = depth.checked_sub(1) else {
             return false;
         };
-        if own == self.counter {
+        let mut counters = self.counters.iter().zip(&self.held);
+        if let Some((_, held)) = counters.find(|((counter, _), _)| *counter == own) {
             let position = ir::definition(converted(other));
-            return position.is_some_and(|(op, _)| op == self.held);
+            return position.is_some_and(|(op, _)| op == *held);
         }
         if own == other {
             return !self.depends(own, DEPTH);
@@ -362,7 +397,13 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
     /// The launch, of blocks of `rows` results by `threads` threads each.
     fn write(&mut self, own: &Selection<'c, 'a>, threads: i64, rows: i64) -> Option<String> {
         let kind = own.compare.operands().next()?.r#type().to_string();
-        let count = self.value(own.count, DEPTH)?;
+        let mut lengths = Vec::new();
+        let mut count = self.index(1);
+        for (_, length) in &own.counters {
+            let length = self.value(*length, DEPTH)?;
+            count = self.binary(ops::arith::MULI, &count, &length);
+            lengths.push(length);
+        }
         let mut counts = Vec::new();
         let mut total = self.index(1);
         for extent in &own.counts {
@@ -383,7 +424,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let blocks = self.binary(ops::arith::MAXUI, &blocks, &one);
         let block = self.index(threads * rows);
         let host = self.lines.take();
-        self.threads(own, [&count, &total], &counts, threads, rows)?;
+        self.threads(own, [&count, &total], [&counts, &lengths], [threads, rows])?;
         let body = self.lines.take();
         let [values, positions] = shared(threads * rows, &kind);
         Some(format!(
@@ -399,9 +440,8 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         &mut self,
         own: &Selection<'c, 'a>,
         [count, total]: [&str; 2],
-        counts: &[String],
-        threads: i64,
-        rows: i64,
+        [counts, lengths]: [&[String]; 2],
+        [threads, rows]: [i64; 2],
     ) -> Option<()> {
         let kind = own.compare.operands().next()?.r#type().to_string();
         let [values, positions] = shared(threads * rows, &kind);
@@ -433,8 +473,7 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
             "{found}:2 = scf.for {counter} = {first} to {count} step {step} \
              iter_args({best} = {initial}, {place} = {nothing}) -> ({kind}, i64) {{"
         ));
-        self.names
-            .insert(ValueKey::of(own.counter), counter.clone());
+        self.place(own, &counter, lengths);
         let value = self.value(candidate, DEPTH)?;
         let is_better = self.is_better(own, &value, &best)?;
         let lines = &mut self.lines;
@@ -489,20 +528,36 @@ impl<'c: 'a, 'a> Writer<'c, 'a> {
         let writes = lines.value(format!("arith.andi {writes}, {is_some} : i1"));
         lines.line(format!("scf.if {writes} {{"));
         let position = lines.value(format!("arith.index_cast {found} : i64 to index"));
-        self.names.insert(ValueKey::of(own.counter), position);
-        let stored: Vec<Value> = own.store.operands().collect();
-        let mut names = Vec::new();
-        for value in &stored {
-            names.push(self.value(*value, DEPTH)?);
+        self.place(own, &position, lengths);
+        for store in &own.stores {
+            let stored: Vec<Value> = store.operands().collect();
+            let mut names = Vec::new();
+            for value in &stored {
+                names.push(self.value(*value, DEPTH)?);
+            }
+            let ([value, array], place) = names.split_first_chunk()?;
+            let array_type = stored.get(1)?.r#type();
+            self.lines.line(format!(
+                "memref.store {value}, {array}[{}] : {array_type}",
+                place.join(", ")
+            ));
         }
-        let ([value, array], place) = names.split_first_chunk()?;
-        let array_type = stored.get(1)?.r#type();
         // The next results of the block begin when all are done.
-        self.lines.line(format!(
-            "memref.store {value}, {array}[{}] : {array_type}\n}}\ngpu.barrier",
-            place.join(", ")
-        ));
+        self.lines.line("}\ngpu.barrier");
         Some(())
+    }
+
+    /// Names the counters of a position by its number, the last counter fastest.
+    fn place(&mut self, own: &Selection<'c, 'a>, number: &str, lengths: &[String]) {
+        let mut rest = number.to_owned();
+        for (n, ((counter, _), length)) in own.counters.iter().zip(lengths).enumerate().rev() {
+            let mut position = rest.clone();
+            if n > 0 {
+                position = self.binary(ops::arith::REMUI, &rest, length);
+                rest = self.binary(ops::arith::DIVUI, &rest, length);
+            }
+            self.names.insert(ValueKey::of(*counter), position);
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::group::{Group, Row};
 use super::member::{Access, Kind, Member, element_bytes, extents};
 use super::storage::Storage;
 use crate::extents::size;
+use crate::ir::linalg::index_of;
 use crate::ir::memref::Extent;
 use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops, scf};
 use melior::Context;
@@ -317,6 +318,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             let own = body.with_location(member.op.location());
             let mut copier = Copier::new();
             let copy = copier.rebuild(member.op, &own, &mut |_, _, _| Ok(false))?;
+            self.shift_positions(number, copy, &firsts)?;
             for access in &member.accesses {
                 let rows = self.group.rows_of(number, access);
                 let key = (ValueKey::of(access.array), rows.clone());
@@ -360,6 +362,34 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         if is_loop {
             body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
             scf::close_parallel(at, &counts, self.work(), region)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the first row of the block to the positions of rows that a payload reads.
+    fn shift_positions(
+        &self,
+        number: usize,
+        copy: OperationRef<'c, 'a>,
+        firsts: &[Option<Value<'c, 'a>>],
+    ) -> Result<(), PassError> {
+        for op in ir::nested(copy) {
+            let Some(l) = index_of(op) else {
+                continue;
+            };
+            let mut rows = self.group.rows.iter().zip(firsts);
+            let own = rows.find(|(row, _)| row.loops.get(number) == Some(&l));
+            let (Some(first), Some(next)) = (own.and_then(|(_, first)| *first), op.next_in_block())
+            else {
+                continue;
+            };
+            let at = Builder::before(ir::context::of(op), next)?.with_location(op.location());
+            let position: Value = op.result(0)?.into();
+            let index = Type::index(at.context);
+            let sum = at.value(ops::arith::ADDI, &[first, first], &[], index)?;
+            ir::replace_uses(position, sum);
+            let made = ir::definition(sum).ok_or("a sum without an operation")?.0;
+            mutation::set_operand(made, 0, position);
         }
         Ok(())
     }

@@ -34,15 +34,18 @@ pub(super) struct Group<'c, 'a> {
     /// In the order of the block.
     pub(super) members: Vec<Member<'c, 'a>>,
     pub(super) rows: Vec<Row>,
+    /// Whether payloads may read the position of a row: that in its block plus that of the block.
+    pub(super) has_positions: bool,
 }
 
 impl<'c: 'a, 'a> Group<'c, 'a> {
     /// A reduction alone: its parallel loops are the rows.
-    fn seed(op: OperationRef<'c, 'a>) -> Option<Self> {
+    fn seed(op: OperationRef<'c, 'a>, has_positions: bool) -> Option<Self> {
         let seeds = [Kind::Reduction, Kind::Window];
         let member = Member::of(op).filter(|member| seeds.contains(&member.kind))?;
         let loops = 0..member.reductions.len();
-        let rows = loops.filter(|l| member.is_divisible(*l)).map(|l| Row {
+        let is_row = |l: &usize| member.is_divisible(*l, has_positions);
+        let rows = loops.filter(is_row).map(|l| Row {
             extent: member.extent(l).flatten(),
             loops: vec![l],
         });
@@ -50,20 +53,23 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         let mut group = Group {
             members: vec![member],
             rows,
+            has_positions,
         };
         group.keep_common();
         (!group.rows.is_empty()).then_some(group)
     }
 
     /// The group around the reduction at a position of a block. `accepts` says whether a group may be computed together, and be
-    /// extended.
+    /// extended, `has_positions` whether payloads may read the positions of rows.
     pub(super) fn around(
         block: &[OperationRef<'c, 'a>],
         position: usize,
         effects: &mut Effects<'c, 'a>,
+        has_positions: bool,
         accepts: impl Fn(&Self) -> bool,
     ) -> Option<Self> {
-        let mut group = Self::seed(*block.get(position)?).filter(&accepts)?;
+        let seed = Self::seed(*block.get(position)?, has_positions);
+        let mut group = seed.filter(&accepts)?;
         let before = block.iter().take(position).rev().take(FARTHEST);
         group.extend(before, Direction::Before, effects, &accepts);
         let after = block.iter().skip(position + 1).take(FARTHEST);
@@ -215,10 +221,11 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
     /// Drops rows that some member cannot be divided by, or that an array which members write has not, or not in one dimension.
     fn keep_common(&mut self) {
         let (members, written) = (&self.members, self.written());
+        let has_positions = self.has_positions;
         self.rows.retain(|row| {
             let mut dimensions: HashMap<ValueKey, usize> = HashMap::new();
             members.iter().zip(&row.loops).all(|(member, l)| {
-                member.is_divisible(*l)
+                member.is_divisible(*l, has_positions)
                     && member.extent(*l) == Some(row.extent)
                     && member
                         .accesses

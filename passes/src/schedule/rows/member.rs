@@ -246,9 +246,10 @@ impl<'c: 'a, 'a> Member<'c, 'a> {
             && (0..access.forms.len()).all(|d| access.is_whole(d))
     }
 
-    /// Whether the iterations of a loop can be computed apart from each other, on parts of the arrays.
-    pub(super) fn is_divisible(&self, l: usize) -> bool {
-        self.reductions.get(l) == Some(&false) && !self.indexed.contains(&l)
+    /// Whether the iterations of a loop can be computed apart from each other, on parts of the arrays. The payload may read their positions
+    /// only if `has_positions`.
+    pub(super) fn is_divisible(&self, l: usize, has_positions: bool) -> bool {
+        self.reductions.get(l) == Some(&false) && (has_positions || !self.indexed.contains(&l))
     }
 }
 

@@ -100,7 +100,7 @@ impl Memory {
         }
     }
 
-    /// Whether all blocks have the same loop, the last one with fewer rows.
+    /// Whether all blocks have the same loop, the last one with fewer rows. Payloads may read the positions of rows there.
     fn has_one_loop(self) -> bool {
         matches!(self, Memory::Shared(_))
     }
@@ -144,21 +144,22 @@ fn fuse<'c: 'a, 'a>(
                 operations = operations_of(block);
                 continue;
             }
+            let has_one_loop = memory.has_one_loop();
             let mut found = |accepts: &dyn Fn(&Group) -> bool| {
-                let group = Group::around(&operations, position, &mut effects, accepts);
+                let group = Group::around(&operations, position, &mut effects, has_one_loop, accepts);
                 let group = group.filter(blocks::gains)?;
                 let rows = memory.blocks(&group)?;
                 Some((group, rows))
             };
             let mut group = found(&|group| memory.accepts(group));
-            if group.is_none() && memory.has_one_loop() {
+            if group.is_none() && has_one_loop {
                 group = found(&|group| !group.has_product() && memory.accepts(group));
             }
             let Some((group, rows)) = group else {
                 position += 1;
                 continue;
             };
-            let erased = emit::emit(&group, &rows, memory.has_one_loop(), context)?;
+            let erased = emit::emit(&group, &rows, has_one_loop, context)?;
             // The loops stand where the last operation of the group did. Others may be part of another group.
             let before = operations.iter().take(position);
             position = before.filter(|op| !erased.contains(&ir::key(**op))).count();

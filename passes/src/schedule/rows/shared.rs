@@ -120,6 +120,7 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
     let others = group.rows.iter().enumerate().filter(|(n, _)| *n != position);
     let others = others.map(|(_, row)| row.extent.unwrap_or(ESTIMATE));
     let others = others.fold(1, i64::saturating_mul);
+    let storage = Storage::of(group);
     let sized = |rows: i64| {
         let mut blocks = Blocks(vec![1; group.rows.len()]);
         *blocks.0.get_mut(position)? = rows.min(extent);
@@ -127,7 +128,15 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
         let count = others.saturating_mul(extent.saturating_add(rows - 1) / rows);
         let processors = i64::from(gpu.processors);
         (count > 1 && count.saturating_mul(PROCESSORS) >= processors).then_some(())?;
+        let keeps = |member: &Member| {
+            let mut arrays = member.accesses.iter().map(|access| access.array);
+            grows || arrays.any(|array| storage.place(array).is_some_and(|p| storage.home(p).is_none()))
+        };
         let is_worth = products().all(|(number, member)| {
+            // Else it is as well computed alone.
+            if !keeps(member) {
+                return false;
+            }
             let other = other_bytes(group, &blocks, (number, member), position);
             let saved = READ.saturating_mul(local / rows.min(extent));
             let more = other.saturating_mul((TILE - rows).max(0)) / TILE;

@@ -160,7 +160,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
                 continue;
             }
             let is_divisible = |access: &Access| access.dimension(l).is_some();
-            let is_row = member.is_divisible(l) && member.accesses.iter().all(is_divisible);
+            let is_row = member.is_divisible(l, false) && member.accesses.iter().all(is_divisible);
             is_row.then_some(())?;
             rows.insert(
                 0,
@@ -175,6 +175,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
             group: Group {
                 members: vec![member],
                 rows,
+                has_positions: false,
             },
             blocks: Blocks(blocks),
         })

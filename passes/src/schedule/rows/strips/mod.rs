@@ -107,13 +107,13 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         };
         let count = image.map_or(Some(Some(1)), |image| member.extent(image))?;
         let is_apart = |image| {
-            let apart = member.is_divisible(image) && image != row && count != Some(1);
+            let apart = member.is_divisible(image, false) && image != row && count != Some(1);
             apart && output.dimension(image).flatten().is_some()
         };
         image.is_none_or(is_apart).then_some(())?;
         let is_plain = |access: &Access| access.writes || access.array == input.array;
         let others = member.accesses.iter().filter(|access| !is_plain(access));
-        (member.is_divisible(row) && output.dimension(row).flatten().is_some()).then_some(())?;
+        (member.is_divisible(row, false) && output.dimension(row).flatten().is_some()).then_some(())?;
         let loops = [Some(row), image];
         let mut subscripts =
             others.flat_map(|access| loops.iter().flatten().map(|l| access.dimension(*l)));
