@@ -46,7 +46,7 @@ pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
         Stage {
             name: "memory",
             passes: format!(
-                "skript-fill-borders,canonicalize,cse,skript-fuse-rows{{gpu={name}}},\
+                "skript-fill-borders,canonicalize,cse,skript-prepare-variables,skript-fuse-rows{{gpu={name}}},\
                  skript-map-rows{{gpu={name}{precision}}},canonicalize,cse,\
                  skript-map-reductions{{gpu={name}{precision}}},{MEMORY}",
             ),

@@ -10,6 +10,7 @@ use crate::artifact::Port;
 use crate::error::RunError;
 use crate::extents::Extents;
 use crate::instance::{accept, accept_array, accept_output, count, outcome};
+use crate::prepared::Prepared;
 use crate::profile;
 use crate::program::Program;
 use skript_intrinsics::compiled::Context;
@@ -34,6 +35,8 @@ pub struct DeviceInstance {
     addresses: Vec<u64>,
     /// The variables that the device has, by the addresses of their bytes.
     variables: Vec<Option<usize>>,
+    /// What the processor computed from variables, and its copy on the device.
+    prepared: Option<(Prepared, u64)>,
 }
 
 impl DeviceInstance {
@@ -58,6 +61,7 @@ impl DeviceInstance {
             extents: Extents::default(),
             addresses: Vec::new(),
             variables: vec![None; artifact.variables.len()],
+            prepared: None,
         })
     }
 
@@ -191,6 +195,33 @@ impl DeviceInstance {
     /// Copies all variables again by the next call, for elements were changed in place, or others may be at their addresses.
     pub fn forget(&mut self) {
         self.variables.fill(None);
+        self.discard_prepared();
+    }
+
+    /// Releases what was computed from variables.
+    fn discard_prepared(&mut self) {
+        if let Some((_, address)) = self.prepared.take() {
+            self.home.device().release(address);
+        }
+    }
+
+    /// Lets the device have what the processor computes from variables: once, until a call has others.
+    fn prepare(&mut self, variables: &[&Tensor]) -> Result<(), RunError> {
+        let program = self.program.clone();
+        let size = program.artifact().prepared;
+        let known = self.prepared.as_ref();
+        if size == 0 || known.is_some_and(|(own, _)| own.is_of(&program, variables)) {
+            return Ok(());
+        }
+        self.discard_prepared();
+        let prepared = Prepared::of(&program, variables, 0)?;
+        let mut device = self.home.device();
+        let address = device.allocate(size).map_err(RunError::Device)?;
+        let written = device.write(address, prepared.bytes());
+        drop(device);
+        prepared.intact()?;
+        self.prepared = Some((prepared, address));
+        written.map_err(RunError::Device)
     }
 
     /// Computes the outputs of the last call's inputs once more, and waits for them; nothing is copied.
@@ -276,6 +307,7 @@ impl DeviceInstance {
         let shapes = inputs.iter().map(|argument| argument.kind().1);
         let shapes = shapes.chain(variables.iter().map(|tensor| tensor.shape()));
         self.extents.set(self.program.artifact(), shapes);
+        self.prepare(variables)?;
         self.compute()
     }
 
@@ -284,8 +316,9 @@ impl DeviceInstance {
         let program = self.program.clone();
         let artifact = program.artifact();
         self.extents.bound_outputs(artifact);
+        let prepared = self.prepared.iter().map(|(_, address)| *address);
         let key = Key {
-            addresses: self.addresses.clone(),
+            addresses: self.addresses.iter().copied().chain(prepared).collect(),
             extents: self.extents.values().to_vec(),
         };
         let home = Arc::clone(&self.home);
@@ -300,6 +333,7 @@ impl DeviceInstance {
         }
         let mut pointers: Vec<*mut u8> = self.addresses.iter().map(|a| pointer(*a)).collect();
         self.extents.add_pointers(artifact, &mut pointers);
+        pointers.extend(self.prepared.iter().map(|(_, address)| pointer(*address)));
         let state = State {
             device: std::mem::replace(&mut *device, Box::new(NoDevice)),
             constants: std::mem::take(&mut self.constants),
@@ -356,7 +390,8 @@ impl Drop for DeviceInstance {
         let mut device = self.home.device();
         let tensors = self.tensors.drain(..).flatten();
         let constants = self.constants.drain().map(|(_, address)| address);
-        for address in tensors.chain(constants).chain([self.arena]) {
+        let prepared = self.prepared.take().map(|(_, address)| address);
+        for address in tensors.chain(constants).chain(prepared).chain([self.arena]) {
             device.release(address);
         }
     }
