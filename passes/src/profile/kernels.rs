@@ -9,19 +9,19 @@
 
 use super::mark::{call_with, operators};
 use super::{TABLE, lists};
-use crate::ir::{self, Builder, attributes, context, ops};
 use crate::extents::size::element_bytes;
 use crate::ir::copy::with_operands;
 use crate::ir::types::DYNAMIC;
+use crate::ir::{self, Builder, attributes, context, ops};
 use crate::ir::{ValueKey, memref};
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{Attribute, Identifier, ShapedTypeLike, Type, Value, ValueLike};
-use std::collections::HashSet;
 use skript_dialect::{Dialect, Pass, PassError};
 use skript_runtime::profile::SYMBOL;
+use std::collections::HashSet;
 
 /// The pass `skript-number-kernels`.
 pub(crate) const PASS: Pass = Pass {

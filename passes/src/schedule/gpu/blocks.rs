@@ -89,7 +89,8 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
                     let array: Value = op.result(0).ok()?.into();
                     let users = memref::users_of_buffer(array)?.into_iter();
                     let is_static = memref::extents(array.r#type()).iter().all(|n| *n >= 0);
-                    let is_read = |name: String| name == ops::memref::DIM || !name.starts_with("memref.");
+                    let is_read =
+                        |name: String| name == ops::memref::DIM || !name.starts_with("memref.");
                     let is_direct = users.map(ir::name).all(is_read);
                     (is_static && is_direct).then(|| rows.arrays.push(*op))?;
                 }
@@ -147,15 +148,26 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
         shared.extend(kinds.iter().map(|kind| shared_array(&[threads], kind)));
         // One array for the copies of contractions, by the type of its elements.
         let mut copies: Vec<(String, i64)> = Vec::new();
-        for own in self.works.iter().filter_map(|work| planned.get(&uses::key(work.op))) {
+        for own in self
+            .works
+            .iter()
+            .filter_map(|work| planned.get(&uses::key(work.op)))
+        {
             for own in &own.shared {
-                match copies.iter_mut().find(|(element, _)| *element == own.element) {
+                match copies
+                    .iter_mut()
+                    .find(|(element, _)| *element == own.element)
+                {
                     Some((_, count)) => *count = own.end().max(*count),
                     None => copies.push((own.element.clone(), own.end())),
                 }
             }
         }
-        shared.extend(copies.iter().map(|(kind, count)| shared_array(&[*count], kind)));
+        shared.extend(
+            copies
+                .iter()
+                .map(|(kind, count)| shared_array(&[*count], kind)),
+        );
         let names: Vec<String> = shared
             .iter()
             .enumerate()
@@ -201,7 +213,10 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
             partial: shared.get(arrays.len()..).unwrap_or_default(),
         };
         let copied = shared.iter().skip(arrays.len() + kinds.len());
-        let copied = copies.iter().map(|(kind, _)| kind.clone()).zip(copied.copied());
+        let copied = copies
+            .iter()
+            .map(|(kind, _)| kind.clone())
+            .zip(copied.copied());
         let copied: HashMap<String, Value> = copied.collect();
         for work in &self.works {
             match planned.remove(&uses::key(work.op)) {

@@ -299,7 +299,9 @@ impl<'r> Code<'r> {
             true => {
                 let strides: Vec<String> = strides(&extents).iter().map(i64::to_string).collect();
                 let strides = strides.join(", ");
-                format!("memref<{shape}x{element}, strided<[{strides}], offset: {first}>, {SHARED}>")
+                format!(
+                    "memref<{shape}x{element}, strided<[{strides}], offset: {first}>, {SHARED}>"
+                )
             }
         };
         self.shared.push(Shared {
@@ -310,6 +312,12 @@ impl<'r> Code<'r> {
             first,
         });
         kind
+    }
+
+    /// The first element of a shared array in the array that it is a part of.
+    pub(super) fn first_shared(&self, name: &str) -> i64 {
+        let own = self.shared.iter().find(|own| own.name == name);
+        own.map_or(0, |own| own.first)
     }
 
     /// Begins another region: values of the last one are not available.
@@ -491,7 +499,11 @@ impl<'r> Code<'r> {
         let (base, offset) = (self.lines.name(), self.lines.name());
         let names = match rank {
             0 => String::new(),
-            _ => format!(", {}:{rank}, {}:{rank}", self.lines.name(), self.lines.name()),
+            _ => format!(
+                ", {}:{rank}, {}:{rank}",
+                self.lines.name(),
+                self.lines.name()
+            ),
         };
         let indices = vec!["index"; 1 + 2 * rank].join(", ");
         let element = self.element(position);

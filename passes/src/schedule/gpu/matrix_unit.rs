@@ -4,7 +4,8 @@
 //! A warp of 32 threads multiplies 16 rows by 8 columns, of 32 bytes of products each, and adds the result to sums in f32. Thread g · 4 + t
 //! of a warp holds elements of rows g and g + 8, of column g, and of columns 2t and 2t + 1 of the result, in registers of 32 bits
 //! (PTX ISA, `mma.m16n8k16` and `mma.m16n8k8`). In shared memory consecutive products of a row, or of a column, are consecutive, so that a
-//! register is one access; lines are apart by 16 bytes, so that the threads of a warp access other banks.
+//! register is one access; lines are apart by 16 bytes, so that the threads of a warp access other banks. Tensor cores have an instruction
+//! for several registers of all threads, `ldmatrix`: each thread gives the address of 16 bytes of a line, which four threads get.
 //!
 //! Products after the last one are negative zeros: they change no sum.
 
@@ -140,6 +141,8 @@ pub(super) struct Unit {
     /// The first row and the first column that the thread's registers have, and the first product, as indices.
     lines: [String; 2],
     product: String,
+    /// The address of the line whose bytes `ldmatrix` gets of the thread, in elements of a copy, by side.
+    addresses: [String; 2],
 }
 
 impl Unit {
@@ -153,6 +156,7 @@ impl Unit {
             thread: [const { Number::Known(0) }; 3],
             lines: [String::new(), String::new()],
             product: String::new(),
+            addresses: [String::new(), String::new()],
         }
     }
 
@@ -206,16 +210,98 @@ impl TileWriter<'_> {
         let [_, columns] = self.sizes;
         let across = Number::Known(columns / unit.warp[1].max(1));
         let (row, column) = self.code.split(&warp, &across);
-        let row = self.code.times(&row, unit.warp[0]);
-        let column = self.code.times(&column, unit.warp[1]);
-        let row = self.code.add(&row, &group);
-        let line = self.code.add(&column, &group);
+        let first_row = self.code.times(&row, unit.warp[0]);
+        let first_column = self.code.times(&column, unit.warp[1]);
+        let row = self.code.add(&first_row, &group);
+        let line = self.code.add(&first_column, &group);
         unit.lines = [self.code.index(&row), self.code.index(&line)];
         let product = self.code.times(&own, unit.format.packed());
         unit.product = self.code.index(&product);
-        unit.thread = [warp, group, own.clone()];
+        unit.thread = [warp, group.clone(), own.clone()];
+        if unit.kind == MatrixUnitKind::Mma {
+            let eighth = self.code.split(&lane, &Number::Known(8));
+            for (side, first) in [&first_row, &first_column].into_iter().enumerate() {
+                unit.addresses[side] = self.line_address(unit, side, first, &eighth);
+            }
+        }
         let shift = self.code.times(&own, 2);
-        [row, self.code.add(&column, &shift)]
+        [row, self.code.add(&first_column, &shift)]
+    }
+
+    /// The address of the line that the thread gives to `ldmatrix`, in elements of a copy. The thread is the second number of the first
+    /// one's group of eight.
+    fn line_address(
+        &mut self,
+        unit: &Unit,
+        side: usize,
+        first: &Number,
+        (number, own): &(Number, Number),
+    ) -> String {
+        let count = i64::try_from(registers(unit.format, side).len()).unwrap_or(1);
+        let (_, number) = self.code.split(number, &Number::Known(count));
+        // Registers n and n + 2 of the left side have the same lines, those of the right side are of one line.
+        let (far, low) = match side {
+            0 => self.code.split(&number, &Number::Known(2)),
+            _ => (number, Number::Known(0)),
+        };
+        let line = self.code.times(&low, 8);
+        let line = self.code.add(&line, own);
+        let line = self.code.add(first, &line);
+        let lines = self.code.times(&line, self.step + unit.padding());
+        let product = self.code.times(&far, unit.format.depth() / 2);
+        let address = self.code.add(&lines, &product);
+        self.code.index(&address)
+    }
+
+    /// The registers of an operand by `ldmatrix`: those whose first line and first product are given, from the first ones of a warp on.
+    fn load_matrix(
+        &mut self,
+        unit: &Unit,
+        side: usize,
+        buffer: &str,
+        [line, product]: [i64; 2],
+    ) -> Vec<String> {
+        let input = self.contraction.sides.get(side);
+        let input = input.and_then(|side| side.inputs.first()).copied();
+        let input = input.unwrap_or(0);
+        let name = format!("%s{input}");
+        let first = self.code.first_shared(&name);
+        let kind = self.shared.get(&input).cloned().unwrap_or_default();
+        let lines = self.step + unit.padding();
+        let size = self.sizes.get(side).copied().unwrap_or(1) * lines;
+        let shift = first + line * lines + product;
+        let own = unit.addresses.get(side).cloned().unwrap_or_default();
+        let (format, code) = (unit.format, &mut self.code.lines);
+        let base = code.value(format!(
+            "memref.extract_aligned_pointer_as_index {name} : {kind} -> index"
+        ));
+        let size = code.value(format!("arith.constant {size} : index"));
+        let shift = code.value(format!("arith.constant {shift} : index"));
+        let bytes = code.value(format!("arith.constant {} : index", format.bytes()));
+        let copy = code.value(format!("arith.muli {buffer}, {size} : index"));
+        let place = code.value(format!("arith.addi {own}, {shift} : index"));
+        let place = code.value(format!("arith.addi {place}, {copy} : index"));
+        let place = code.value(format!("arith.muli {place}, {bytes} : index"));
+        let place = code.value(format!("arith.addi {base}, {place} : index"));
+        let place = code.value(format!("arith.index_cast {place} : index to i64"));
+        let place = code.value(format!("llvm.inttoptr {place} : i64 to !llvm.ptr<3>"));
+        let count = registers(format, side).len();
+        let words = vec!["i32"; count].join(", ");
+        let result = format!("!llvm.struct<({words})>");
+        let all = code.value(format!(
+            "nvvm.ldmatrix {place} {{num = {count} : i32, layout = #nvvm.mma_layout<row>, \
+             shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}} \
+             : (!llvm.ptr<3>) -> {result}"
+        ));
+        let mut found = Vec::new();
+        for n in 0..count {
+            let word = code.value(format!("llvm.extractvalue {all}[{n}] : {result}"));
+            found.push(match format {
+                Format::F16 => code.value(format!("llvm.bitcast {word} : i32 to vector<2xf16>")),
+                Format::Bf16 | Format::Tf32 => word,
+            });
+        }
+        found
     }
 
     /// Copies elements into shared memory, as the unit multiplies them. `rest` are the products that there are, if the step has more.
@@ -314,6 +400,9 @@ impl TileWriter<'_> {
         let depth = unit.format.depth();
         for first in (0..self.step / depth).map(|n| n * depth) {
             let operand = |writer: &mut Self, side: usize, line: i64| -> Vec<String> {
+                if unit.kind == MatrixUnitKind::Mma {
+                    return writer.load_matrix(unit, side, buffer, [line, first]);
+                }
                 let all = registers(unit.format, side).into_iter();
                 all.map(|[shift, product]| {
                     writer.register(unit, side, buffer, [line + shift, first + product])
@@ -373,18 +462,6 @@ impl TileWriter<'_> {
     /// A product by a tensor core.
     fn mma(&mut self, format: Format, a: &[String], b: &[String], c: [String; 4]) -> [String; 4] {
         let lines = &mut self.code.lines;
-        let mut words = |registers: &[String]| -> Vec<String> {
-            let word = |register: &String| match format {
-                Format::Bf16 => {
-                    let cast = "vector<2xi16> to vector<1xi32>";
-                    let word = lines.value(format!("vector.bitcast {register} : {cast}"));
-                    lines.value(format!("vector.extract {word}[0] : i32 from vector<1xi32>"))
-                }
-                Format::F16 | Format::Tf32 => register.clone(),
-            };
-            registers.iter().map(word).collect()
-        };
-        let (a, b) = (words(a), words(b));
         let types = |name: &str| {
             format!(
                 "multiplicandAPtxType = #nvvm.mma_type<{name}>, multiplicandBPtxType = #nvvm.mma_type<{name}>, "
@@ -556,6 +633,33 @@ mod tests {
                     }
                 }
                 assert_eq!(held(format, side), expected, "{format:?}, side {side}");
+            }
+        }
+    }
+
+    /// The line and the product that thread `lane` gives the address of: [`TileWriter::line_address`] with numbers.
+    fn addressed(format: Format, side: usize, lane: i64) -> [i64; 2] {
+        let count = i64::try_from(registers(format, side).len()).unwrap_or(1);
+        let number = lane / 8 % count;
+        let (far, low) = match side {
+            0 => (number / 2, number % 2),
+            _ => (number, 0),
+        };
+        [low * 8 + lane % 8, far * format.depth() / 2]
+    }
+
+    #[test]
+    fn lines_that_threads_address_hold_their_registers() {
+        for format in FORMATS {
+            for side in 0..2 {
+                for (n, [line, product]) in (0..).zip(registers(format, side)) {
+                    for lane in 0..32 {
+                        // Four threads get the 16 bytes of a line.
+                        let [row, first] = addressed(format, side, n * 8 + lane / 4);
+                        let own = [line + lane / 4, product + lane % 4 * format.packed()];
+                        assert_eq!([row, first + lane % 4 * format.packed()], own);
+                    }
+                }
             }
         }
     }

@@ -49,10 +49,7 @@ pub(crate) const PASS: Pass = Pass {
         Dialect::Scf,
         Dialect::Vector,
     ],
-    options: &[
-        super::GPU,
-        super::PRECISION,
-    ],
+    options: &[super::GPU, super::PRECISION],
     run: |root, options, _| {
         let gpu = super::named_gpu(options)?;
         let precision = super::named_precision(options)?;
@@ -219,9 +216,12 @@ pub(super) struct Kernels<'r, 'c, 'a> {
 impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
     /// The kernel of a contraction in tiles.
     fn tiled(&self, body: &Body) -> Option<Kernel<'c, 'a>> {
-        self.tiles(body, Share::whole(self.gpu), false, |code, tiles, threads| {
-            code.launch(&tiles, threads)
-        })
+        self.tiles(
+            body,
+            Share::whole(self.gpu),
+            false,
+            |code, tiles, threads| code.launch(&tiles, threads),
+        )
     }
 
     /// The code of a contraction in tiles, which `end` completes with the number of tiles and that of threads.

@@ -215,9 +215,8 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
         }
         let first = held_in.first()?;
         let subscripts: Vec<Value> = first.operands().skip(2).collect();
-        let is_alike = |store: &OperationRef<'c, 'a>| {
-            store.operands().skip(2).eq(subscripts.iter().copied())
-        };
+        let is_alike =
+            |store: &OperationRef<'c, 'a>| store.operands().skip(2).eq(subscripts.iter().copied());
         let is_subscript = |(own, _): &(Value<'c, 'a>, _)| subscripts.contains(own);
         let is_each = counters.iter().all(is_subscript) && held_in.iter().all(is_alike);
         (is_each && held_in.len() == stores.len()).then_some(())?;
@@ -247,9 +246,8 @@ impl<'c: 'a, 'a> Selection<'c, 'a> {
         // The held position: the elements that the loops write.
         let mut held = vec![None; held_in.len()];
         for load in all.iter().filter(|op| ir::name(**op) == ops::memref::LOAD) {
-            let is_held = |store: &OperationRef<'c, 'a>| {
-                load.operands().eq(store.operands().skip(1))
-            };
+            let is_held =
+                |store: &OperationRef<'c, 'a>| load.operands().eq(store.operands().skip(1));
             let place = held_in.iter().position(is_held);
             match place.and_then(|n| held.get_mut(n)) {
                 Some(slot) if slot.is_none() => *slot = Some(*load),

@@ -249,7 +249,9 @@ impl<'c: 'a, 'a> Work<'c, 'a> {
             && let Some(((last, extent), rows)) = outer.split_last()
             && let Some(most) = self.most(rows.iter().map(|(l, _)| *l))
             && most > 1
-            && self.most(std::iter::once(*last)).is_none_or(|n| n >= threads.warp)
+            && self
+                .most(std::iter::once(*last))
+                .is_none_or(|n| n >= threads.warp)
         {
             return self.each_of_rows((*last, *extent), (rows, most), extents, threads, at);
         }

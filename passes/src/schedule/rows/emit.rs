@@ -144,7 +144,11 @@ fn homes<'c: 'a, 'a>(
 }
 
 /// The maximum extents of the part of an array that a block accesses.
-pub(super) fn largest_block(array: Value, rows: &[Option<usize>], blocks: &Blocks) -> Option<Vec<i64>> {
+pub(super) fn largest_block(
+    array: Value,
+    rows: &[Option<usize>],
+    blocks: &Blocks,
+) -> Option<Vec<i64>> {
     let dimensions = rows.iter().enumerate();
     let extents = dimensions.map(|(dimension, row)| match row {
         Some(row) => blocks.0.get(*row).copied(),

@@ -146,7 +146,8 @@ fn fuse<'c: 'a, 'a>(
             }
             let has_one_loop = memory.has_one_loop();
             let mut found = |accepts: &dyn Fn(&Group) -> bool| {
-                let group = Group::around(&operations, position, &mut effects, has_one_loop, accepts);
+                let group =
+                    Group::around(&operations, position, &mut effects, has_one_loop, accepts);
                 let group = group.filter(blocks::gains)?;
                 let rows = memory.blocks(&group)?;
                 Some((group, rows))

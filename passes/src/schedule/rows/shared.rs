@@ -117,7 +117,11 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
     };
     let position = group.rows.iter().rposition(is_common)?;
     let extent = group.rows.get(position)?.extent.unwrap_or(ESTIMATE);
-    let others = group.rows.iter().enumerate().filter(|(n, _)| *n != position);
+    let others = group
+        .rows
+        .iter()
+        .enumerate()
+        .filter(|(n, _)| *n != position);
     let others = others.map(|(_, row)| row.extent.unwrap_or(ESTIMATE));
     let others = others.fold(1, i64::saturating_mul);
     let storage = Storage::of(group);
@@ -130,7 +134,12 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
         (count > 1 && count.saturating_mul(PROCESSORS) >= processors).then_some(())?;
         let keeps = |member: &Member| {
             let mut arrays = member.accesses.iter().map(|access| access.array);
-            grows || arrays.any(|array| storage.place(array).is_some_and(|p| storage.home(p).is_none()))
+            grows
+                || arrays.any(|array| {
+                    storage
+                        .place(array)
+                        .is_some_and(|p| storage.home(p).is_none())
+                })
         };
         let is_worth = products().all(|(number, member)| {
             // Else it is as well computed alone.

@@ -113,7 +113,8 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
         image.is_none_or(is_apart).then_some(())?;
         let is_plain = |access: &Access| access.writes || access.array == input.array;
         let others = member.accesses.iter().filter(|access| !is_plain(access));
-        (member.is_divisible(row, false) && output.dimension(row).flatten().is_some()).then_some(())?;
+        (member.is_divisible(row, false) && output.dimension(row).flatten().is_some())
+            .then_some(())?;
         let loops = [Some(row), image];
         let mut subscripts =
             others.flat_map(|access| loops.iter().flatten().map(|l| access.dimension(*l)));
