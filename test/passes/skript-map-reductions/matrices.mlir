@@ -18,10 +18,11 @@
 // TF32:              nvvm.convert.float.to.tf32 {{.*}} {rnd = #nvvm.fp_rnd_mode<rna>}
 // CHECK:             vector.store %{{.+}}, %[[A]]
 // CHECK:             gpu.barrier
-// F16-COUNT-4:       vector.load %[[A]][%{{.+}}, %{{.+}}, %{{.+}}] {alignment = 4 : i64} : {{.*}}, vector<2xf16>
-// F16-COUNT-4:       vector.load %[[B]][%{{.+}}, %{{.+}}, %{{.+}}] {alignment = 4 : i64} : {{.*}}, vector<2xf16>
-// BF16-COUNT-2:      vector.bitcast {{.*}} : vector<2xi16> to vector<1xi32>
-// TF32-COUNT-4:      memref.load %[[A]]
+// CHECK:             memref.extract_aligned_pointer_as_index %[[A]]
+// CHECK:             nvvm.ldmatrix %{{.+}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
+// F16-COUNT-4:       llvm.bitcast {{.*}} : i32 to vector<2xf16>
+// CHECK:             memref.extract_aligned_pointer_as_index %[[B]]
+// CHECK:             nvvm.ldmatrix %{{.+}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 2 : i32
 // F16-COUNT-2:       nvvm.mma.sync {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
 // BF16-COUNT-2:      nvvm.mma.sync {{.*}} multiplicandAPtxType = #nvvm.mma_type<bf16>, {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (i32, i32, f32)
 // TF32-COUNT-2:      nvvm.mma.sync {{.*}} multiplicandAPtxType = #nvvm.mma_type<tf32>, {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 8>} : (i32, i32, f32)

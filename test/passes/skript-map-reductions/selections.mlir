@@ -128,3 +128,41 @@ func.func @stay(%x: memref<10000xi8>, %y: memref<10000xi8>, %z: memref<40xi8>) a
   }
   return
 }
+
+// -----
+
+// A position of two counters: its number is selected, and each counter is stored.
+// CHECK-LABEL: func @both
+// CHECK: gpu.launch
+// CHECK: scf.for %[[NUMBER:[^ ]+]] = {{.*}} iter_args
+// CHECK: arith.remui %[[NUMBER]]
+// CHECK: arith.divui %[[NUMBER]]
+// CHECK: arith.cmpf ogt
+// CHECK: memref.store %{{.*}}, %arg1[]
+// CHECK: memref.store %{{.*}}, %arg2[]
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @both(%x: memref<30x50xf32>, %a: memref<i64> {llvm.noalias}, %b: memref<i64> {llvm.noalias}) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c30 = arith.constant 30 : index
+  %c50 = arith.constant 50 : index
+  scf.for %i = %c0 to %c30 step %c1 {
+    scf.for %j = %c0 to %c50 step %c1 {
+      %v = memref.load %x[%i, %j] : memref<30x50xf32>
+      %p = memref.load %a[] : memref<i64>
+      %q = memref.load %b[] : memref<i64>
+      %k = arith.index_cast %p : i64 to index
+      %l = arith.index_cast %q : i64 to index
+      %w = memref.load %x[%k, %l] : memref<30x50xf32>
+      %more = arith.cmpf ogt, %v, %w : f32
+      scf.if %more {
+        %m = arith.index_cast %i : index to i64
+        %n = arith.index_cast %j : index to i64
+        memref.store %m, %a[] : memref<i64>
+        memref.store %n, %b[] : memref<i64>
+      }
+    }
+  }
+  return
+}

@@ -4,7 +4,9 @@
 // CHECK: skript.profile = [{kernel = "kernel_0", operators = {{\[\[}}"a.sknd:1:2: nn.relu", "b.sknd:3:4: main.G"]
 // CHECK-SAME: kernel = "kernel_1"
 // CHECK-LABEL: func.func @main
-// CHECK: call @skript_profile(
+// The array of 16 bytes is read and written.
+// CHECK: %[[BYTES:.*]] = arith.addi
+// CHECK: call @skript_profile(%{{.*}}, %{{.*}}, %[[BYTES]])
 // CHECK-NEXT: gpu.launch_func {{ *}}@kernels::@kernel_0
 // CHECK-NEXT: call @skript_profile(%[[ZERO:.*]], %[[ZERO]], %[[ZERO]])
 // CHECK: scf.for
