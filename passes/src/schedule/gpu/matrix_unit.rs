@@ -220,9 +220,10 @@ impl TileWriter<'_> {
         unit.thread = [warp, group.clone(), own.clone()];
         if unit.kind == MatrixUnitKind::Mma {
             let eighth = self.code.split(&lane, &Number::Known(8));
-            for (side, first) in [&first_row, &first_column].into_iter().enumerate() {
-                unit.addresses[side] = self.line_address(unit, side, first, &eighth);
-            }
+            unit.addresses = [
+                self.line_address(unit, 0, &first_row, &eighth),
+                self.line_address(unit, 1, &first_column, &eighth),
+            ];
         }
         let shift = self.code.times(&own, 2);
         [row, self.code.add(&first_column, &shift)]

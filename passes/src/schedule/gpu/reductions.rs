@@ -249,7 +249,7 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
             let tiles = unit.tiles.iter().copied();
             let tiles = tiles.filter(|tile| own(tile).bytes(tile) <= share.memory);
             let tile = contraction.matrix_tile(&expected, tiles, share)?;
-            Some(Plan::Warps(tile, own(&tile)))
+            Some(Plan::Warps(tile, Box::new(own(&tile))))
         };
         let threads = || {
             let tile = contraction.tile(&expected, elements, self.gpu, share)?;

@@ -35,7 +35,7 @@ pub(super) enum Plan {
     /// Each thread a smaller tile.
     Threads(Tile),
     /// Each warp by a unit for products of matrices.
-    Warps(MatrixTile, Unit),
+    Warps(MatrixTile, Box<Unit>),
 }
 
 /// The code of a block, the number of tiles and that of threads.
@@ -56,7 +56,7 @@ pub(super) fn write<'r>(
             let sizes = tile.sizes.map(i64::from);
             let (shifts, step) = (unit.shifts(), unit.step);
             code.resident = tile.resident;
-            (tile.threads(), sizes, shifts, step, Some(unit))
+            (tile.threads(), sizes, shifts, step, Some(*unit))
         }
     };
     let [first, second] = &contraction.sides;
