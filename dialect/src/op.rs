@@ -130,7 +130,15 @@ pub fn name<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>) -> String {
 
 /// Whether the operation has this full name.
 pub fn is<'c: 'a, 'a>(op: &impl OperationLike<'c, 'a>, name: &str) -> bool {
-    op.name().as_string_ref().as_str() == Ok(name)
+    // SAFETY: the identifier is valid, and its bytes outlive the comparison.
+    let own = unsafe {
+        let own = mlir_sys::mlirIdentifierStr(op.name().to_raw());
+        match own.length {
+            0 => &[][..],
+            length => std::slice::from_raw_parts(own.data.cast::<u8>(), length),
+        }
+    };
+    own == name.as_bytes()
 }
 
 /// Names of the attributes that are not part of the operation's definition.

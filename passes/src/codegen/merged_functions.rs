@@ -24,6 +24,7 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, Value, ValueLike};
 use shape::{Place, Shape};
+use skript_dialect::op::is;
 use skript_dialect::{Pass, PassOption};
 use std::collections::{HashMap, HashSet};
 
@@ -65,7 +66,7 @@ fn merge(module: OperationRef, least: usize, most: usize) -> Result<bool, Codege
     let mut calls = Calls::of(module);
     let blocks = ir::blocks(module).into_iter();
     let functions = blocks.flat_map(ir::operations);
-    let functions = functions.filter(|op| ir::name(*op) == ops::llvm::FUNC);
+    let functions = functions.filter(|op| is(op, ops::llvm::FUNC));
     let mut classes: Vec<Vec<Shape>> = Vec::new();
     let mut numbers: HashMap<Vec<usize>, usize> = HashMap::new();
     for function in functions {
@@ -116,13 +117,11 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
                 let symbol = FlatSymbolRefAttribute::try_from(op.attribute(name).ok()?);
                 symbol.ok().map(|symbol| symbol.value().to_owned())
             };
-            match ir::name(op).as_str() {
-                ops::llvm::CALL => {
-                    let callee = symbol("callee").map(|name| found.calls.entry(name).or_default());
-                    callee.into_iter().for_each(|calls| calls.push(op));
-                }
-                ops::llvm::MLIR_ADDRESSOF => found.others.extend(symbol("global_name")),
-                _ => {}
+            if is(&op, ops::llvm::CALL) {
+                let callee = symbol("callee").map(|name| found.calls.entry(name).or_default());
+                callee.into_iter().for_each(|calls| calls.push(op));
+            } else if is(&op, ops::llvm::MLIR_ADDRESSOF) {
+                found.others.extend(symbol("global_name"));
             }
         }
         found

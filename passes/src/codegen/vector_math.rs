@@ -52,7 +52,9 @@ pub(crate) const PASS: Pass = Pass {
             ranges: options.get("ranges")?,
         };
         // Kernels call functions of their own module.
-        for kernels in ir::walk::named(root, ops::gpu::MODULE) {
+        let modules = ir::blocks(root).into_iter().flat_map(ir::operations);
+        let modules = modules.filter(|op| skript_dialect::op::is(op, ops::gpu::MODULE));
+        for kernels in modules.collect::<Vec<_>>() {
             expand(kernels, Instructions::default(), rewriter.context())?;
         }
         if options.get("rounds")? {

@@ -16,6 +16,8 @@ pub(crate) struct Effects<'c, 'a> {
     functions: HashMap<String, OperationRef<'c, 'a>>,
     /// For each function, the positions of the arguments that it writes.
     written: HashMap<String, HashSet<usize>>,
+    /// What is known of buffers, by their roots.
+    buffers: HashMap<ValueKey, bool>,
 }
 
 impl<'c: 'a, 'a> Effects<'c, 'a> {
@@ -24,7 +26,24 @@ impl<'c: 'a, 'a> Effects<'c, 'a> {
         Effects {
             functions,
             written: HashMap::new(),
+            buffers: HashMap::new(),
         }
+    }
+
+    /// What holds for the buffer of an array, as it was found the first time: a buffer may have as many users as the module has
+    /// operations.
+    pub(crate) fn of_buffer(
+        &mut self,
+        array: Value<'c, 'a>,
+        find: impl FnOnce(Value<'c, 'a>) -> bool,
+    ) -> bool {
+        let own = self.buffers.entry(root_of(array));
+        *own.or_insert_with(|| find(array))
+    }
+
+    /// Forgets what is known of buffers: their users have changed.
+    pub(crate) fn forget_buffers(&mut self) {
+        self.buffers.clear();
     }
 
     /// Adds a function that has no operation yet, with the positions of the arguments that it writes.

@@ -34,7 +34,7 @@ const VIEWS: &[&str] = &[
 
 /// Whether an operation is a view of its first operand.
 pub(crate) fn is_view(op: OperationRef) -> bool {
-    VIEWS.iter().any(|view| skript_dialect::op::is(&op, view))
+    op.result_count() == 1 && VIEWS.iter().any(|view| skript_dialect::op::is(&op, view))
 }
 
 /// The allocation or argument that a memref is a view of.

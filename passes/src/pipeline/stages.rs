@@ -61,9 +61,9 @@ const BUFFERIZE: &[Step] = &[
     every("eliminate-empty-tensors"),
     every(ONE_SHOT),
     models("skript-split-phases"),
-    every("canonicalize"),
+    every(CANONICALIZE),
     models("lower-affine"),
-    models("canonicalize"),
+    models(CANONICALIZE),
     every("cse"),
 ];
 
@@ -71,7 +71,7 @@ const BUFFERIZE: &[Step] = &[
 /// calls of functions of bounded size.
 const MEMORY: &[&str] = &[
     "skript-open-arguments",
-    "canonicalize",
+    CANONICALIZE,
     "cse",
     "skript-point-arguments",
     "skript-plan-memory",
@@ -105,19 +105,22 @@ const LLVM: &[Step] = &[
     // With what math makes of functions of vectors: calls for each element.
     every("func.func(convert-vector-to-llvm)"),
     every("func.func(expand-strided-metadata,lower-affine)"),
-    // At once: each conversion walks all operations.
-    models("func.func(convert-to-llvm{filter-dialects=arith,complex,index,ub})"),
-    models("finalize-memref-to-llvm"),
-    models("convert-cf-to-llvm"),
+    // At once, as each conversion walks all operations, and on functions, of which MLIR converts several at a time. Arrays
+    // are views of one arena by now, so `memref` needs no functions of an allocator, which only a pass on the module adds.
+    models("func.func(convert-to-llvm{filter-dialects=arith,cf,complex,index,memref,ub})"),
     models("convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
     any("convert-to-llvm"),
     any("reconcile-unrealized-casts"),
-    models("llvm.func(reconcile-unrealized-casts,canonicalize,cse)"),
+    models("llvm.func(reconcile-unrealized-casts,canonicalize{region-simplify=disabled},cse)"),
     models("skript-add-entry"),
     models("skript-merge-functions"),
     models("skript-parallelize-calls"),
     models("skript-annotate-loops"),
 ];
+
+/// Canonicalization without that of regions, which looks for equal blocks and for dead loop-carried values in the whole module:
+/// after the stage `lower` there are none, and LLVM simplifies the blocks that loops become.
+const CANONICALIZE: &str = "canonicalize{region-simplify=disabled}";
 
 /// The pass of [`LLVM`] for targets without a C library.
 const LIBRARY_MATH: &str = library_math::PASS.flag;
@@ -245,7 +248,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-sort-comparisons,skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},{maps}{vectors}canonicalize,cse"
+            "skript-sort-comparisons,skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},{maps}{vectors}{CANONICALIZE},cse"
         ),
     }
 }

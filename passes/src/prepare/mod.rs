@@ -27,7 +27,7 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The pass `skript-prepare-variables`.
 pub(crate) const PASS: Pass = Pass {
@@ -93,13 +93,10 @@ fn prepare<'c: 'a, 'a>(root: OperationRef<'c, 'a>, context: &'c Context) -> Resu
     }
     let module = ir::blocks(root).first().copied();
     let module = module.ok_or("a module without a body")?;
-    let mut names = ir::symbols(root);
+    let names = ir::symbols(root);
+    let mut free = (0..).map(|number| format!("prepare_{number}"));
     for part in parts {
-        let name = (0..)
-            .map(|number| format!("prepare_{number}"))
-            .find(|name| !names.contains(name))
-            .unwrap_or_default();
-        names.insert(name.clone());
+        let name = free.find(|name| !names.contains(name)).unwrap_or_default();
         let mut outlined = Outlined::new(context, module, &name, &part.writers)?;
         for op in &part.writers {
             outlined.take(*op)?;
@@ -166,39 +163,61 @@ impl Part<'_, '_> {
     }
 }
 
+/// Numbers in groups, each known by its least number.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    /// Each number alone.
+    fn new(count: usize) -> Self {
+        Groups((0..count).collect())
+    }
+
+    /// The least number of a group.
+    fn first(&mut self, mut number: usize) -> usize {
+        while let Some(next) = self.0.get(number).copied().filter(|next| *next != number) {
+            // The next search is half as long.
+            let after = self.0.get(next).copied().unwrap_or(next);
+            if let Some(own) = self.0.get_mut(number) {
+                *own = after;
+            }
+            number = after;
+        }
+        number
+    }
+
+    /// Makes one group of those of two numbers.
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.first(a), self.first(b));
+        if let Some(own) = self.0.get_mut(a.max(b)) {
+            *own = a.min(b);
+        }
+    }
+}
+
 /// Groups writers that share a buffer.
 fn parts<'c: 'a, 'a>(constants: &Constants<'c, 'a>) -> Vec<Part<'c, 'a>> {
-    // For each writer, the number of its group: that of the first writer that it is connected with.
     let writers = constants.writers();
-    let mut groups: Vec<usize> = (0..writers.len()).collect();
+    let mut groups = Groups::new(writers.len());
     let mut first_user: HashMap<ValueKey, usize> = HashMap::new();
     for (number, (_, roots)) in writers.iter().enumerate() {
         for root in roots.iter().filter(|root| !constants.is_variable(root)) {
             let other = *first_user.entry(*root).or_insert(number);
-            let (Some(old), Some(new)) = (groups.get(number).copied(), groups.get(other).copied())
-            else {
-                continue;
-            };
-            let (old, new) = (old.max(new), old.min(new));
-            for group in groups.iter_mut().filter(|group| **group == old) {
-                *group = new;
-            }
+            groups.join(number, other);
         }
     }
+    let mut members_of: BTreeMap<usize, Vec<&(OperationRef, Vec<ValueKey>)>> = BTreeMap::new();
+    for (number, writer) in writers.iter().enumerate() {
+        members_of.entry(groups.first(number)).or_default().push(writer);
+    }
     let mut parts = Vec::new();
-    for number in 0..writers.len() {
-        let members = writers.iter().zip(&groups);
-        let members: Vec<_> = members.filter(|(_, group)| **group == number).collect();
-        if members.is_empty() {
-            continue;
-        }
+    for members in members_of.into_values() {
         let mut part = Part {
-            writers: members.iter().map(|((op, _), _)| *op).collect(),
+            writers: members.iter().map(|(op, _)| *op).collect(),
             allocations: Vec::new(),
             variables: 0,
         };
         let mut seen = HashSet::new();
-        let roots = members.iter().flat_map(|((_, roots), _)| roots);
+        let roots = members.iter().flat_map(|(_, roots)| roots);
         let mut is_known = true;
         for root in roots.filter(|root| seen.insert(**root)) {
             match constants.allocations().get(root) {
@@ -238,4 +257,19 @@ fn view<'c: 'a, 'a>(
     ir::replace_uses(result.into(), view);
     ir::erase(allocation);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Groups;
+
+    #[test]
+    fn groups_that_share_a_number_become_one() {
+        let mut groups = Groups::new(6);
+        groups.join(4, 5);
+        groups.join(1, 3);
+        groups.join(3, 5);
+        let firsts: Vec<usize> = (0..6).map(|number| groups.first(number)).collect();
+        assert_eq!(firsts, [0, 1, 2, 1, 1, 1]);
+    }
 }

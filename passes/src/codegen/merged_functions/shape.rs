@@ -5,7 +5,9 @@ use crate::ir::llvm::{Division, ElementPointer};
 use crate::ir::{self, ValueKey, ops, typed};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::IntegerType;
 use melior::ir::{AttributeLike, Type, TypeLike, Value, ValueLike};
+use skript_dialect::op::is;
 use std::collections::HashMap;
 
 /// Where a number of a function is.
@@ -33,6 +35,8 @@ pub(super) struct Shape<'c, 'a> {
     pub(super) numbers: Vec<Number<'c, 'a>>,
     /// The numbers of values and blocks.
     known: HashMap<usize, usize>,
+    /// Whether addresses of such elements have no numbers of fields, by the type attribute.
+    elements: HashMap<usize, bool>,
 }
 
 /// Begins the operations, operands, … of a list.
@@ -44,18 +48,19 @@ const CONSTANT: usize = usize::MAX - 1;
 impl<'c: 'a, 'a> Shape<'c, 'a> {
     /// `None` for a function without a body, one that other modules see, and one with regions in its operations.
     pub(super) fn of(function: OperationRef<'c, 'a>) -> Option<Self> {
-        let is = |name, value| {
+        let has = |name, value| {
             function
                 .attribute(name)
                 .is_ok_and(|a| a.to_string() == value)
         };
-        (is("linkage", INTERNAL) || is("sym_visibility", PRIVATE)).then_some(())?;
+        (has("linkage", INTERNAL) || has("sym_visibility", PRIVATE)).then_some(())?;
         ir::first_block(function)?;
         let mut shape = Shape {
             function,
             key: Vec::new(),
             numbers: Vec::new(),
             known: HashMap::new(),
+            elements: HashMap::new(),
         };
         shape.attributes(function, &["sym_name"]);
         for block in ir::blocks(function) {
@@ -72,9 +77,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
     }
 
     fn operation(&mut self, op: OperationRef<'c, 'a>) {
-        let kind = ir::name(op);
         // Constants belong to their users: their order differs where one value has several meanings.
-        if kind == ops::llvm::MLIR_CONSTANT {
+        if is(&op, ops::llvm::MLIR_CONSTANT) {
             return;
         }
         self.key.extend([MARK, op.name().to_raw().ptr as usize]);
@@ -87,7 +91,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         for successor in op.successors() {
             self.named(successor.to_raw().ptr as usize);
         }
-        let without: &[&str] = match kind == ops::llvm::GETELEMENTPTR {
+        let without: &[&str] = match is(&op, ops::llvm::GETELEMENTPTR) {
             true if self.indices(op).is_some() => &[ElementPointer::INDICES],
             _ => &[],
         };
@@ -96,13 +100,14 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
 
     fn operand(&mut self, op: OperationRef<'c, 'a>, position: usize, operand: Value<'c, 'a>) {
         let constant = ir::definition(operand).map(|(maker, _)| maker);
-        let constant = constant.filter(|maker| ir::name(*maker) == ops::llvm::MLIR_CONSTANT);
+        let constant = constant.filter(|maker| is(maker, ops::llvm::MLIR_CONSTANT));
         let Some(value) = constant.and_then(|maker| maker.attribute("value").ok()) else {
             return self.value(operand);
         };
         let r#type = operand.r#type();
         self.key.extend([CONSTANT, r#type.to_raw().ptr as usize]);
-        let is_wide = ["i32", "i64"].contains(&r#type.to_string().as_str());
+        let integer = IntegerType::try_from(r#type);
+        let is_wide = integer.is_ok_and(|integer| [32, 64].contains(&integer.width()));
         match IntegerAttribute::try_from(value) {
             Ok(number) if is_wide && !self.stays(op, operand) => self.numbers.push(Number {
                 place: Place::Operand(op, position),
@@ -119,7 +124,7 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
             .is_some_and(|own| own.divisor().is_ok_and(|divisor| divisor == value));
         // What the first block divides, it divides once.
         let is_repeated = user.block() != ir::first_block(self.function);
-        is_divisor && is_repeated || KEEP_CONSTANTS.contains(&ir::name(user).as_str())
+        is_divisor && is_repeated || KEEP_CONSTANTS.iter().any(|name| is(&user, name))
     }
 
     /// A value by its number and its type.
@@ -138,7 +143,8 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
         self.key.push(MARK);
         for (name, value) in op.attributes() {
             let text = name.as_string_ref();
-            if !text.as_str().is_ok_and(|name| without.contains(&name)) {
+            let is_left_out = || text.as_str().is_ok_and(|name| without.contains(&name));
+            if without.is_empty() || !is_left_out() {
                 let attribute = value.to_raw().ptr as usize;
                 self.key.extend([name.to_raw().ptr as usize, attribute]);
             }
@@ -147,9 +153,12 @@ impl<'c: 'a, 'a> Shape<'c, 'a> {
 
     /// Adds the indices of an address, if none of them is the number of a field.
     fn indices(&mut self, op: OperationRef<'c, 'a>) -> Option<()> {
-        let element = op.attribute("elem_type").ok()?.to_string();
-        (!element.starts_with("!llvm.")).then_some(())?;
-        let i64 = Type::parse(ir::context::of(op), "i64")?;
+        let element = op.attribute("elem_type").ok()?;
+        let number = element.to_raw().ptr as usize;
+        let is_scalar = *(self.elements.entry(number))
+            .or_insert_with(|| !element.to_string().starts_with("!llvm."));
+        is_scalar.then_some(())?;
+        let i64 = Type::from(IntegerType::new(ir::context::of(op), 64));
         for (position, index) in typed::i32s(op, ElementPointer::INDICES)
             .into_iter()
             .enumerate()

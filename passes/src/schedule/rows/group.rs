@@ -11,6 +11,7 @@ use crate::ir::{self, ValueKey, ops};
 use crate::schedule::buffer_uses::has_own_buffer;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{TypeLike, Value, ValueLike};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// Operations before and after a reduction that are looked at.
@@ -258,7 +259,13 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         accesses.all(|access| {
             let (root, array) = (root_of(access.array), ValueKey::of(access.array));
             !written.contains(&root)
-                || has_own_buffer(access.array) && *arrays.entry(root).or_insert(array) == array
+                || match arrays.entry(root) {
+                    Entry::Occupied(known) => *known.get() == array,
+                    Entry::Vacant(new) => {
+                        new.insert(array);
+                        has_own_buffer(access.array)
+                    }
+                }
         })
     }
 
@@ -318,12 +325,16 @@ pub(super) struct Touched {
 
 impl Touched {
     pub(super) fn of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, effects: &mut Effects<'c, 'a>) -> Self {
-        let root = |array: Value<'c, 'a>| has_own_buffer(array).then(|| root_of(array));
         let outside = captured(op).into_iter();
         let arrays = outside.filter(|value| value.r#type().is_mem_ref());
+        let written = effects.written(op).into_iter();
+        let mut root = |array: Value<'c, 'a>| {
+            let has_own = effects.of_buffer(array, has_own_buffer);
+            has_own.then(|| root_of(array))
+        };
         Touched {
-            reads: arrays.map(root).collect(),
-            writes: effects.written(op).into_iter().map(root).collect(),
+            reads: arrays.map(&mut root).collect(),
+            writes: written.map(root).collect(),
         }
     }
 

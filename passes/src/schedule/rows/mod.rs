@@ -139,6 +139,7 @@ fn fuse<'c: 'a, 'a>(
                 && let Some(strips) = Strips::around(&operations, position, &mut effects, cache)
             {
                 let erased = strips.emit(context)?;
+                effects.forget_buffers();
                 let before = operations.iter().take(position);
                 position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
                 operations = operations_of(block);
@@ -161,6 +162,7 @@ fn fuse<'c: 'a, 'a>(
                 continue;
             };
             let erased = emit::emit(&group, &rows, has_one_loop, context)?;
+            effects.forget_buffers();
             // The loops stand where the last operation of the group did. Others may be part of another group.
             let before = operations.iter().take(position);
             position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
