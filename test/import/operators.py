@@ -107,6 +107,23 @@ ranged = [node("DynamicQuantizeLinear", "r", "x xs xz"), node("MatMulInteger", "
 case("DynamicQuantizeLinear", ranged, {"r": reals(7, 33)}, dict(w=matrix, ws=np.float32(0.01)), integers=0.05)
 case("DynamicQuantizeLinear of rows", ranged, {"r": reals(7, 33)}, dict(w=matrix, ws=np.float32(0.01)), {"r": ["n", 33]}, integers=0.05)
 
+
+def ranged_conv(**attributes):
+    return [ranged[0], node("ConvInteger", "x w xz", "i", **attributes), *ranged[2:]]
+
+
+pads = dict(w=maps["w"], ws=np.float32(0.01))
+case("DynamicQuantizeLinear, ConvInteger", ranged_conv(pads=[1] * 4), {"r": reals(2, 5, 9, 9)}, pads, integers=0.05)
+case("DynamicQuantizeLinear, ConvInteger, all positive", ranged_conv(pads=[1] * 4), {"r": abs(reals(1, 5, 9, 9))}, pads, integers=0.05)
+case("DynamicQuantizeLinear, ConvInteger, all negative", ranged_conv(pads=[2, 0, 1, 1]), {"r": -abs(reals(1, 5, 9, 9))}, pads, integers=0.05)
+case("DynamicQuantizeLinear, ConvInteger, zeros", ranged_conv(pads=[1] * 4), {"r": 0 * reals(1, 5, 9, 9)}, pads, integers=0.05)
+case("DynamicQuantizeLinear, ConvInteger, steps and groups", ranged_conv(pads=[1] * 4, strides=[2, 1], dilations=[1, 2], group=3),
+     {"r": reals(1, 15, 11, 8)}, pads, integers=0.05)
+case("DynamicQuantizeLinear, ConvInteger, without padding", ranged_conv(), {"r": reals(1, 5, 9, 9)}, pads, integers=0.05)
+case("DynamicQuantizeLinear, ConvInteger, batches", ranged_conv(pads=[1] * 4), {"r": reals(3, 5, 9, 9)}, pads, {"r": ["n", 5, 9, 9]}, integers=0.05)
+case("ConvInteger, zero point of an input", [node("ConvInteger", "x w xz", "y", pads=[1] * 4)],
+     {"x": pixels, "xz": np.array(130, np.uint8)}, dict(w=maps["w"]), integers=0)
+
 # Loops.
 s, s1, q = ("s", FLOAT, [3, 4]), ("s1", FLOAT, [3, 4]), ("q", FLOAT, [3, 4])
 i, c, c1 = ("i", INT64, []), ("c", BOOL, []), ("c1", BOOL, [])

@@ -278,6 +278,7 @@ fn conv_integer(c: &mut Call) -> Ruled<()> {
     let [mut x, mut w] = [c.input(0)?, c.input(1)?].map(|own| super::quantize::limited(c, &own));
     if let Some(zero) = c.optional(2) {
         x = c.retyped(&x, ElementType::I64);
+        let zero = super::quantize::limited(c, &zero);
         let zero = scalar(c, &zero)?;
         x = c.binary("math.sub", &x, &zero)?;
     }

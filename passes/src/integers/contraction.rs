@@ -2,7 +2,8 @@
 //! Sums of products of quantized values as sums of products of bytes.
 //!
 //! With `x = s · (p + b)` and `y = t · (q + c)` for bytes `p` and `q`, a sum of `n` products `x · y` is `s · t` times the integer
-//! `Σ p · q + b · Σ q + c · Σ p + n · b · c`. The sums of bytes are what the sum of products starts from.
+//! `Σ p · q + b · Σ q + c · Σ p + n · b · c`. The sums of bytes are what the sum of products starts from. A zero point that is known
+//! only at run time is part of `b`.
 
 use super::maps::{Input, generic, identity, map_generic};
 use super::storage::{Scale, Storage, Stored};
@@ -18,6 +19,7 @@ use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use skript_dialect::PassError;
 use skript_dialect::melior;
 use skript_semantics::Scalar;
+use std::collections::BTreeSet;
 
 /// A sum of products of two tensors.
 pub(super) struct Contraction<'c, 'a> {
@@ -33,8 +35,15 @@ pub(super) struct Contraction<'c, 'a> {
 /// What sums of products of bytes lack.
 struct Rest<'c, 'a> {
     /// Sums of bytes, each with its factor.
-    sums: Vec<(Input<'c, 'a>, i64)>,
+    sums: Vec<(Input<'c, 'a>, Factor<'c, 'a>)>,
     constant: i64,
+}
+
+/// What a sum of bytes is multiplied by: a constant, less a zero point that is known only at run time.
+#[derive(Clone, Copy)]
+struct Factor<'c, 'a> {
+    base: i64,
+    zero: Option<Value<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Contraction<'c, 'a> {
@@ -136,7 +145,10 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             return Ok(None);
         }
         let predicate = self.needed_predicate();
-        let is_supported = |own| a.base == 0 && b.base == 0 && !self.reads_elements(own);
+        let is_plain = factors
+            .iter()
+            .all(|own| own.base == 0 && own.zero.is_none());
+        let is_supported = |own| is_plain && !self.reads_elements(own);
         if predicate.is_some_and(|own| !is_supported(own)) {
             return Ok(None);
         }
@@ -206,9 +218,23 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             return Ok(None);
         };
         let mut sums = Vec::new();
+        // A zero point of one factor needs the sum of the other one alone.
+        let is_alone = |position: usize| {
+            let mut others = factors.iter().enumerate().filter(|(n, _)| *n != position);
+            others.all(|(_, other)| other.base == 0 && other.zero.is_none())
+        };
         for (position, factor) in factors.iter().enumerate() {
-            let other = bases.iter().rev().nth(position).copied().unwrap_or(0);
-            if other == 0 {
+            if factor.zero.is_some() && !is_alone(position) {
+                return Ok(None);
+            }
+            let Some(other) = factors.iter().rev().nth(position) else {
+                continue;
+            };
+            let other = Factor {
+                base: other.base,
+                zero: other.zero,
+            };
+            if other.base == 0 && other.zero.is_none() {
                 continue;
             }
             let Some(own) = self.sums_of_bytes(position, factor, at)? else {
@@ -227,15 +253,16 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         at: &Builder<'c, 'a>,
     ) -> Result<Option<Input<'c, 'a>>, PassError> {
         let forms = self.forms(position);
-        let loops: Option<Vec<usize>> = forms
-            .iter()
-            .filter(|form| form.as_constant().is_none())
-            .map(Affine::as_index)
-            .collect();
-        let Some(loops) = loops else {
+        let reduces = |l: &usize| self.reductions.get(*l) == Some(&true);
+        // A sum for each window would be as many sums as there are products.
+        let is_window =
+            |form: &Affine| form.as_index().is_none() && form.indices().iter().any(reduces);
+        if forms.iter().any(is_window) {
             return Ok(None);
-        };
-        // Loops of the factor alone: each has a dimension of it.
+        }
+        let loops: BTreeSet<usize> = forms.iter().flat_map(Affine::indices).collect();
+        let loops: Vec<usize> = loops.into_iter().collect();
+        // Loops of the factor alone.
         let number = |l: usize| loops.iter().position(|own| *own == l);
         let reductions = loops
             .iter()
@@ -244,11 +271,16 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         let kept: Vec<usize> = (0..loops.len())
             .filter(|n| reductions.get(*n) == Some(&false))
             .collect();
-        let own = forms.iter().map(|form| match form.as_index() {
-            Some(l) => number(l).map(Affine::index),
-            None => Some(form.clone()),
-        });
-        let own: Option<Vec<Affine>> = own.collect();
+        let all = 0..self.reductions.len();
+        let new = all.map(|l| number(l).map_or(Affine::constant(0), Affine::index));
+        let new: Vec<Affine> = new.collect();
+        let extent = |l: &usize| self.extents.get(*l).copied().flatten();
+        let bounds: Option<Vec<i64>> = loops.iter().map(extent).collect();
+        let Some(bounds) = bounds else {
+            return Ok(None);
+        };
+        let renamed = |form: &Affine| form.substitute(&new, &bounds);
+        let own: Option<Vec<Affine>> = forms.iter().map(renamed).collect();
         let extents = kept.iter().map(|n| {
             let l = loops.get(*n)?;
             self.extents.get(*l).copied().flatten()
@@ -341,7 +373,10 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
         let is_integer = IntegerType::try_from(element).is_ok();
         let word = Self::word(at);
         let mut inputs = vec![Input(sum, identity(rank))];
-        inputs.extend(rest.sums.iter().map(|(own, _)| own.clone()));
+        for (own, factor) in &rest.sums {
+            inputs.push(own.clone());
+            inputs.extend(factor.zero.map(|zero| Input(zero, Vec::new())));
+        }
         for scale in scales {
             if let Scale::Tensor(tensor, forms) = scale {
                 inputs.push(Input(*tensor, forms.clone()));
@@ -356,9 +391,13 @@ impl<'c: 'a, 'a> Contraction<'c, 'a> {
             let mut elements = elements.iter().copied();
             let mut next = || elements.next().ok_or("a payload without an element");
             let mut sum = next()?;
-            for (_, amount) in &rest.sums {
-                let amount = body.constant(Scalar::Int(*amount), word)?;
-                let own = body.value(ops::arith::MULI, &[next()?, amount], &[], word)?;
+            for (_, factor) in &rest.sums {
+                let own = next()?;
+                let mut amount = body.constant(Scalar::Int(factor.base), word)?;
+                if factor.zero.is_some() {
+                    amount = body.value(ops::arith::SUBI, &[amount, next()?], &[], word)?;
+                }
+                let own = body.value(ops::arith::MULI, &[own, amount], &[], word)?;
                 sum = body.value(ops::arith::ADDI, &[sum, own], &[], word)?;
             }
             if rest.constant != 0 {

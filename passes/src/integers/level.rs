@@ -24,11 +24,22 @@ pub(super) enum Source<'c, 'a> {
     Byte(Value<'c, 'a>),
 }
 
-/// The integer `source + offset`, limited to an interval.
+/// The integer `source + offset`, limited to an interval, less a zero point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level<'c, 'a> {
     pub(super) source: Source<'c, 'a>,
     pub(super) offset: i64,
+    /// The interval.
+    pub(super) low: i64,
+    pub(super) high: i64,
+    /// A zero point that is known only at run time, and is subtracted last.
+    pub(super) zero: Option<Zero<'c, 'a>>,
+}
+
+/// A zero point that 8 bits hold, and its interval.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zero<'c, 'a> {
+    pub(super) value: Value<'c, 'a>,
     pub(super) low: i64,
     pub(super) high: i64,
 }
@@ -59,25 +70,27 @@ impl<'c: 'a, 'a> Level<'c, 'a> {
                     offset: 0,
                     low: 0,
                     high: WIDEST,
+                    zero: None,
                 })
             }
             name @ (ops::arith::ADDI | ops::arith::SUBI) => {
-                let (value, constant) = with_constant(op, name == ops::arith::ADDI)?;
+                let Some((value, constant)) = with_constant(op, name == ops::arith::ADDI) else {
+                    return Level::less_zero(op);
+                };
                 let amount = match name {
                     ops::arith::ADDI => constant,
                     _ => constant.checked_neg()?,
                 };
-                Level::of(value)?.plus(amount)
+                let level = Level::of(value).filter(|level| level.zero.is_none());
+                level?.plus(amount)
             }
             ops::arith::MAXSI => {
                 let (value, least) = with_constant(op, true)?;
-                let level = Level::of(value)?;
-                Some(level.within(least, i64::MAX))
+                Level::of(value)?.within(least, i64::MAX)
             }
             ops::arith::MINSI => {
                 let (value, most) = with_constant(op, true)?;
-                let level = Level::of(value)?;
-                Some(level.within(i64::MIN, most))
+                Level::of(value)?.within(i64::MIN, most)
             }
             ops::arith::SELECT => Some(Level::unlimited(Source::Real(converted(value)?))),
             _ => None,
@@ -90,7 +103,24 @@ impl<'c: 'a, 'a> Level<'c, 'a> {
             offset: 0,
             low: i64::MIN,
             high: i64::MAX,
+            zero: None,
         }
+    }
+
+    /// A difference of two integers that 8 bits hold.
+    fn less_zero(difference: OperationRef<'c, 'a>) -> Option<Self> {
+        (ir::name(difference) == ops::arith::SUBI).then_some(())?;
+        let [value, zero] = ir::both_operands(difference).ok()?;
+        let [level, own] = [Level::of(value)?, Level::of(zero)?];
+        let zero = Zero {
+            value: zero,
+            low: own.low,
+            high: own.high,
+        };
+        (level.is_narrow() && own.is_narrow()).then_some(Level {
+            zero: Some(zero),
+            ..level
+        })
     }
 
     fn from_outside(value: Value<'c, 'a>) -> Option<Self> {
@@ -117,19 +147,23 @@ impl<'c: 'a, 'a> Level<'c, 'a> {
         })
     }
 
-    fn within(self, least: i64, most: i64) -> Self {
-        Level {
+    fn within(self, least: i64, most: i64) -> Option<Self> {
+        self.zero.is_none().then_some(Level {
             low: self.low.clamp(least, most),
             high: self.high.clamp(least, most),
             ..self
-        }
+        })
     }
 
     /// Whether 8 bits hold its values, as distances from the lowest one.
     pub(super) fn is_narrow(&self) -> bool {
-        self.high
-            .checked_sub(self.low)
-            .is_some_and(|distance| (0..=WIDEST).contains(&distance))
+        self.zero.is_none() && self.holds_bytes()
+    }
+
+    /// Whether 8 bits hold what the zero point is subtracted from.
+    pub(super) fn holds_bytes(&self) -> bool {
+        let distance = self.high.checked_sub(self.low);
+        distance.is_some_and(|distance| (0..=WIDEST).contains(&distance))
     }
 }
 

@@ -47,13 +47,17 @@ impl Scale<'_, '_> {
     }
 }
 
-/// A tensor of bytes for one of integers or of reals: each element is `scale · (byte + base)`.
+/// A tensor of bytes for one of integers or of reals: each element is `scale · (byte + base − zero)`.
 #[derive(Clone, Debug)]
 pub(super) struct Stored<'c, 'a> {
     pub(super) bytes: Value<'c, 'a>,
     /// Whether bytes have a sign.
     pub(super) is_signed: bool,
     pub(super) base: i64,
+    /// A zero point that is known only at run time, as a tensor of one integer of 32 bits.
+    pub(super) zero: Option<Value<'c, 'a>>,
+    /// The least and the largest zero point; twice 0 without one.
+    zeros: [i64; 2],
     /// The least and the largest integer.
     pub(super) low: i64,
     pub(super) high: i64,
@@ -69,11 +73,12 @@ impl Stored<'_, '_> {
             .max(1)
     }
 
-    /// The byte of zero; `None` if there is none.
-    fn zero(&self) -> Option<i64> {
+    /// Whether the integers are zero in some byte, wherever the zero point is.
+    fn has_zero(&self, [low, high]: [i64; 2]) -> bool {
         let least = if self.is_signed { -128 } else { 0 };
-        let byte = self.base.checked_neg()?;
-        (least..=least + 255).contains(&byte).then_some(byte)
+        let byte = |zero: i64| zero.checked_sub(self.base);
+        let holds = |zero| byte(zero).is_some_and(|own| (least..=least + 255).contains(&own));
+        holds(low) && holds(high)
     }
 }
 
@@ -182,15 +187,17 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             (empty, source.low, source.high)
         } else if let Some(value) = filled {
             let is_zero = real(value) == Some(0.0) || integer(value) == Some(0);
-            let Some(zero) = source.zero().filter(|_| is_zero) else {
+            if !is_zero || !source.has_zero(source.zeros) {
                 return Ok(None);
-            };
+            }
+            let zero = self.zero(&at, &source)?;
             (self.filled(&at, target, zero)?, low, high)
         } else {
             let Some(other) = self.bytes(target, is_signed)? else {
                 return Ok(None);
             };
-            if other.base != source.base || !other.scale.is_same(&source.scale) {
+            let is_constant = other.zero.is_none() && source.zero.is_none();
+            if !is_constant || other.base != source.base || !other.scale.is_same(&source.scale) {
                 return Ok(None);
             }
             let (low, high) = (source.low.min(other.low), source.high.max(other.high));
@@ -204,15 +211,34 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         }))
     }
 
+    /// The byte of zero.
+    fn zero(
+        &self,
+        at: &Builder<'c, 'a>,
+        stored: &Stored<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, PassError> {
+        let byte = as_signed(stored.base.wrapping_neg().rem_euclid(256));
+        let byte = at.constant(Scalar::Int(byte), self.byte())?;
+        let Some(zero) = stored.zero else {
+            return Ok(byte);
+        };
+        let word = IntegerType::new(self.context, 32).into();
+        let zero = at.value(ops::tensor::EXTRACT, &[zero], &[], word)?;
+        let zero = at.value(ops::arith::TRUNCI, &[zero], &[], self.byte())?;
+        match stored.base {
+            0 => Ok(zero),
+            _ => Ok(at.value(ops::arith::ADDI, &[zero, byte], &[], self.byte())?),
+        }
+    }
+
     /// Bytes of one value, as many as a tensor has elements.
     fn filled(
         &self,
         at: &Builder<'c, 'a>,
         like: Value<'c, 'a>,
-        byte: i64,
+        byte: Value<'c, 'a>,
     ) -> Result<Value<'c, 'a>, PassError> {
         let kind = types::of_element(like.r#type(), self.byte());
-        let byte = at.constant(Scalar::Int(as_signed(byte)), self.byte())?;
         let extents = at.dynamic_extents(like)?;
         Ok(at.fill_sized(byte, kind, &extents)?)
     }
@@ -258,7 +284,8 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
             Some(insertion) => {
                 let at = Builder::before(self.context, insertion)?;
                 // The least byte is part of no result that another one is larger than.
-                let into = self.filled(&at, insertion.operand(1)?, 0)?;
+                let least = at.constant(Scalar::Int(0), self.byte())?;
+                let into = self.filled(&at, insertion.operand(1)?, least)?;
                 self.inserted(insertion, source.bytes, into)?
             }
         };
@@ -316,19 +343,28 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         if let Some(source) = map.copied() {
             return self.of_copy(&map, source, is_signed);
         }
-        let Some(quantized) = map.quantized().filter(|own| own.level.is_narrow()) else {
+        let Some(quantized) = map.quantized().filter(|own| own.level.holds_bytes()) else {
             return Ok(None);
         };
         let Some(scale) = self.scale(&map, quantized.scale)? else {
             return Ok(None);
         };
         let level = quantized.level;
+        let (zero, zeros) = match &level.zero {
+            None => (None, [0, 0]),
+            Some(zero) => match self.zero_point(&map, zero.value)? {
+                Some(own) => (Some(own), [zero.low, zero.high]),
+                None => return Ok(None),
+            },
+        };
         let stored = |bytes, base| Stored {
             bytes,
             is_signed,
             base,
-            low: level.low,
-            high: level.high,
+            zero,
+            zeros,
+            low: level.low - zeros[1],
+            high: level.high - zeros[0],
             scale: scale.clone(),
         };
         if let Some(bytes) = map.bytes(&level, is_signed) {
@@ -373,6 +409,47 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
                 .ok_or_else(|| "a copy without an element".into())
         })?;
         Ok(Some(Stored { bytes, ..own }))
+    }
+
+    /// The zero point as a tensor of one integer of 32 bits; `None` if it varies.
+    fn zero_point(
+        &self,
+        map: &Map<'c, 'a>,
+        zero: Value<'c, 'a>,
+    ) -> Result<Option<Value<'c, 'a>>, PassError> {
+        let payload = &map.payload;
+        let at = Builder::before(self.context, map.op)?;
+        let element = payload.elements.iter().position(|own| *own == zero);
+        let own = match element {
+            Some(position) => map.op.operand(position)?,
+            None if payload.loops_of(zero).is_empty() => match compute(payload, zero, &[], &at) {
+                Ok(tensor) => tensor,
+                Err(_) => return Ok(None),
+            },
+            None => return Ok(None),
+        };
+        if types::extents(own.r#type()).is_none_or(|extents| !extents.is_empty()) {
+            return Ok(None);
+        }
+        let word: Type = IntegerType::new(self.context, 32).into();
+        let cast = match zero.r#type().to_string().as_str() {
+            "i64" => ops::arith::TRUNCI,
+            "index" => ops::arith::INDEX_CAST,
+            "i8" | "i16" => ops::arith::EXTSI,
+            _ => return Ok(None),
+        };
+        let kind = types::tensor(&[], word);
+        let own = map_generic(
+            &at,
+            &[Input(own, Vec::new())],
+            kind,
+            &[],
+            |body, elements| {
+                let own = elements.get(..1).ok_or("a map without an input")?;
+                Ok(body.value(cast, own, &[], word)?)
+            },
+        )?;
+        Ok(Some(own))
     }
 
     /// The scale as a tensor or a scalar from outside of the payload; `None` if it varies in other ways.
@@ -510,15 +587,18 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
         let element = types::element_of(result).ok_or("a tensor without an element type")?;
         let rank = types::extents(result).map_or(0, |extents| extents.len());
         let mut inputs = vec![Input(stored.bytes, identity(rank))];
+        inputs.extend(stored.zero.map(|zero| Input(zero, Vec::new())));
         if let Scale::Tensor(tensor, forms) = &stored.scale {
             inputs.push(Input(*tensor, forms.clone()));
         }
         map_generic(&at, &inputs, result, &extents, |body, elements| {
-            let byte = elements.first().copied().ok_or("a map without an input")?;
+            let mut elements = elements.iter().copied();
+            let byte = elements.next().ok_or("a map without an input")?;
+            let zero = stored.zero.and_then(|_| elements.next());
             let scale = match &stored.scale {
                 Scale::One => None,
                 Scale::Scalar(scale) => Some(*scale),
-                Scale::Tensor(..) => elements.get(1).copied(),
+                Scale::Tensor(..) => elements.next(),
             };
             let extension = match stored.is_signed {
                 true => ops::arith::EXTSI,
@@ -535,6 +615,13 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
                 0 => wide,
                 _ => body.value(ops::arith::ADDI, &[wide, base], &[], word)?,
             };
+            let own = match zero {
+                None => own,
+                Some(zero) => {
+                    let zero = as_wide_as(body, zero, word)?;
+                    body.value(ops::arith::SUBI, &[own, zero], &[], word)?
+                }
+            };
             if is_integer {
                 return Ok(own);
             }
@@ -548,6 +635,21 @@ impl<'c: 'a, 'a> Storage<'c, 'a> {
 }
 
 const EMPTY: &str = ops::tensor::EMPTY;
+
+/// An integer of 32 bits in another type of integers.
+fn as_wide_as<'c: 'a, 'a>(
+    body: &Builder<'c, 'a>,
+    value: Value<'c, 'a>,
+    kind: Type<'c>,
+) -> Result<Value<'c, 'a>, PassError> {
+    let cast = match IntegerType::try_from(kind).map(|own| own.width()) {
+        Ok(32) => return Ok(value),
+        Ok(33..) => ops::arith::EXTSI,
+        Ok(_) => ops::arith::TRUNCI,
+        Err(_) => ops::arith::INDEX_CAST,
+    };
+    Ok(body.value(cast, &[value], &[], kind)?)
+}
 
 /// Whether an integer is a byte that another operation has stored.
 fn is_byte_source(level: &Level) -> bool {
