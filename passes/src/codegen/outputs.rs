@@ -22,7 +22,7 @@ use melior::ir::attribute::{ArrayAttribute, DenseI64ArrayAttribute};
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Type, TypeLike, Value, ValueLike};
+use melior::ir::{BlockRef, Type, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
 
 /// The pass `skript-write-outputs`.
@@ -87,6 +87,9 @@ pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
         }
         let memref = ir::parse_type(entry.context(), &text.replacen("tensor<", "memref<", 1))?;
         let argument = ir::append_argument(entry, memref, "{llvm.noalias}")?;
+        let (value, argument) = in_own_shape(value, argument, body).map_err(wrong)?;
+        separate_branches(value, value, body)?;
+        let (text, memref) = (value.r#type().to_string(), argument.r#type());
         begin_in_place(value, argument, context).map_err(wrong)?;
         if let Some(own) = own_buffer(value).filter(|own| own.r#type() == argument.r#type()) {
             ir::replace_uses(own, argument);
@@ -121,6 +124,47 @@ pub(crate) fn write_outputs(module: OperationRef) -> Result<(), CodegenError> {
     // Results of the new type have no attributes.
     ir::mutation::remove(entry, "res_attrs");
     Ok(())
+}
+
+/// The tensor that a result is with other extents, and the argument as an array of its extents: so its elements are
+/// written to the argument at once. A reshape of the argument would be a buffer of its own, and a copy.
+fn in_own_shape<'c: 'a, 'a>(
+    mut value: Value<'c, 'a>,
+    mut place: Value<'c, 'a>,
+    body: BlockRef<'c, 'a>,
+) -> Result<(Value<'c, 'a>, Value<'c, 'a>), melior::Error> {
+    let first = ir::operations(body).first().copied();
+    while let (Some((op, _)), Some(first)) = (ir::definition(value), first) {
+        let view = match ir::name(op).as_str() {
+            ops::tensor::COLLAPSE_SHAPE => ops::memref::EXPAND_SHAPE,
+            ops::tensor::EXPAND_SHAPE => ops::memref::COLLAPSE_SHAPE,
+            _ => break,
+        };
+        let source = op.operand(0)?;
+        let kind = source.r#type();
+        let (Some(extents), Some(element)) = (types::extents(kind), types::element_of(kind)) else {
+            break;
+        };
+        let own = types::extents(value.r#type()).unwrap_or_default();
+        let is_scalar = extents.is_empty() || own.is_empty();
+        if is_scalar || is_dynamic(kind) || is_dynamic(value.r#type()) {
+            break;
+        }
+        let at = Builder::before(ir::context::of(op), first)?.with_location(op.location());
+        let mut attributes = vec![("reassociation", op.attribute("reassociation")?)];
+        if view == ops::memref::EXPAND_SHAPE {
+            let shape = attributes::i64s(at.context, &extents);
+            attributes.push(("static_output_shape", shape));
+        }
+        place = at.value(
+            view,
+            &[place],
+            &attributes,
+            types::memref(&extents, element),
+        )?;
+        value = source;
+    }
+    Ok((value, place))
 }
 
 /// Begins a cut chain of writes, whose first state is an empty tensor, with the argument of the result. Upstream does

@@ -68,3 +68,19 @@ func.func @filled(%x: f32) -> tensor<4xf32> attributes {skript.entry} {
   %t = bufferization.to_tensor %a restrict writable : memref<4xf32> to tensor<4xf32>
   return %t : tensor<4xf32>
 }
+
+// -----
+
+// A result that another tensor is with other extents is that tensor in the argument with its extents.
+// CHECK-LABEL: func.func @reshaped
+// CHECK-SAME:    %[[X:[^:]+]]: tensor<2x3x4xf32>, %[[Y:[^:]+]]: memref<6x2x2xf32> {llvm.noalias}
+// CHECK-NEXT:    %[[FLAT:.+]] = memref.collapse_shape %[[Y]] {{\[}}[0], [1, 2]] : memref<6x2x2xf32> into memref<6x4xf32>
+// CHECK-NEXT:    %[[PLACE:.+]] = memref.expand_shape %[[FLAT]] {{\[}}[0, 1], [2]] output_shape [2, 3, 4] : memref<6x4xf32> into memref<2x3x4xf32>
+// CHECK-NEXT:    %[[OWN:.+]] = math.exp %[[X]]
+// CHECK:         bufferization.materialize_in_destination %[[OWN]] in restrict writable %[[PLACE]]
+func.func @reshaped(%x: tensor<2x3x4xf32>) -> tensor<6x2x2xf32> attributes {skript.entry} {
+  %own = math.exp %x : tensor<2x3x4xf32>
+  %flat = tensor.collapse_shape %own [[0, 1], [2]] : tensor<2x3x4xf32> into tensor<6x4xf32>
+  %y = tensor.expand_shape %flat [[0], [1, 2]] output_shape [6, 2, 2] : tensor<6x4xf32> into tensor<6x2x2xf32>
+  return %y : tensor<6x2x2xf32>
+}
