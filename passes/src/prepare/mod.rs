@@ -207,7 +207,10 @@ fn parts<'c: 'a, 'a>(constants: &Constants<'c, 'a>) -> Vec<Part<'c, 'a>> {
     }
     let mut members_of: BTreeMap<usize, Vec<&(OperationRef, Vec<ValueKey>)>> = BTreeMap::new();
     for (number, writer) in writers.iter().enumerate() {
-        members_of.entry(groups.first(number)).or_default().push(writer);
+        members_of
+            .entry(groups.first(number))
+            .or_default()
+            .push(writer);
     }
     let mut parts = Vec::new();
     for members in members_of.into_values() {
