@@ -108,6 +108,8 @@ const LLVM: &[Step] = &[
     // At once, as each conversion walks all operations, and on functions, of which MLIR converts several at a time. Arrays
     // are views of one arena by now, so `memref` needs no functions of an allocator, which only a pass on the module adds.
     models("func.func(convert-to-llvm{filter-dialects=arith,cf,complex,index,memref,ub})"),
+    // Constant arrays of the module.
+    models("finalize-memref-to-llvm"),
     models("convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
     any("convert-to-llvm"),
     any("reconcile-unrealized-casts"),
