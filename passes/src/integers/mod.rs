@@ -15,6 +15,7 @@
 mod contraction;
 mod level;
 mod limits;
+mod map;
 mod maps;
 mod storage;
 mod windows;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tensors of bytes for tensors of quantized values.
 
-use super::level::{Level, Quantized, Source, integer, real, rounded_to_even};
+use super::level::{Level, Source, integer, real, rounded_to_even};
 use super::limits::{limited, rounded_within};
+use super::map::Map;
 use super::maps::{Input, generic, identity, map_generic};
 use super::windows::Largest;
-use crate::elementwise::hoist_invariants::{Payload, compute};
+use crate::elementwise::hoist_invariants::compute;
 use crate::ir::copy::{Copier, with_attributes};
-use crate::ir::linalg::{Fill, Generic, Yield};
+use crate::ir::linalg::Fill;
 use crate::ir::{self, Builder, ValueKey, ops, types};
 use crate::prepare::constant_tensors::ConstantTensors;
 use crate::structure::Affine;
@@ -754,63 +755,4 @@ fn limited_integer<'c: 'a, 'a>(
 fn destination<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, PassError> {
     let last = op.operand_count().checked_sub(1);
     Ok(op.operand(last.ok_or("an operation without a destination")?)?)
-}
-
-/// An elementwise operation whose loops are the dimensions of its result.
-struct Map<'c, 'a> {
-    op: OperationRef<'c, 'a>,
-    payload: Payload<'c, 'a>,
-    /// The value of an element.
-    value: Value<'c, 'a>,
-    rank: usize,
-}
-
-impl<'c: 'a, 'a> Map<'c, 'a> {
-    fn of(op: OperationRef<'c, 'a>) -> Option<Self> {
-        let generic = Generic::cast(op).filter(|_| op.result_count() == 1)?;
-        let reductions = generic.reductions();
-        let payload = Payload::of(op)?;
-        let rank = reductions.len();
-        let is_map = !reductions.contains(&true);
-        let is_in_order = payload.subscripts.last()? == &identity(rank);
-        let last = *ir::operations(generic.body()?).last()?;
-        (is_map && is_in_order).then_some(Map {
-            op,
-            payload,
-            value: Yield::cast(last)?.value().ok()?,
-            rank,
-        })
-    }
-
-    /// The input whose elements the result has.
-    fn copied(&self) -> Option<usize> {
-        let mut inputs = self.payload.elements.iter();
-        let position = inputs.position(|own| *own == self.value)?;
-        (position + 1 < self.payload.elements.len()).then_some(position)
-    }
-
-    fn quantized(&self) -> Option<Quantized<'c, 'a>> {
-        let kind = self.value.r#type().to_string();
-        match kind.starts_with('f') {
-            true => Quantized::of(self.value),
-            false => Some(Quantized {
-                level: Level::of(self.value)?,
-                scale: None,
-            }),
-        }
-    }
-
-    /// The input whose bytes the elements of the result are, less an offset.
-    fn bytes(&self, level: &Level<'c, 'a>, is_signed: bool) -> Option<Value<'c, 'a>> {
-        let (value, least) = match level.source {
-            Source::Byte(value) => (value, 0),
-            Source::Integer(value) if value.r#type().to_string() == "i8" => (value, -128),
-            _ => return None,
-        };
-        let is_whole = level.low == level.offset + least && level.high == level.low + 255;
-        let position = self.payload.elements.iter().position(|own| *own == value)?;
-        let is_in_order = self.payload.subscripts.get(position)? == &identity(self.rank);
-        let fits = is_whole && is_in_order && is_signed == (least < 0);
-        self.op.operand(position).ok().filter(|_| fits)
-    }
 }

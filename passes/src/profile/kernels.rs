@@ -146,7 +146,7 @@ fn viewed<'c: 'a, 'a>(array: Value<'c, 'a>, kernel: OperationRef<'c, 'a>) -> Opt
     None
 }
 
-/// What tells apart arrays: their buffers, offsets and types.
+/// By what arrays differ: their buffers, offsets and types.
 fn identity(array: Value) -> (ValueKey, Option<ValueKey>, String) {
     let kind = array.r#type().to_string();
     match ir::definition(array).map(|(op, _)| op.operands().collect::<Vec<_>>()) {

@@ -5,7 +5,7 @@
 // CHECK-SAME:    %[[X:[^ ]+]]: memref<2x72x102xf32>, %[[Y:[^ ]+]]: memref<2x102x72xf32>
 // CHECK-DAG:     %[[XS:.+]] = memref.reinterpret_cast %[[X]] to offset: [0], sizes: [14688], strides: [1]
 // CHECK-DAG:     %[[YS:.+]] = memref.reinterpret_cast %[[Y]] to offset: [0], sizes: [14688], strides: [1]
-// CHECK:         scf.parallel (%[[B:.+]], %[[I:.+]], %[[J:.+]]) = (%c0, %c0, %c0) to (%c2, %c18, %c26)
+// CHECK:         scf.parallel (%[[B:.+]], %[[J:.+]], %[[I:.+]]) = (%c0, %c0, %c0) to (%c2, %c26, %c18)
 // CHECK:           %[[START:.+]] = arith.muli %[[J]], %c4
 // CHECK:           arith.minsi %[[START]], %c98
 // CHECK:           %[[FIRST:.+]] = vector.load %[[XS]][{{.*}}] : {{.*}}, vector<4xf32>
