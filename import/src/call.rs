@@ -2,6 +2,7 @@
 //! What a rule sees of a node, and what it adds to the composition.
 
 use skript_tensor::ElementType;
+use std::cell::RefCell;
 
 use crate::dependence::unknown;
 use crate::extent::{Atom, Extent};
@@ -22,11 +23,44 @@ pub struct Call<'i> {
     pub results: Vec<Option<Value>>,
     /// The version of the operator set.
     pub opset: i64,
+    /// The first attribute whose type isn't the one that the rule asked for.
+    pub mistyped: RefCell<Option<String>>,
 }
+
+/// Types of attributes, by their numbers in a model.
+const TYPES: [(i32, &str); 8] = [
+    (FLOAT, "a float"),
+    (INT, "an int"),
+    (STRING, "a string"),
+    (4, "a tensor"),
+    (5, "a graph"),
+    (FLOATS, "floats"),
+    (INTS, "ints"),
+    (STRINGS, "strings"),
+];
+const FLOAT: i32 = 1;
+const INT: i32 = 2;
+const STRING: i32 = 3;
+const FLOATS: i32 = 6;
+const INTS: i32 = 7;
+const STRINGS: i32 = 8;
 
 impl Call<'_> {
     fn attribute(&self, name: &str) -> Option<&AttributeProto> {
         self.node.attribute.iter().find(|a| a.name == name)
+    }
+
+    /// An attribute that must have a type; 0 is that of models which do not say.
+    fn typed(&self, name: &str, kind: i32) -> Option<&AttributeProto> {
+        let attribute = self.attribute(name)?;
+        if ![0, kind].contains(&attribute.kind) {
+            let text = |number| TYPES.iter().find(|row| row.0 == number).map(|row| row.1);
+            let (found, wanted) = (text(attribute.kind), text(kind));
+            let (found, wanted) = (found.unwrap_or("of another type"), wanted.unwrap_or(""));
+            let text = format!("the attribute `{name}` is {found}, the operator takes {wanted}");
+            self.mistyped.borrow_mut().get_or_insert(text);
+        }
+        Some(attribute)
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -34,7 +68,7 @@ impl Call<'_> {
     }
 
     pub fn int(&self, name: &str, default: i64) -> i64 {
-        self.attribute(name).map_or(default, |a| a.i)
+        self.typed(name, INT).map_or(default, |a| a.i)
     }
 
     pub fn flag(&self, name: &str, default: bool) -> bool {
@@ -42,22 +76,22 @@ impl Call<'_> {
     }
 
     pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
-        self.attribute(name).map(|a| a.ints.clone())
+        self.typed(name, INTS).map(|a| a.ints.clone())
     }
 
     pub fn float(&self, name: &str, default: f32) -> f32 {
-        self.attribute(name).map_or(default, |a| a.f)
+        self.typed(name, FLOAT).map_or(default, |a| a.f)
     }
 
     pub fn string(&self, name: &str, default: &str) -> String {
         let text = self
-            .attribute(name)
+            .typed(name, STRING)
             .map(|a| String::from_utf8_lossy(&a.s).into_owned());
         text.unwrap_or_else(|| default.to_owned())
     }
 
     pub fn strings(&self, name: &str) -> Option<Vec<String>> {
-        let attribute = self.attribute(name)?;
+        let attribute = self.typed(name, STRINGS)?;
         Some(
             attribute
                 .strings
@@ -68,7 +102,7 @@ impl Call<'_> {
     }
 
     pub fn floats(&self, name: &str) -> Option<Vec<f32>> {
-        self.attribute(name).map(|a| a.floats.clone())
+        self.typed(name, FLOATS).map(|a| a.floats.clone())
     }
 
     pub fn graph(&self, name: &str) -> Ruled<GraphProto> {

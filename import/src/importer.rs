@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Walks a graph: values by name, rules by operator, refusals collected.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -287,6 +288,7 @@ impl Importer {
             inputs,
             results: Vec::new(),
             opset,
+            mistyped: RefCell::default(),
         };
         let of_nibbles = call.inputs.first().cloned().flatten();
         let of_nibbles = of_nibbles.is_some_and(|x| call.importer.nibbles.contains(&x.id));
@@ -298,7 +300,14 @@ impl Importer {
         if reads_nibbles && !moves && !operators::quantizes(&call.node.op_type) {
             return Err("ints of 4 bits are supported where they are quantized or move".into());
         }
-        rule(&mut call)?;
+        if let Some(text) = operators::outdated(&domain, &call.node.op_type, opset) {
+            return Err(Reason(text));
+        }
+        let ruled = rule(&mut call);
+        if let Some(text) = call.mistyped.take() {
+            return Err(Reason(text));
+        }
+        ruled?;
         let results = call.results;
         if of_nibbles && moves {
             let results = results.iter().flatten();

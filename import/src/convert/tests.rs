@@ -176,6 +176,33 @@ fn elementwise() {
 }
 
 #[test]
+fn attributes_of_other_types_are_refused() {
+    let alpha = AttributeProto {
+        kind: 2,
+        ..int("alpha", 1)
+    };
+    let leaky = node("LeakyRelu", &["x"], &["y"], vec![alpha]);
+    let text = statements(vec![value("x", F32, &["2"])], vec![], vec![leaky]);
+    let reason = "the attribute `alpha` is an int, the operator takes a float";
+    assert!(text.contains(reason), "{text}");
+}
+
+#[test]
+fn operators_that_changed_in_opset_7_are_refused_before() {
+    let x = || value("x", F32, &["2", "2"]);
+    for (opset, is_refused) in [(6, true), (7, false)] {
+        let power = node("Pow", &["x", "x"], &["y"], vec![]);
+        let mut model = model(vec![x()], vec![], vec![power]);
+        model.opset_import[0].version = opset;
+        let refused = match imported(&model.encode_to_vec()) {
+            Err(ImportError::Refused { refusals, .. }) => refusals[0].to_string(),
+            _ => String::new(),
+        };
+        assert_eq!(refused.contains("in opset 6"), is_refused, "{refused}");
+    }
+}
+
+#[test]
 fn an_empty_shape_is_not_folded_as_an_operand() {
     let x = value("x", 7, &["1"]);
     let nodes = vec![

@@ -313,16 +313,7 @@ fn clip(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// Operands of opset 6 and before broadcast by attributes.
-fn old_broadcast(c: &Call) -> Ruled<()> {
-    match c.opset < 7 && c.has("broadcast") {
-        true => Err("broadcasting by attributes (opset 6 and before) is not supported".into()),
-        false => Ok(()),
-    }
-}
-
 fn arithmetic(c: &mut Call, operator: &str) -> Ruled<()> {
-    old_broadcast(c)?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     let z = c.binary(operator, &x, &y)?;
     let z = c.wrapped(z);
@@ -331,7 +322,6 @@ fn arithmetic(c: &mut Call, operator: &str) -> Ruled<()> {
 }
 
 fn divide(c: &mut Call) -> Ruled<()> {
-    old_broadcast(c)?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     if x.is_real() {
         return arithmetic(c, "math.div");
@@ -437,7 +427,6 @@ fn mean(c: &mut Call) -> Ruled<()> {
 }
 
 fn compare(c: &mut Call, operator: &str) -> Ruled<()> {
-    old_broadcast(c)?;
     let (x, y) = (c.input(0)?, c.input(1)?);
     let [x, y] = [x, y].map(|x| c.ordered(&x));
     let shape = broadcast(&x.shape, &y.shape)?;

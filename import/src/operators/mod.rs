@@ -192,6 +192,14 @@ pub(crate) fn takes_sequences(name: &str) -> bool {
     sequence::OPERATORS.iter().any(|o| o.name == name) || others.contains(&name)
 }
 
+/// Why a node of an old operator set isn't supported, if so: its operator is another one since.
+pub(crate) fn outdated(domain: &str, name: &str, opset: i64) -> Option<String> {
+    let first = versions::FIRST;
+    (domain.is_empty() && versions::has_changed(name, opset)).then(|| {
+        format!("in opset {opset} the operator is another one than from opset {first} on, where it is supported; convert the model with `onnx.version_converter`")
+    })
+}
+
 /// Whether the elements of an operator's results are those of its first operand.
 pub(crate) fn moves(domain: &str, name: &str) -> bool {
     let operators = movement::OPERATORS.iter();

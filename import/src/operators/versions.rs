@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The versions of ONNX's operators: the operator sets since which they are as they are.
 
+/// The first operator set that is supported.
+pub(super) const FIRST: i64 = 7;
+
 /// The versions of each operator that is supported.
 const VERSIONS: &[(&str, &[u8])] = &[
     ("Abs", &[1, 6, 13]),
@@ -204,9 +207,26 @@ pub(super) fn text(name: &str) -> String {
     shown.join(", ")
 }
 
+/// Whether an operator of an operator set before [`FIRST`] is another one from that on.
+pub(super) fn has_changed(name: &str, opset: i64) -> bool {
+    let found = VERSIONS.iter().find(|(known, _)| *known == name);
+    let mut versions = found.map_or(&[][..], |(_, versions)| versions).iter();
+    versions.any(|version| i64::from(*version) > opset && i64::from(*version) <= FIRST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn operators_before_set_7_are_others_if_they_changed() {
+        assert!(has_changed("Pow", 6));
+        assert!(has_changed("PRelu", 6));
+        assert!(has_changed("Dropout", 1));
+        assert!(!has_changed("Relu", 6));
+        assert!(!has_changed("Pow", 7));
+        assert!(!has_changed("MatMul", 1));
+    }
 
     #[test]
     fn versions_begin_where_set_7_is() {
