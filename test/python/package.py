@@ -162,6 +162,12 @@ class Calls(unittest.TestCase):
         model = skript.from_text(SCALE)
         self.assertEqual(model(numpy.array([1, 2], numpy.float16)).tolist(), [2, 4])
 
+    def test_uint64_is_taken_where_int64_holds_it(self):
+        model = skript.from_text("import math; graph G { @input { x: int[2]; } @output { y: int[2]; } @compose { y = math.add(x, 1); } }")
+        self.assertEqual(model(numpy.array([1, 2**63 - 2], numpy.uint64)).tolist(), [2, 2**63 - 1])
+        with self.assertRaisesRegex(TypeError, "elements of uint64"):
+            model(numpy.array([1, 2**63], numpy.uint64))
+
     def test_layouts(self):
         model = skript.from_text(TWO)
         a = numpy.asfortranarray(ramp(2, 3))

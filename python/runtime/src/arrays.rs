@@ -256,13 +256,33 @@ fn typed<'py>(
         && numpy(py)?
             .call_method1(intern!(py, "can_cast"), (&found, wanted, "safe"))?
             .is_truthy()?;
-    match exact {
+    match exact || holds_all(&array, &found, wanted)? {
         true => array.call_method1(intern!(py, "astype"), (wanted,)),
         false => Err(PyTypeError::new_err(format!(
             "{what} has elements of {found}, the model wants {wanted}: convert them, as `.astype({:?})` does",
             wanted.str()?.to_string()
         ))),
     }
+}
+
+/// Whether int64 holds all elements of an array of uint64.
+fn holds_all(
+    array: &Bound<'_, PyAny>,
+    found: &Bound<'_, PyAny>,
+    wanted: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    let py = array.py();
+    let is = |dtype: &Bound<'_, PyAny>, name: &str| -> PyResult<bool> {
+        Ok(dtype.str()?.to_str()? == name)
+    };
+    if !is(found, "uint64")? || !is(wanted, "int64")? {
+        return Ok(false);
+    }
+    if array.getattr(intern!(py, "size"))?.extract::<usize>()? == 0 {
+        return Ok(true);
+    }
+    let most: u64 = array.call_method0(intern!(py, "max"))?.extract()?;
+    Ok(i64::try_from(most).is_ok())
 }
 
 pub(crate) fn admits(port: &Port, shape: &[u64]) -> bool {
