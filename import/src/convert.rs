@@ -11,7 +11,7 @@ use skript_host::{FileError, RegularFile};
 use skript_tensor::Tensor;
 
 use crate::extent::Extent;
-use crate::importer::Importer;
+use crate::importer::{Importer, versions_by_domain};
 use crate::names::Names;
 use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
 use crate::reals;
@@ -128,20 +128,7 @@ fn model_of(
             "it does not state the version of its operators".to_owned(),
         ));
     }
-    let opsets: HashMap<String, i64> = model
-        .opset_import
-        .iter()
-        .map(|o| {
-            (
-                if o.domain == "ai.onnx" {
-                    String::new()
-                } else {
-                    o.domain.clone()
-                },
-                o.version,
-            )
-        })
-        .collect();
+    let opsets = versions_by_domain(&model.opset_import);
     let functions = std::mem::take(&mut model.functions);
     let mut importer = Importer::new(folder, opsets.clone(), functions);
     for sparse in &graph.sparse_initializer {

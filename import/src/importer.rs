@@ -11,7 +11,9 @@ use skript_tensor::{ElementType, Tensor};
 use crate::call::Call;
 use crate::extent::{Bounds, Extent};
 use crate::operators;
-use crate::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto};
+use crate::proto::{
+    AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto,
+};
 use crate::refusal::{Reason, Refusal, Ruled};
 use crate::statement::{Block, Statement};
 use crate::tensor;
@@ -46,6 +48,20 @@ pub struct Importer {
     pub titles: HashMap<usize, String>,
     /// Names that no node gives because their node was refused.
     refused: BTreeSet<String>,
+}
+
+/// A domain of operators; the default one has two names.
+fn domain(name: &str) -> String {
+    match name {
+        "ai.onnx" => String::new(),
+        other => other.to_owned(),
+    }
+}
+
+/// The version of the operators of each domain.
+pub fn versions_by_domain(imports: &[OperatorSetIdProto]) -> HashMap<String, i64> {
+    let versions = imports.iter().map(|own| (domain(&own.domain), own.version));
+    versions.collect()
 }
 
 impl Importer {
@@ -269,11 +285,7 @@ impl Importer {
     }
 
     fn apply(&mut self, node: NodeProto, inputs: Vec<Option<Value>>) -> Ruled<Vec<Option<Value>>> {
-        let domain = if node.domain == "ai.onnx" {
-            String::new()
-        } else {
-            node.domain.clone()
-        };
+        let domain = domain(&node.domain);
         let key = (node.domain.clone(), node.op_type.clone());
         if let Some(function) = self.functions.get(&key).cloned() {
             return self.function(&function, &node, inputs);
@@ -329,15 +341,9 @@ impl Importer {
         for (name, value) in function.input.iter().zip(inputs) {
             scope.insert(name.clone(), value);
         }
-        let own: HashMap<String, i64> = function
-            .opset_import
-            .iter()
-            .map(|o| (o.domain.clone(), o.version))
-            .collect();
-        let outer_opsets = match own.is_empty() {
-            true => self.opsets.clone(),
-            false => std::mem::replace(&mut self.opsets, own),
-        };
+        let outer_opsets = self.opsets.clone();
+        let own = versions_by_domain(&function.opset_import);
+        self.opsets.extend(own);
         let outer_scopes = std::mem::replace(&mut self.scopes, vec![scope]);
         let mut given: Vec<AttributeProto> = node.attribute.clone();
         for default in &function.attribute_proto {

@@ -203,6 +203,32 @@ fn operators_that_changed_in_opset_7_are_refused_before() {
 }
 
 #[test]
+fn functions_name_the_default_domain_in_two_ways() {
+    for domain in ["", "ai.onnx"] {
+        let function = FunctionProto {
+            name: "Square".into(),
+            domain: "own".into(),
+            input: vec!["a".into()],
+            output: vec!["b".into()],
+            node: vec![node("Pow", &["a", "a"], &["b"], vec![])],
+            opset_import: vec![OperatorSetIdProto {
+                domain: domain.into(),
+                version: 17,
+            }],
+            ..FunctionProto::default()
+        };
+        let call = NodeProto {
+            domain: "own".into(),
+            ..node("Square", &["x"], &["y"], vec![])
+        };
+        let mut model = model(vec![value("x", F32, &["2"])], vec![], vec![call]);
+        model.functions.push(function);
+        let imported = imported(&model.encode_to_vec()).unwrap();
+        assert!(imported.main.contains("math.pow"), "{}", imported.main);
+    }
+}
+
+#[test]
 fn an_empty_shape_is_not_folded_as_an_operand() {
     let x = value("x", 7, &["1"]);
     let nodes = vec![

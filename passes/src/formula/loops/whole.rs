@@ -60,6 +60,13 @@ impl Place {
             Place::Against(index, last) => Affine::constant(last).sub(&Affine::index(index)),
         }
     }
+
+    fn index(self) -> Option<usize> {
+        match self {
+            Place::First => None,
+            Place::Along(index) | Place::Against(index, _) => Some(index),
+        }
+    }
 }
 
 impl Whole {
@@ -127,15 +134,6 @@ impl Whole {
             *distance.get_mut(index)? = iterations;
         }
         Some(distance)
-    }
-}
-
-impl Place {
-    fn index(self) -> Option<usize> {
-        match self {
-            Place::First => None,
-            Place::Along(index) | Place::Against(index, _) => Some(index),
-        }
     }
 }
 
