@@ -91,6 +91,10 @@ fn convert<'c: 'a, 'a>(
         }
         return Ok(());
     }
+    // A single element, as a zero point is, takes no memory to save.
+    if generic.reductions().is_empty() {
+        return Ok(());
+    }
     let tensor = op.result(0)?.into();
     if !storage.constants.contains(tensor) {
         storage.bytes(tensor, false)?;

@@ -105,10 +105,9 @@ const LLVM: &[Step] = &[
     // With what math makes of functions of vectors: calls for each element.
     every("func.func(convert-vector-to-llvm)"),
     every("func.func(expand-strided-metadata,lower-affine)"),
-    // At once, as each conversion walks all operations, and on functions, of which MLIR converts several at a time. Arrays
-    // are views of one arena by now, so `memref` needs no functions of an allocator, which only a pass on the module adds.
-    models("func.func(convert-to-llvm{filter-dialects=arith,cf,complex,index,memref,ub})"),
-    // Constant arrays of the module.
+    // At once, as each conversion walks all operations, and on functions, of which MLIR converts several at a time.
+    models("func.func(convert-to-llvm{filter-dialects=arith,cf,complex,index,ub})"),
+    // With the constant arrays of the module, which functions refer to.
     models("finalize-memref-to-llvm"),
     models("convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
     any("convert-to-llvm"),
