@@ -52,6 +52,7 @@ pub const ALL: &[Pass] = &[
     schedule::interchange::PASS,
     schedule::blocks::PASS,
     schedule::rows::streams::PASS,
+    schedule::shuffles::PASS,
     schedule::maps::PASS,
     schedule::gpu::reductions::PASS,
     schedule::gpu::blocks::PASS,

@@ -106,6 +106,7 @@ create_functions! {
     skriptCreateSeparateInitsPass => "skript-separate-inits",
     skriptCreateSetTargetPass => "skript-set-target",
     skriptCreateShareLoopsPass => "skript-share-loops",
+    skriptCreateShuffleReadsPass => "skript-shuffle-reads",
     skriptCreateSortComparisonsPass => "skript-sort-comparisons",
     skriptCreateSplitGuardsPass => "skript-split-guards",
     skriptCreateSplitPhasesPass => "skript-split-phases",

@@ -151,6 +151,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSeparateInitsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSetTargetPass(void);
 /* --skript-share-loops */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateShareLoopsPass(void);
+/* --skript-shuffle-reads */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateShuffleReadsPass(void);
 /* --skript-sort-comparisons */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSortComparisonsPass(void);
 /* --skript-split-guards */
