@@ -157,6 +157,7 @@ pub(super) struct Writer<'a> {
 }
 
 /// One point of a tile: steps along the unrolled loops, and the vector's number.
+#[derive(Clone)]
 pub(super) struct Point {
     pub(super) steps: Vec<(usize, i64)>,
     pub(super) vector: i64,
@@ -470,7 +471,7 @@ impl Writer<'_> {
     }
 
     /// A result of the reduction.
-    fn reduced(&self, name: &str, vector: bool) -> Piece {
+    pub(super) fn reduced(&self, name: &str, vector: bool) -> Piece {
         Piece {
             name: name.to_owned(),
             element: self.body.accumulator.clone(),
@@ -529,40 +530,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Reduces the lanes of each row's accumulators, and stores what follows from the result.
-    fn reduce_lanes(&mut self, state: &State, points: &[Point], results: &[String]) {
-        let output = self.nest.output;
-        let element = self.body.accumulator.clone();
-        let kind = self.vector_type(&element);
-        let per_row = self.plan.vectors as usize;
-        let mut known = Known::default();
-        for (row, partial) in results.chunks(per_row).enumerate() {
-            let point = &points[row * per_row];
-            let mut sum = partial[0].clone();
-            for other in &partial[1..] {
-                sum = self.combine(&sum, other, &kind);
-            }
-            let reduction = self.body.combine.reduction;
-            let fast = match reduction {
-                "add" | "mul" if element.starts_with('f') => " fastmath<reassoc>",
-                _ => "",
-            };
-            let total = self.define(&format!(
-                "vector.reduction <{reduction}>, {sum}{fast} : {kind} into {element}"
-            ));
-            let start = self.payload(&self.body.start.clone(), state, point, &mut known);
-            let reduced = self.combine(&start.name, &total, &element);
-            known.set_reduced(self.reduced(&reduced, false));
-            let finish = self.payload(&self.body.finish.clone(), state, point, &mut known);
-            let address = self.address(output, state, point);
-            self.line(&format!(
-                "memref.store {}, %l{output}[{address}] : {}",
-                finish.name,
-                self.signature.flat(output)
-            ));
-        }
-    }
-
     /// Writes with another plan.
     pub(super) fn with_plan(&mut self, plan: &Plan, write: impl FnOnce(&mut Writer)) {
         let mut writer = Writer {
@@ -586,7 +553,7 @@ impl Writer<'_> {
         (self.text, self.constants, self.counter) = (text, constants, counter);
     }
 
-    fn combine(&mut self, left: &str, right: &str, kind: &str) -> String {
+    pub(super) fn combine(&mut self, left: &str, right: &str, kind: &str) -> String {
         let (name, attributes) = (
             self.body.combine.name.clone(),
             self.body.combine.attributes.clone(),
@@ -630,77 +597,6 @@ impl Writer<'_> {
             LaneMode::Output => self.step(state, points, accumulators),
             LaneMode::Reduction => self.along_lanes(state, points, accumulators),
         }
-    }
-
-    /// The reduction loop along the lanes. The remainder is added to the first accumulator of each row, one vector at a time.
-    fn along_lanes(
-        &mut self,
-        state: &State,
-        points: &[Point],
-        mut accumulators: Vec<String>,
-    ) -> Vec<String> {
-        let l = self.plan.lanes_loop;
-        let is_dynamic = self.nest.loops[l].source.is_some();
-        let extent = self.nest.loops[l].extent;
-        let block = self.plan.vectors * self.plan.lanes;
-        let whole = extent / block * block;
-        let end = match is_dynamic {
-            true => self.multiple(&format!("%n{l}"), block),
-            false => self.constant(whole),
-        };
-        if is_dynamic || whole > 0 {
-            let range = (self.constant(0), end.clone());
-            accumulators =
-                self.accumulating_loop(l, range, block, state, accumulators, |w, state, inner| {
-                    w.step(state, points, inner)
-                });
-        }
-        let firsts: Vec<usize> = (0..points.len())
-            .filter(|&p| points[p].vector == 0)
-            .collect();
-        let chosen: Vec<Point> = firsts
-            .iter()
-            .map(|&p| Point {
-                steps: points[p].steps.clone(),
-                vector: 0,
-            })
-            .collect();
-        let first = |accumulators: &[String]| -> Vec<String> {
-            firsts.iter().map(|&p| accumulators[p].clone()).collect()
-        };
-        let rest = |accumulators: &mut [String], new: Vec<String>| {
-            for (p, new) in firsts.iter().zip(new) {
-                accumulators[*p] = new;
-            }
-        };
-        if is_dynamic {
-            let range = (end, format!("%n{l}"));
-            let inner = first(&accumulators);
-            let lanes = self.plan.lanes;
-            let new = self.accumulating_loop(l, range, lanes, state, inner, |w, state, inner| {
-                let state = w.with_rest(state, l, 1);
-                w.step(&state, &chosen, inner)
-            });
-            rest(&mut accumulators, new);
-            return accumulators;
-        }
-        let mut start = whole;
-        while start < extent {
-            let elements = (extent - start).min(self.plan.lanes);
-            let value = self.constant(start);
-            let mut state = self.at(state, l, &value);
-            state.tile.insert(
-                l,
-                Tile {
-                    count: 1,
-                    partial: elements % self.plan.lanes,
-                },
-            );
-            let new = self.step(&state, &chosen, first(&accumulators));
-            rest(&mut accumulators, new);
-            start += elements;
-        }
-        accumulators
     }
 
     /// The state for as many vectors of the elements of a loop that are left.
@@ -761,7 +657,12 @@ impl Writer<'_> {
     }
 
     /// The payload at every point, combined with the accumulators.
-    fn step(&mut self, state: &State, points: &[Point], accumulators: Vec<String>) -> Vec<String> {
+    pub(super) fn step(
+        &mut self,
+        state: &State,
+        points: &[Point],
+        accumulators: Vec<String>,
+    ) -> Vec<String> {
         let element = self.body.accumulator.clone();
         let kind = self.vector_type(&element);
         let mut known = Known::default();

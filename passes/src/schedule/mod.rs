@@ -27,6 +27,7 @@ pub mod phases;
 pub mod plan;
 mod predicates;
 pub mod reading;
+mod reduction_lanes;
 pub(crate) mod rows;
 mod scalars;
 pub(crate) mod select;
