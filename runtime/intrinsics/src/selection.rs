@@ -16,6 +16,14 @@ pub(crate) trait Ordered: Copy {
 
     /// False only if the key is not greater than that of `last`.
     fn may_be_greater(self, last: Self) -> bool;
+
+    /// The smaller or the greater one, of elements that are not unordered: one instruction each.
+    fn smaller(self, other: Self) -> Self;
+
+    fn greater(self, other: Self) -> Self;
+
+    /// Whether it is no number.
+    fn is_unordered(self) -> bool;
 }
 
 impl Ordered for f32 {
@@ -37,6 +45,18 @@ impl Ordered for f32 {
     fn may_be_greater(self, last: f32) -> bool {
         !(self <= last)
     }
+
+    fn smaller(self, other: f32) -> f32 {
+        if self < other { self } else { other }
+    }
+
+    fn greater(self, other: f32) -> f32 {
+        if self > other { self } else { other }
+    }
+
+    fn is_unordered(self) -> bool {
+        self.is_nan()
+    }
 }
 
 impl Ordered for f64 {
@@ -57,6 +77,18 @@ impl Ordered for f64 {
     fn may_be_greater(self, last: f64) -> bool {
         !(self <= last)
     }
+
+    fn smaller(self, other: f64) -> f64 {
+        if self < other { self } else { other }
+    }
+
+    fn greater(self, other: f64) -> f64 {
+        if self > other { self } else { other }
+    }
+
+    fn is_unordered(self) -> bool {
+        self.is_nan()
+    }
 }
 
 impl Ordered for i64 {
@@ -73,6 +105,18 @@ impl Ordered for i64 {
     fn may_be_greater(self, last: i64) -> bool {
         self > last
     }
+
+    fn smaller(self, other: i64) -> i64 {
+        if self < other { self } else { other }
+    }
+
+    fn greater(self, other: i64) -> i64 {
+        if self > other { self } else { other }
+    }
+
+    fn is_unordered(self) -> bool {
+        false
+    }
 }
 
 /// Up to this number, elements are kept in a sorted list; more are partitioned.
@@ -81,25 +125,101 @@ const LISTED: usize = 32;
 /// Elements whose keys are compared with that of the last kept one at once.
 const BLOCK: usize = 32;
 
+/// The lanes that [`best_of`] compares at once.
+const LANES: usize = 8;
+
 /// Positions of the first `k` elements, in order: from the largest on if `down`, and equal ones by position.
 pub(crate) fn first<T: Ordered>(row: &[T], k: usize, down: bool) -> Vec<usize> {
     match down {
-        true => by_key(row, k, |x| !x.key(), T::may_be_greater),
-        false => by_key(row, k, T::key, T::may_be_less),
+        true => by_key(row, k, |x| !x.key(), T::may_be_greater, T::greater),
+        false => by_key(row, k, T::key, T::may_be_less, T::smaller),
     }
 }
 
 /// `may_precede` is false only where the key is not smaller.
-fn by_key<T: Copy, K: Ord + Copy>(
+fn by_key<T: Ordered, K: Ord + Copy>(
+    row: &[T],
+    k: usize,
+    key: impl Fn(T) -> K,
+    may_precede: impl Fn(T, T) -> bool,
+    earlier: impl Fn(T, T) -> T,
+) -> Vec<usize> {
+    let k = k.min(row.len());
+    if k > LISTED {
+        return partition(row, k, key);
+    }
+    let is_long = row.len() >= 2 * k * BLOCK;
+    let found = is_long.then(|| from_blocks(row, k, &key, &may_precede, &earlier));
+    found
+        .flatten()
+        .unwrap_or_else(|| listed(row, k, key, may_precede))
+}
+
+/// Selects from the blocks whose first element in the order is among the `k` first ones of all blocks: no other block has one of the
+/// first `k` of the row. `None` if an element of a block is unordered.
+fn from_blocks<T: Ordered, K: Ord + Copy>(
+    row: &[T],
+    k: usize,
+    key: &impl Fn(T) -> K,
+    may_precede: &impl Fn(T, T) -> bool,
+    earlier: &impl Fn(T, T) -> T,
+) -> Option<Vec<usize>> {
+    let (blocks, tail) = row.as_chunks::<BLOCK>();
+    let mut bests = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        bests.push(best_of(block, earlier)?);
+    }
+    let last = listed(&bests, k, key, may_precede).pop()?;
+    let limit = *bests.get(last)?;
+    let mut kept: Vec<(K, usize)> = Vec::with_capacity(k);
+    let mut consider = |x: T, position: usize| {
+        let own = key(x);
+        if kept.len() < k {
+            let after = kept.partition_point(|(other, _)| *other <= own);
+            kept.insert(after, (own, position));
+        } else if kept.last().is_some_and(|(last, _)| own < *last) {
+            insert(&mut kept, (own, position));
+        }
+    };
+    for ((block, best), start) in blocks.iter().zip(bests).zip((0..).step_by(BLOCK)) {
+        if may_precede(limit, best) {
+            continue;
+        }
+        for (x, position) in block.iter().zip(start..) {
+            if !may_precede(limit, *x) {
+                consider(*x, position);
+            }
+        }
+    }
+    for (x, position) in tail.iter().zip(row.len() - tail.len()..) {
+        consider(*x, position);
+    }
+    Some(kept.into_iter().map(|(_, position)| position).collect())
+}
+
+/// The first element of a block in the order; `None` if one is unordered.
+fn best_of<T: Ordered>(block: &[T; BLOCK], earlier: &impl Fn(T, T) -> T) -> Option<T> {
+    let (groups, _) = block.as_chunks::<LANES>();
+    let (first, others) = groups.split_first()?;
+    let mut bests = *first;
+    for group in others {
+        for (best, x) in bests.iter_mut().zip(group) {
+            *best = earlier(*x, *best);
+        }
+    }
+    let is_unordered = block.iter().fold(false, |any, x| any | x.is_unordered());
+    let best = bests.into_iter().reduce(earlier);
+    best.filter(|_| !is_unordered)
+}
+
+/// Selects by a sorted list of the first elements so far.
+fn listed<T: Copy, K: Ord + Copy>(
     row: &[T],
     k: usize,
     key: impl Fn(T) -> K,
     may_precede: impl Fn(T, T) -> bool,
 ) -> Vec<usize> {
     let k = k.min(row.len());
-    if k > LISTED {
-        return partition(row, k, key);
-    }
     let (start, rest) = row.split_at(k);
     let mut kept: Vec<(K, usize)> = start.iter().map(|x| key(*x)).zip(0..).collect();
     kept.sort_unstable();
@@ -119,11 +239,13 @@ fn by_key<T: Copy, K: Ord + Copy>(
             .fold(false, |any, x| any | may_precede(*x, last))
         {
             for (position, x) in (block_start..).zip(block) {
+                // Of most elements of the block one comparison is enough, and the key of few is computed.
+                if !may_precede(*x, last) {
+                    continue;
+                }
                 let own = key(*x);
                 if own < last_key {
-                    kept.pop();
-                    let after = kept.partition_point(|(other, _)| *other <= own);
-                    kept.insert(after, (own, position));
+                    insert(&mut kept, (own, position));
                     if let Some((key, position)) = kept.last() {
                         last_key = *key;
                         last = row.get(*position).copied().unwrap_or(last);
@@ -134,6 +256,15 @@ fn by_key<T: Copy, K: Ord + Copy>(
         block_start += block.len();
     }
     kept.into_iter().map(|(_, position)| position).collect()
+}
+
+/// Puts an element behind those of a sorted list whose keys are not greater; the last one of the list is dropped.
+fn insert<K: Ord + Copy>(kept: &mut [(K, usize)], new: (K, usize)) {
+    let mut next = new;
+    let after = kept.partition_point(|(key, _)| *key <= new.0);
+    for own in kept.iter_mut().skip(after) {
+        next = std::mem::replace(own, next);
+    }
 }
 
 fn partition<T: Copy, K: Ord + Copy>(row: &[T], k: usize, key: impl Fn(T) -> K) -> Vec<usize> {
