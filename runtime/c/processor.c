@@ -82,6 +82,24 @@ const char *skript_lacking(const char *const *features) {
   }
   return NULL;
 }
+#elif defined(__aarch64__) && defined(__linux__)
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#ifndef PR_SVE_GET_VL
+#define PR_SVE_GET_VL 51
+#endif
+
+/* Code for SVE registers of a least length is wrong where they are shorter. */
+const char *skript_lacking(const char *const *features) {
+  const int found = prctl(PR_SVE_GET_VL, 0, 0, 0, 0), bits = found < 0 ? 0 : (found & 0xffff) * 8;
+  for (; *features; features++) {
+    char *end = NULL;
+    const long wanted = strncmp(*features, "sve", 3) ? 0 : strtol(*features + 3, &end, 10);
+    if (wanted >= 128 && !*end && bits < wanted) return *features;
+  }
+  return NULL;
+}
 #else
 const char *skript_lacking(const char *const *features) {
   (void)features;

@@ -50,6 +50,8 @@ PLATFORMS = {
     for platform in [
         linux("aarch64", AARCH64, ["qemu-aarch64"], "--target=aarch64-linux-gnu"),
         linux("aarch64-n1", AARCH64, ["qemu-aarch64", "-cpu", "neoverse-n1"], "--target=aarch64-linux-gnu", "--cpu=neoverse-n1"),
+        linux("aarch64-sve256", AARCH64, ["qemu-aarch64", "-cpu", "max,sve256=on,sve-default-vector-length=32"], "--target=aarch64-linux-gnu", "--features=+sve,+sve2,+sve256"),
+        linux("aarch64-sve512", AARCH64, ["qemu-aarch64", "-cpu", "max,sve512=on,sve-default-vector-length=64"], "--target=aarch64-linux-gnu", "--features=+sve,+sve2,+sve512"),
         Platform("aarch64-none", ["--target=aarch64-none-elf"], [AARCH64, "-static"], ["qemu-aarch64"], (), True),
         # On this processor: what is without a C library elsewhere as well.
         Platform("x86-64-none", ["--target=x86_64-none-elf", "--cpu=x86-64-v2"], ["cc", "-static"], ["env"], (), True),

@@ -36,23 +36,42 @@ def answers(skript, flags, compiler, runner):
         return [line for line in said.split("\n") if " at 0x" not in line]
 
 
+def refused(skript):
+    """What the program says with registers that are shorter than the code needs."""
+    with tempfile.TemporaryDirectory() as out:
+        run(skript, "compile", EXAMPLE, "--target=aarch64-linux-gnu", "--features=+sve,+sve256", "-o", out + "/follow.so")
+        run("aarch64-linux-gnu-gcc", "-std=gnu11", "-O1", "-include", out + "/follow.h", EXAMPLE + "/main.c", "-lpthread", "-lm", "-ldl", "-o", out + "/follow")
+        qemu = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "-cpu", "max,sve256=off"]
+        done = subprocess.run([*qemu, out + "/follow", out + "/follow.so", out], capture_output=True, text=True, timeout=120)
+        return done.stdout + done.stderr
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--skript", required=True)
     args = parser.parse_args()
     wanted = answers(args.skript, [], "cc", [])
     failed = 0
-    for name in "aarch64", "riscv64":
+    wide = "+sve,+sve256", "max,sve256=on,sve-default-vector-length=32"
+    for name, features, processor in [("aarch64", None, None), ("aarch64", *wide), ("riscv64", None, None)]:
         compiler, qemu = name + "-linux-gnu-gcc", "qemu-" + name
         missing = next((program for program in (compiler, qemu) if not shutil.which(program)), None)
         if missing:
             print("%s: skipped, %s is not installed" % (name, missing))
             continue
-        got = answers(args.skript, ["--target=%s-linux-gnu" % name], compiler, [qemu, "-L", "/usr/%s-linux-gnu" % name])
+        flags = ["--target=%s-linux-gnu" % name] + (["--features=" + features] if features else [])
+        runner = [qemu, "-L", "/usr/%s-linux-gnu" % name] + (["-cpu", processor] if processor else [])
+        name += " " + features if features else ""
+        got = answers(args.skript, flags, compiler, runner)
         failed += got != wanted
         for line in got if got != wanted else []:
             print("%s: %s" % (name, line))
         print("%s: a shared object prints %d lines, %s" % (name, len(got), "as here" if got == wanted else "not as here"))
+        if processor:
+            said = refused(args.skript)
+            if "compiled for a processor with sve256, which this one has not" not in said:
+                failed += 1
+                print("registers of 128 bits are not refused: " + said)
     return 1 if failed else 0
 
 

@@ -76,6 +76,9 @@ unsafe extern "C" {
     ) -> Ref;
     fn LLVMParseBitcodeInContext2(context: Ref, buffer: Ref, module: *mut Ref) -> c_int;
     fn LLVMLinkModules2(to: Ref, from: Ref) -> c_int;
+    fn LLVMGetEnumAttributeKindForName(name: *const c_char, length: usize) -> c_uint;
+    fn LLVMCreateEnumAttribute(context: Ref, kind: c_uint, value: u64) -> Ref;
+    fn LLVMAddAttributeAtIndex(function: Ref, index: c_uint, attribute: Ref);
     fn LLVMGetFirstFunction(module: Ref) -> Ref;
     fn LLVMGetNextFunction(function: Ref) -> Ref;
     fn LLVMGetFirstGlobal(module: Ref) -> Ref;
@@ -205,9 +208,9 @@ fn machine(target: &Target) -> Result<Owned, CodegenError> {
     let cpu = Cpu::named(&target.cpu).map_or(target.cpu.as_str(), |cpu| cpu.llvm_name());
     let (triple, cpu) = (text(&target.triple)?, text(cpu)?);
     // Wide vectors where the processor has them: kernels are written for them, and mixing widths costs more.
-    let features = text(&match target.features.as_str() {
+    let features = text(&match Architecture::llvm_features(target) {
         f if f.contains("+avx512f") => format!("{f},-prefer-256-bit"),
-        f => f.to_owned(),
+        f => f,
     })?;
     // SAFETY: handles are used as the C API documents; texts live until the calls return.
     unsafe {
@@ -283,7 +286,7 @@ pub fn emit(module: &Module, target: &Target, form: Form) -> Result<Vec<u8>, Cod
 struct Code {
     // Freed in this order.
     module: Owned,
-    _context: Owned,
+    context: Owned,
 }
 
 impl Code {
@@ -298,10 +301,7 @@ impl Code {
                 ));
             }
             let module = Owned(module, LLVMDisposeModule);
-            Ok(Code {
-                module,
-                _context: context,
-            })
+            Ok(Code { module, context })
         }
     }
 
@@ -317,6 +317,7 @@ impl Code {
             LLVMSetTarget(self.module.0, triple.as_ptr());
             let layout = Owned(LLVMCreateTargetDataLayout(machine.0), LLVMDisposeTargetData);
             LLVMSetModuleDataLayout(self.module.0, layout.0);
+            self.state_register_lengths(target);
             let options = Owned(
                 LLVMCreatePassBuilderOptions(),
                 LLVMDisposePassBuilderOptions,
@@ -329,6 +330,26 @@ impl Code {
             let owned = CStr::from_ptr(reason).to_string_lossy().into_owned();
             LLVMDisposeErrorMessage(reason);
             Err(CodegenError::Llvm(owned))
+        }
+    }
+
+    /// States the lengths of scalable registers, so that vectors that are as long as the least of them are in one.
+    fn state_register_lengths(&self, target: &Target) {
+        const FUNCTION: c_uint = c_uint::MAX;
+        let Some((least, most)) = Architecture::register_lengths(target) else {
+            return;
+        };
+        let name = "vscale_range";
+        // SAFETY: handles are used as the C API documents; the attribute is of the module's context.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let range = u64::from(least) << 32 | u64::from(most);
+            let range = LLVMCreateEnumAttribute(self.context.0, kind, range);
+            let mut function = LLVMGetFirstFunction(self.module.0);
+            while !function.is_null() {
+                LLVMAddAttributeAtIndex(function, FUNCTION, range);
+                function = LLVMGetNextFunction(function);
+            }
         }
     }
 
@@ -406,10 +427,7 @@ impl Code {
                     symbol = next(symbol);
                 }
             }
-            Ok(Code {
-                module,
-                _context: context,
-            })
+            Ok(Code { module, context })
         }
     }
 }

@@ -9,7 +9,7 @@ mod host;
 use crate::fast_math::FastMath;
 use crate::schedule::costs::Costs;
 use crate::schedule::dot::Instruction;
-use crate::schedule::targets::architectures::{AARCH64, ARCHITECTURES, X86_64};
+use crate::schedule::targets::architectures::{AARCH64, ARCHITECTURES, X86_64, has};
 pub(crate) use crate::schedule::targets::architectures::{Architecture, is_freestanding};
 pub(crate) use crate::schedule::targets::cpus::{CPUS, Cpu};
 pub use crate::schedule::targets::gpus::{
@@ -267,24 +267,17 @@ fn unknown_cpu(name: &str) -> TargetError {
     }
 }
 
-fn has(target: &Target, feature: &str) -> bool {
-    let mut present = target.features.split(',');
-    present.any(|f| f.strip_prefix('+') == Some(feature))
-}
-
 /// Bits and number of the target's widest vector registers.
 fn vectors(target: &Target) -> (u32, u32) {
-    let rows = Architecture::of_target(target).vectors.iter();
-    let mut rows = rows.filter(|row| row.feature.is_empty() || has(target, row.feature));
-    rows.next()
-        .map_or((128, 16), |row| (row.bits, row.registers))
+    let row = Architecture::vectors(target);
+    row.map_or((128, 16), |row| (row.bits, row.registers))
 }
 
 /// The target's instructions for sums of products of bytes in vectors of so many bits.
 fn byte_products(target: &Target, bits: u32) -> Instruction {
     let has = |feature: &str| has(target, feature);
     match Architecture::of_target(target).name {
-        AARCH64 if has("i8mm") => Instruction::Usdot,
+        AARCH64 if has("i8mm") && bits == 128 => Instruction::Usdot,
         X86_64 if has("avx512vnni") && (bits == 512 || has(AVX512_VL)) => Instruction::Vpdpbusd,
         X86_64 if has("avxvnni") && bits <= 256 => Instruction::Vpdpbusd,
         X86_64 if bits == 512 && !has("avx512bw") => Instruction::None,
@@ -362,6 +355,9 @@ mod tests {
         assert!(wasm.is_freestanding());
         let wide = of("riscv64-linux-gnu", NATIVE, "+v,+zvl256b").unwrap();
         assert_eq!(wide.processor.vector_bits, 256);
+        let wide = of("aarch64-linux-gnu", "neoverse-v1", "+sve256").unwrap();
+        assert_eq!(wide.processor.vector_bits, 256);
+        assert_eq!(wide.processor.byte_products, Instruction::None);
         let refused = of("sparc64-linux-gnu", NATIVE, "").unwrap_err().to_string();
         assert!(refused.contains("riscv64"), "{refused}");
         let other = of("wasm32", "znver5", "").unwrap_err().to_string();

@@ -11,7 +11,8 @@ macro_rules! features {
         #[cfg(target_arch = "aarch64")]
         pub fn features() -> Vec<&'static str> {
             let known = [$(($name, std::arch::is_aarch64_feature_detected!($detected))),*];
-            known.into_iter().filter(|(_, has)| *has).map(|(name, _)| name).collect()
+            let known = known.into_iter().chain(lengths());
+            known.filter(|(_, has)| *has).map(|(name, _)| name).collect()
         }
     };
 }
@@ -45,4 +46,19 @@ features! {
     "ssbs" = "ssbs"
     "sb" = "sb"
     "dpb" = "dpb"
+}
+
+/// Lengths of SVE registers, by the compiler's names, and whether this thread's are at least as long.
+#[cfg(target_arch = "aarch64")]
+fn lengths() -> [(&'static str, bool); 2] {
+    // Linux's `PR_SVE_GET_VL`, and the bits of its result that are the bytes of a register.
+    const GET_LENGTH: i32 = 51;
+    const LENGTH: i32 = 0xffff;
+    // SAFETY: reads a number; an error where there is no SVE.
+    #[cfg(target_os = "linux")]
+    let found = unsafe { libc::prctl(GET_LENGTH) };
+    #[cfg(not(target_os = "linux"))]
+    let found = -1;
+    let bytes = if found < 0 { 0 } else { found & LENGTH };
+    [("sve256", bytes >= 32), ("sve512", bytes >= 64)]
 }

@@ -14,7 +14,14 @@ pub(crate) struct Vectors {
     pub(crate) bits: u32,
     /// The number of registers.
     pub(crate) registers: u32,
+    /// LLVM's feature for registers whose length differs between processors, if `feature` is a name of ours for their least length; else
+    /// empty.
+    scalable: &'static str,
 }
+
+/// Bits of a scalable register of the least length, and the most times that a register is as long.
+const GRANULE: u32 = 128;
+const MOST_GRANULES: u32 = 16;
 
 /// An architecture: what all of its processors have in common.
 #[derive(Debug)]
@@ -42,6 +49,14 @@ const fn vectors(feature: &'static str, bits: u32, registers: u32) -> Vectors {
         feature,
         bits,
         registers,
+        scalable: "",
+    }
+}
+
+const fn scalable(feature: &'static str, bits: u32, scalable: &'static str) -> Vectors {
+    Vectors {
+        scalable,
+        ..vectors(feature, bits, 32)
     }
 }
 
@@ -75,8 +90,12 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         prefixes: &["aarch64", "arm64"],
         triple: "aarch64-unknown-linux-gnu",
         generic: "generic",
-        vectors: &[vectors("", 128, 32)],
-        features: &[],
+        vectors: &[
+            scalable("sve512", 512, "sve"),
+            scalable("sve256", 256, "sve"),
+            vectors("", 128, 32),
+        ],
+        features: &["sve256", "sve512"],
         library_math: "remf",
         joins_objects: true,
     },
@@ -175,6 +194,36 @@ impl Architecture {
         names
     }
 
+    /// The vector registers of code for a target.
+    pub(crate) fn vectors(target: &Target) -> Option<&'static Vectors> {
+        let mut rows = Architecture::of_target(target).vectors.iter();
+        rows.find(|row| row.feature.is_empty() || has(target, row.feature))
+    }
+
+    /// The least and the most length of scalable registers, in units of LLVM's `vscale`, if code for a target depends on it.
+    pub(crate) fn register_lengths(target: &Target) -> Option<(u32, u32)> {
+        let row = Architecture::vectors(target)?;
+        (!row.scalable.is_empty()).then_some((row.bits / GRANULE, MOST_GRANULES))
+    }
+
+    /// The changes of features by names that LLVM knows.
+    pub(crate) fn llvm_features(target: &Target) -> String {
+        let rows = Architecture::of_target(target).vectors;
+        let known = |feature: &str| {
+            let name = feature.trim_start_matches(['+', '-']);
+            let mut own = rows.iter().filter(|row| !row.scalable.is_empty());
+            match own.find(|row| row.feature == name) {
+                None => Some(feature.to_owned()),
+                // Shorter registers are registers still.
+                Some(row) => feature
+                    .starts_with('+')
+                    .then(|| format!("+{}", row.scalable)),
+            }
+        };
+        let features = target.features.split(',').filter_map(known);
+        features.collect::<Vec<_>>().join(",")
+    }
+
     /// The complete triple of one that may be short: `riscv64`, `aarch64-linux-gnu`.
     pub(crate) fn complete(&self, triple: &str) -> String {
         let words: Vec<&str> = triple.split('-').collect();
@@ -187,6 +236,12 @@ impl Architecture {
             _ => triple.to_owned(),
         }
     }
+}
+
+/// Whether code for a target may use a feature.
+pub(crate) fn has(target: &Target, feature: &str) -> bool {
+    let mut present = target.features.split(',');
+    present.any(|f| f.strip_prefix('+') == Some(feature))
 }
 
 /// Whether programs of a triple have no C library: its system is none, or unknown.
@@ -210,6 +265,21 @@ mod tests {
         assert_eq!(name("armv7-linux-gnueabihf"), Some(ARM));
         assert_eq!(name("thumbv7em-none-eabihf"), Some(ARM));
         assert_eq!(name("sparc64-linux-gnu"), None);
+    }
+
+    #[test]
+    fn lengths_of_scalable_registers_are_no_features_of_llvm() {
+        let of = |features: &str| Target {
+            triple: "aarch64-unknown-linux-gnu".to_owned(),
+            cpu: "generic".to_owned(),
+            features: features.to_owned(),
+        };
+        let wide = of("+neon,+sve256");
+        assert_eq!(Architecture::llvm_features(&wide), "+neon,+sve");
+        assert_eq!(Architecture::register_lengths(&wide), Some((2, 16)));
+        let without = of("+neon,+sve,-sve256");
+        assert_eq!(Architecture::llvm_features(&without), "+neon,+sve");
+        assert_eq!(Architecture::register_lengths(&without), None);
     }
 
     #[test]
