@@ -3,7 +3,7 @@
 //!
 //! Loops run in the order of the formula. In scf, a formula that reads its own output, or whose loop a condition with data bounds
 //! from both sides, has its loops in another order: those first whose iterations access disjoint elements, except one along which
-//! memory is contiguous, which is the innermost one. Every element is computed in the same order. Loops whose indices a condition
+//! memory is contiguous, which is the innermost one (for threads without vectors, the innermost of those). Every element is computed in the same order. Loops whose indices a condition
 //! bounds by outer ones, or by data that these select, run over that range. The affine conversion expresses minimum, maximum and conditions in a
 //! subscript by `affine.if`. A formula that loops cannot represent is an error at its location; all such formulas are
 //! reported.
@@ -61,6 +61,16 @@ pub(crate) const SCF: Pass = Pass {
             summary: "compute formulas that run in order along an index that carries nothing, on transposed copies by linalg.generic",
             default: "false",
         },
+        PassOption {
+            name: "threads",
+            summary: "make all loops that carry nothing the outer ones of a formula that runs in order: each iteration is computed by a thread",
+            default: "false",
+        },
+        PassOption {
+            name: "iterations",
+            summary: "iterations of a loop that carries what it wrote last, at most; longer ones read it from memory. 0 is any number",
+            default: "0",
+        },
     ],
     dependent_dialects: &[
         Dialect::Arith,
@@ -83,6 +93,11 @@ fn convert<'c>(
     let may = loops::Options {
         parallel: options.get("parallel")?,
         lanes: loops == Loops::Scf && options.get("lanes")?,
+        threads: loops == Loops::Scf && options.get("threads")?,
+        iterations: match loops {
+            Loops::Scf => options.get("iterations")?,
+            Loops::Affine => 0,
+        },
     };
     let context = rewriter.context();
     let name = loops.name();

@@ -15,6 +15,8 @@ pub(crate) const BYTES: &str = "skript.bytes";
 pub(crate) const CHECKS: &str = "skript.checks";
 /// Of an argument of the entry: it is the context of a run.
 pub(crate) const CONTEXT: &str = "skript.context";
+/// Of a launch: the iterations of its threads are checked before it.
+pub(crate) const COUNTED: &str = "skript.counted";
 /// Of an argument or a result that is an extent: the dimension.
 pub const DIMENSION: &str = "skript.dimension";
 /// Of the function that callers of the module call.
@@ -68,6 +70,8 @@ pub(crate) const TABLE: &str = "skript.table";
 pub(crate) const STEPS: &str = "skript.steps";
 /// Of a copy from the stack whose stores pass the cache.
 pub(crate) const STREAM: &str = "skript.stream";
+/// Of a parallel loop: it is a kernel of its own, however short it is, in a loop of the host over the parts of a long loop.
+pub(crate) const SPLIT: &str = "skript.split";
 /// Of an argument that is a variable: calls of the entry give it new values.
 pub(crate) const UPDATED: &str = "skript.updated";
 /// Of a parallel loop: the operations on scalars of one iteration. Without it they are counted in the body.

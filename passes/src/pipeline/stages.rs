@@ -146,7 +146,13 @@ pub(crate) fn lower(lowering: &Pipeline, keep: &[String], target: &TargetDescrip
     };
     let passes = match target.gpu {
         // A thread has no vectors.
-        Some(_) => passes.replace(" lanes=true", ""),
+        Some(gpu) => {
+            let most = match gpu.iterations {
+                0 => String::new(),
+                most => format!(" iterations={most}"),
+            };
+            passes.replace(" lanes=true", &format!(" threads=true{most}"))
+        }
         None => passes,
     };
     Stage {

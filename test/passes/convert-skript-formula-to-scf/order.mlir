@@ -1,5 +1,7 @@
 // RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf=parallel=true | FileCheck %s
 // RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf="parallel=true lanes=true" | FileCheck %s --check-prefix=LANES
+// RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf="parallel=true threads=true" | FileCheck %s --check-prefix=THREADS
+// RUN: skript-opt %s --split-input-file --convert-skript-formula-to-scf="parallel=true threads=true iterations=100" | FileCheck %s --check-prefix=MEMORY
 
 // Channels and batches carry nothing: channels are contiguous and become the innermost loop, batches run in parallel.
 // CHECK-LABEL: func.func @average
@@ -7,6 +9,12 @@
 // CHECK:           scf.for %[[T:.+]] = %{{.+}} to %c9
 // CHECK:             scf.for %[[C:.+]] = %{{.+}} to %c8
 // CHECK:               memref.load %{{.+}}[%[[B]], %[[T]], %[[C]]]
+// For threads, both are outer loops, and consecutive threads have consecutive channels.
+// THREADS-LABEL: func.func @average
+// THREADS:         scf.parallel (%[[B:.+]]) = (%{{.+}}) to (%c4{{.*}})
+// THREADS:           scf.parallel (%[[C:.+]]) = (%{{.+}}) to (%c8{{.*}})
+// THREADS:             scf.for %[[T:.+]] = %{{.+}} to %c9
+// THREADS:               memref.load %{{.+}}[%[[B]], %[[T]], %[[C]]]
 func.func @average(%x: tensor<4x10x8xf32>) -> tensor<4x10x8xf32> {
   %y = skript.formula replace (%b, %c, %t) in (4, 8, 9) outs(%acc = %x : tensor<4x10x8xf32>) do {
     %one = arith.constant 1 : index
@@ -97,6 +105,10 @@ func.func @sums(%x: tensor<43x200xf32>) -> tensor<43x201xf32> {
 // LANES:             scf.for %[[LANE:.+]] = %{{.+}} to
 // LANES:               %[[C:.+]] = skript.add %[[FIRST]], %[[LANE]] : index
 // LANES:               memref.load %{{.+}}[%[[T]], %[[C]]]
+// THREADS-LABEL: func.func @columns
+// THREADS:         scf.parallel (%[[C:.+]]) = (%{{.+}}) to (%c600{{.*}})
+// THREADS:           scf.for %[[T:.+]] = %{{.+}} to %c40
+// THREADS:             memref.load %{{.+}}[%[[T]], %[[C]]]
 func.func @columns(%x: tensor<40x600xf32>) -> tensor<41x600xf32> {
   %zero = arith.constant 0.0 : f32
   %init = tensor.splat %zero : tensor<41x600xf32>
@@ -127,6 +139,17 @@ func.func @columns(%x: tensor<40x600xf32>) -> tensor<41x600xf32> {
 // LANES:               scf.yield %[[KEPT]]
 // LANES:             memref.store %[[NEXT]]
 // LANES:             scf.yield %[[NEXT]],
+// A thread for each chain carries its sum; where loops of so many iterations may be split, it is read from memory.
+// THREADS-LABEL: func.func @guarded
+// THREADS-NOT:     memref.copy
+// THREADS:         scf.parallel (%{{.+}}) = (%{{.+}}) to (%c43{{.*}})
+// THREADS:           scf.for %{{.+}} = %{{.+}} to %c200{{.*}} iter_args(%{{.+}} = %{{.+}}) -> (f32)
+// MEMORY-LABEL: func.func @guarded
+// MEMORY:         scf.parallel (%{{.+}}) = (%{{.+}}) to (%c43{{.*}})
+// MEMORY:           scf.for %{{.+}} = %{{.+}} to %c200
+// MEMORY-NOT:       iter_args
+// MEMORY:             memref.load %[[OUT:alloc[^\[]*]]
+// MEMORY:             memref.store %{{.+}}, %[[OUT]]
 func.func @guarded(%x: tensor<43x200xf32>) -> tensor<43x200xf32> {
   %y = skript.formula replace (%b, %t) in (43, 200) outs(%acc = %x : tensor<43x200xf32>) where {
     %one = arith.constant 1 : index
@@ -176,6 +199,9 @@ func.func @ahead(%x: tensor<43x200xf32>) -> tensor<43x200xf32> {
 // LANES-NOT:     scf.parallel
 // LANES:         scf.for %{{.+}} = %{{.+}} to %c40
 // LANES:           scf.for %{{.+}} = %{{.+}} to %c600
+// THREADS-LABEL: func.func @diagonal
+// THREADS-NOT:     scf.parallel
+// THREADS:         return
 func.func @diagonal(%x: tensor<40x600xf32>) -> tensor<40x600xf32> {
   %y = skript.formula replace (%t, %c) in (40, 600) outs(%acc = %x : tensor<40x600xf32>) where {
     %one = arith.constant 1 : index
@@ -195,4 +221,28 @@ func.func @diagonal(%x: tensor<40x600xf32>) -> tensor<40x600xf32> {
     skript.yield %sum at [%t, %c] : f32
   } : tensor<40x600xf32>
   return %y : tensor<40x600xf32>
+}
+
+// -----
+
+// Rows are independent, and a row begins where its number is: for threads, a condition of each step, not the range of a loop.
+// THREADS-LABEL: func.func @triangle
+// THREADS:         scf.parallel (%[[B:.+]]) = (%{{.+}}) to (%c40{{.*}})
+// THREADS:           scf.for
+// THREADS:             memref.store
+func.func @triangle(%x: tensor<40x50xf32>) -> tensor<40x51xf32> {
+  %zero = arith.constant 0.0 : f32
+  %init = tensor.splat %zero : tensor<40x51xf32>
+  %y = skript.formula replace (%b, %t) in (40, 50) outs(%acc = %init : tensor<40x51xf32>) where {
+    %holds = skript.le %b, %t : index
+    skript.condition %holds
+  } do {
+    %one = arith.constant 1 : index
+    %next = skript.add %t, %one : index
+    %old = skript.access %acc[%b, %t] : tensor<40x51xf32>
+    %new = skript.access %x[%b, %t] : tensor<40x50xf32>
+    %sum = skript.add %old, %new : f32
+    skript.yield %sum at [%b, %next] : f32
+  } : tensor<40x51xf32>
+  return %y : tensor<40x51xf32>
 }

@@ -40,6 +40,10 @@ pub(crate) struct Options {
     pub parallel: bool,
     /// Formulas that run in order are computed along an index that carries nothing, on transposed copies.
     pub lanes: bool,
+    /// Loops are for threads without vectors: all indices that carry nothing are the outer loops of a formula that runs in order.
+    pub threads: bool,
+    /// Iterations of a loop that carries what it wrote last, at most; 0 for any number.
+    pub iterations: i64,
 }
 
 /// Builds the formula's results before it; `number` is unique in the module.

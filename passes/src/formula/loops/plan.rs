@@ -82,8 +82,8 @@ impl Plan {
             plan.reorder(reading, runs_in_order, options);
         }
         plan.keep_known_bounds(reading);
-        if options.lanes && runs_in_order {
-            plan.whole = Whole::of(reading, &plan);
+        if (options.lanes || options.threads) && runs_in_order {
+            plan.whole = Whole::of(reading, &plan, options.iterations);
         }
         for (depth, parallel) in plan.parallel.iter_mut().enumerate() {
             let index = plan.order.get(depth);
@@ -98,6 +98,10 @@ impl Plan {
         let free = nest.free_indices();
         self.order = nest.loop_order(&self.bounds);
         let is_free = |index: &usize| free.get(*index) == Some(&true);
+        if options.threads && runs_in_order {
+            self.keep_outside(&free, options);
+            return;
+        }
         let innermost = self.order.last().copied();
         let is_vector = |index| nest.is_free_innermost(index) && nest.contiguity(index) > 0;
         if options.lanes && runs_in_order {
@@ -136,6 +140,18 @@ impl Plan {
             .collect();
         self.bounds
             .retain(|bound| self.lanes.is_none() || Some(&bound.index) != self.order.last());
+    }
+
+    /// Moves all loops that carry nothing outwards. The one along which memory is contiguous is the last of them: consecutive threads
+    /// access consecutive elements.
+    fn keep_outside(&mut self, free: &[bool], options: Options) {
+        let is_free = |index: &usize| free.get(*index) == Some(&true);
+        // A stable sort: the other loops keep their order.
+        self.order.sort_by_key(|index| !is_free(index));
+        let order = self.order.iter();
+        self.parallel = order.map(|i| options.parallel && is_free(i)).collect();
+        // A thread that a condition on its own index excludes does nothing.
+        self.bounds.retain(|bound| !is_free(&bound.index));
     }
 
     /// Iterations of the outer loops that carry nothing; dynamic ones count as many.

@@ -71,7 +71,8 @@ impl Place {
 
 impl Whole {
     /// `None` if the formula does not write its outputs like this, or if the contents of one are not in memory for another reader.
-    pub(super) fn of(reading: &Reading, plan: &Plan) -> Option<Whole> {
+    /// A loop of more iterations than `most` carries nothing; 0 is any number.
+    pub(super) fn of(reading: &Reading, plan: &Plan, most: i64) -> Option<Whole> {
         let nest = &reading.nest;
         let copies = plan
             .lanes
@@ -101,7 +102,12 @@ impl Whole {
         };
         let lanes = plan.lanes.as_ref().map(Lanes::is_unrolled);
         let mut loops = plan.order.iter().rev().skip(usize::from(lanes.is_some()));
+        let is_short = |index: &&usize| {
+            let extent = nest.extents.get(**index).and_then(|e| e.as_static());
+            most == 0 || extent.is_some_and(|extent| extent <= most)
+        };
         let innermost = loops.next().filter(|_| lanes != Some(false));
+        let innermost = innermost.filter(is_short);
         let reads = nest.accesses(&nest.roots());
         for (_, tensor, subscripts) in reads {
             let Some(target) = nest.tensors.get(tensor)?.destination else {

@@ -5,6 +5,7 @@
 //! nothing between them and the sequence writes.
 
 use super::memory_space::HostMemory;
+use crate::ir::attribute_names::SPLIT;
 use crate::ir::{self, ValueKey, ops, uses};
 use melior::ir::Value;
 use melior::ir::block::BlockLike;
@@ -73,7 +74,7 @@ impl Roles<'_> {
         }
         // What a kernel computes reaches the host through arrays only.
         match found {
-            Role::Writes if op.result_count() > 0 => Role::Decides,
+            Role::Writes if op.results().any(op::is_used) => Role::Decides,
             _ => found,
         }
     }
@@ -81,7 +82,7 @@ impl Roles<'_> {
 
 /// Whether a parallel loop has enough iterations for a kernel, or dynamic extents.
 fn is_large(op: OperationRef) -> bool {
-    if ir::name(op) == ops::gpu::LAUNCH {
+    if ir::name(op) == ops::gpu::LAUNCH || op.has_attribute(SPLIT) {
         return true;
     }
     let bounds: Vec<Value> = op.operands().collect();

@@ -31,6 +31,8 @@ pub struct Gpu {
     pub shared_memory: u32,
     /// Blocks that run at the same time at least.
     pub processors: u32,
+    /// Iterations of loops that a thread executes in one kernel at most, because drivers may end its loops early; 0 for any number.
+    pub iterations: u32,
     /// The tiles that contractions are computed in.
     pub tiles: &'static [Tile],
     /// How a warp computes products of small matrices at once; `None` if it does not.
@@ -205,6 +207,7 @@ const AMPERE: Gpu = Gpu {
     registers: 255,
     shared_memory: 48 << 10,
     processors: 108,
+    iterations: 0,
     tiles: TILES,
     matrices: Some(MatrixUnit {
         kind: MatrixUnitKind::Mma,
@@ -222,6 +225,7 @@ const CDNA: Gpu = Gpu {
     registers: 512,
     shared_memory: 64 << 10,
     processors: 104,
+    iterations: 0,
     tiles: TILES,
     matrices: None,
 };
@@ -236,6 +240,8 @@ const VULKAN: Gpu = Gpu {
     registers: 255,
     shared_memory: 16 << 10,
     processors: 16,
+    // lavapipe ends the loops of a thread after twice as many.
+    iterations: 1 << 15,
     tiles: &[
         Tile::new(32, 32, 8, [4, 4]),
         Tile::new(16, 16, 16, [2, 2]),
