@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compares kernels with dynamic extents, those that select positions, those of elementwise operations, and attentions, on Vulkan with the evaluator:
-# whole tiles, parts of them, one element, none.
+# Compares kernels with dynamic extents, those that select positions, those of elementwise operations, attentions, and sequential
+# formulas, on Vulkan with the evaluator:
+# whole tiles, parts of them, one element, none. What a device would end early is refused.
 #     test/gpu/dynamic.sh SKRIPT
 set -eu
 cd "$(dirname "$0")"
@@ -40,6 +41,11 @@ for precision in tf32 f16; do
   "$skript" compare inputs/attention.sknd --device=vulkan --gpu-arch=vulkan-matrices --gpu-precision=$precision --atol 2e-3 \
     --input-shape r=2,2,50,16 --input-shape p=2,2,41,16 --input-shape w=2,2,41,12
 done
+for shapes in "7 50 70000" "1 1 65537" "0 0 0"; do
+  read -r n b m <<<"$shapes"
+  "$skript" compare inputs/scans.sknd --device=vulkan --input-shape g="$n",300 --input-shape f="$b",90 --input-shape a="$b" --input-shape l="$m"
+done
+said=$("$skript" compare inputs/long.sknd --device=vulkan 2>&1) || grep "SK9201.*its driver ends them" <<<"$said" || { echo "$said" && exit 1; }
 for int in i64 i32 i16 i8; do
   "$skript" compare inputs/signs.sknd --device=vulkan --int $int
 done

@@ -14,7 +14,9 @@ use melior::ir::attribute::{ArrayAttribute, FlatSymbolRefAttribute, TypeAttribut
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
-use melior::ir::{Attribute, BlockRef, Location, OperationRef, RegionLike, Type, Value, ValueLike};
+use melior::ir::{
+    Attribute, BlockRef, Location, OperationRef, Region, RegionLike, Type, Value, ValueLike,
+};
 use std::collections::{HashMap, HashSet};
 
 /// Attribute of a function: a dictionary for each argument.
@@ -63,6 +65,37 @@ pub(crate) fn call_before<'c: 'a, 'a>(
         &[],
         Vec::new(),
     )?;
+    Ok(())
+}
+
+/// Declares a C function, unless the module has its name.
+///
+/// # Errors
+/// The builder's error.
+pub(crate) fn declare<'c: 'a, 'a>(
+    module: OperationRef<'c, 'a>,
+    name: &str,
+    operands: &[Type<'c>],
+    results: &[Type<'c>],
+) -> Result<(), Error> {
+    let context = context::of(module);
+    let body = blocks(module).first().copied();
+    let body = body.ok_or(Error::OperationBuild)?;
+    let known = operations(body).into_iter().filter_map(symbol);
+    if known.into_iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let r#type = FunctionType::new(context, operands, results);
+    let entries = [
+        ("sym_name", super::attributes::string(context, name)),
+        (
+            "sym_visibility",
+            super::attributes::string(context, "private"),
+        ),
+        ("function_type", TypeAttribute::new(r#type.into()).into()),
+    ];
+    let at = Builder::at_end(context, body, module.location());
+    at.create(ops::func::FUNC, &[], &entries, &[], vec![Region::new()])?;
     Ok(())
 }
 

@@ -41,6 +41,13 @@ pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
         Precision::F32 => String::new(),
         other => format!(" precision={}", other.name()),
     };
+    let (split, check) = match gpu.iterations {
+        0 => Default::default(),
+        most => (
+            format!("skript-split-loops{{iterations={most}}},"),
+            ",skript-check-iterations,skript-number-checks,canonicalize,cse",
+        ),
+    };
     vec![
         stages::bufferize(target),
         Stage {
@@ -54,7 +61,7 @@ pub(crate) fn to_kernels(target: &TargetDescription, gpu: &Gpu) -> Vec<Stage> {
         Stage {
             name: "schedule",
             passes: format!(
-                "{LOOPS},skript-widen-iterations{{gpu={}}},skript-outline-kernels{{block={block}}},canonicalize,cse",
+                "{LOOPS},skript-widen-iterations{{gpu={}}},{split}skript-outline-kernels{{block={block}}},canonicalize,cse{check}",
                 gpu.name
             ),
         },

@@ -13,6 +13,9 @@ use std::ffi::{CStr, CString};
 /// Bytes for the arguments of launches that were not submitted yet.
 const ARGUMENTS: u64 = 1 << 20;
 
+/// After so many iterations of all of its loops, Mesa's lavapipe ends the loops of a thread.
+const ITERATIONS_OF_LLVMPIPE: i64 = 65_535;
+
 /// Launches of one submission at most.
 const LAUNCHES: usize = 1024;
 
@@ -39,6 +42,8 @@ pub struct Vulkan {
     repeated: Vec<Option<(vk::CommandBuffer, u64)>>,
     number: usize,
     name: String,
+    /// After how many iterations the driver ends the loops of a thread, if it does.
+    iterations: Option<i64>,
 }
 
 /// An instance of Vulkan, with the library of its functions.
@@ -143,7 +148,11 @@ impl Vulkan {
                 wanted: number,
                 found,
             })?;
-            let properties = instance.get_physical_device_properties(physical);
+            let mut driver = vk::PhysicalDeviceDriverProperties::default();
+            let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+            instance.get_physical_device_properties2(physical, &mut properties);
+            let properties = properties.properties;
+            let is_limited = driver.driver_id == vk::DriverId::MESA_LLVMPIPE;
             let name = properties.device_name_as_c_str().unwrap_or(c"?");
             let name = name.to_string_lossy().into_owned();
             let lacks = |lacks| DeviceError::Features {
@@ -220,6 +229,7 @@ impl Vulkan {
                 repeated: Vec::new(),
                 number,
                 name,
+                iterations: is_limited.then_some(ITERATIONS_OF_LLVMPIPE),
                 device,
             };
             made.fill(family, memory_type, code, kernels)?;
@@ -557,6 +567,10 @@ impl Drop for Vulkan {
 impl Device for Vulkan {
     fn choice(&self) -> DeviceChoice {
         DeviceChoice::Vulkan(self.number)
+    }
+
+    fn iterations(&self) -> Option<i64> {
+        self.iterations
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<u64, String> {

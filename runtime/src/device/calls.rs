@@ -164,6 +164,12 @@ pub(crate) unsafe extern "C" fn skript_device_constant(bytes: *const u8, length:
     })
 }
 
+/// After how many iterations of loops the device ends those of a thread; the largest number if it does not.
+pub(crate) extern "C" fn skript_device_iterations() -> i64 {
+    let most = with(|state| Ok(state.device.iterations()));
+    most.unwrap_or(i64::MAX)
+}
+
 /// `skript_intrinsic` on arrays of the device: computes on copies.
 ///
 /// # Safety
@@ -229,16 +235,18 @@ fn prefix(words: &mut [u64], bytes: usize) -> &mut [u8] {
 }
 
 /// Names and addresses of the functions above.
-pub(crate) fn table() -> [(&'static str, *const c_void); 4] {
+pub(crate) fn table() -> [(&'static str, *const c_void); 5] {
     let launch: unsafe extern "C" fn(i64, i64, i64, *const u64, i64) = skript_launch;
     let read: extern "C" fn(u64, i64) -> i64 = skript_device_read;
     let constant: unsafe extern "C" fn(*const u8, i64) -> u64 = skript_device_constant;
+    let iterations: extern "C" fn() -> i64 = skript_device_iterations;
     let intrinsic: unsafe extern "C" fn(*const u8, usize, *const i64, *mut Context) -> i32 =
         skript_device_intrinsic;
     [
         ("skript_launch", launch as *const c_void),
         ("skript_device_read", read as *const c_void),
         ("skript_device_constant", constant as *const c_void),
+        ("skript_device_iterations", iterations as *const c_void),
         ("skript_device_intrinsic", intrinsic as *const c_void),
     ]
 }

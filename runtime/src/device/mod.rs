@@ -125,6 +125,11 @@ pub trait Device {
     /// Why one of them failed.
     fn finish(&mut self) -> Result<(), String>;
 
+    /// After how many iterations of loops the device ends those of a thread, if it does.
+    fn iterations(&self) -> Option<i64> {
+        None
+    }
+
     /// The stream of CUDA that launches are in. Who writes arrays for a call makes it wait for that.
     fn stream(&self) -> Option<u64> {
         None

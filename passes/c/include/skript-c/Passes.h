@@ -52,6 +52,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateBlockTranspositionsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCallMathIntrinsicsPass(void);
 /* --skript-check-extents */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckExtentsPass(void);
+/* --skript-check-iterations */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckIterationsPass(void);
 /* --skript-compute-in-users */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateComputeInUsersPass(void);
 /* --skript-compute-integers */
@@ -157,6 +159,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateShuffleReadsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSortComparisonsPass(void);
 /* --skript-split-guards */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitGuardsPass(void);
+/* --skript-split-loops */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitLoopsPass(void);
 /* --skript-split-phases */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitPhasesPass(void);
 /* --skript-stream-results */

@@ -13,13 +13,13 @@
 //! the host only.
 
 use super::layout::{self, Layout};
-use crate::ir::func::{callee, symbol};
+use crate::ir::func::{callee, declare, symbol};
 use crate::ir::{self, Builder, attributes, ops, types};
 use crate::schedule::gpu::memory_space::{HostMemory, is_array, is_constant};
-use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
+use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::r#type::{FunctionType, MemRefType};
-use melior::ir::{Region, ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError};
 
 const LAUNCH: &str = "skript_launch";
@@ -195,30 +195,5 @@ fn read<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), PassError> {
     let value = layout::of_word(word.result(0)?.into(), result.r#type(), &at)?;
     ir::replace_uses(result, value);
     ir::erase(op);
-    Ok(())
-}
-
-/// Declares a C function.
-fn declare<'c: 'a, 'a>(
-    module: OperationRef<'c, 'a>,
-    name: &str,
-    operands: &[Type<'c>],
-    results: &[Type<'c>],
-) -> Result<(), PassError> {
-    let context = ir::context::of(module);
-    let body = ir::blocks(module).first().copied();
-    let body = body.ok_or("the module has no body")?;
-    let known = ir::operations(body).into_iter().filter_map(symbol);
-    if known.into_iter().any(|known| known == name) {
-        return Ok(());
-    }
-    let r#type = FunctionType::new(context, operands, results);
-    let entries = [
-        ("sym_name", attributes::string(context, name)),
-        ("sym_visibility", attributes::string(context, "private")),
-        ("function_type", TypeAttribute::new(r#type.into()).into()),
-    ];
-    let at = Builder::at_end(context, body, module.location());
-    at.create(ops::func::FUNC, &[], &entries, &[], vec![Region::new()])?;
     Ok(())
 }

@@ -297,6 +297,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
             }
         }
         outlined.finish(&[], self.entry)?;
+        let location = part.last().map_or(next.location(), |op| op.location());
         let resident = part.last().and_then(|op| op.attribute(RESIDENT).ok());
         if let Some(last) = part.last() {
             map(*last)?;
@@ -312,7 +313,7 @@ impl<'c: 'a, 'a> Outliner<'c, 'a, '_> {
             ir::set_attribute(kernel, RESIDENT, resident);
         }
         let name = self.merged(kernel, name);
-        let at = Builder::before(self.context, next)?;
+        let at = Builder::before(self.context, next)?.with_location(location);
         let blocks = match size {
             Size::One => at.index(1)?,
             Size::Iterations(all) => blocks(&at, all, self.block)?,
