@@ -22,6 +22,8 @@
 // CHECK:             nvvm.ldmatrix %{{.+}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32
 // F16-COUNT-4:       llvm.bitcast {{.*}} : i32 to vector<2xf16>
 // CHECK:             memref.extract_aligned_pointer_as_index %[[B]]
+// F16-NEXT:          arith.constant 1536 : index
+// F16-NEXT:          arith.constant 0 : index
 // CHECK:             nvvm.ldmatrix %{{.+}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 2 : i32
 // F16-COUNT-2:       nvvm.mma.sync {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
 // BF16-COUNT-2:      nvvm.mma.sync {{.*}} multiplicandAPtxType = #nvvm.mma_type<bf16>, {{.*}} shape = #nvvm.shape<m = 16, n = 8, k = 16>} : (i32, i32, f32)

@@ -293,7 +293,11 @@ impl<'r> Code<'r> {
         }
         let extents: Vec<i64> = shape.split('x').filter_map(|n| n.parse().ok()).collect();
         let others = self.shared.iter().filter(|own| own.element == element);
-        let first = others.map(Shared::end).max().unwrap_or(0);
+        let first = match self.is_inside {
+            true => others.map(Shared::end).max().unwrap_or(0),
+            // An array of its own.
+            false => 0,
+        };
         let kind = match self.is_inside {
             false => format!("memref<{shape}x{element}, {SHARED}>"),
             true => {
