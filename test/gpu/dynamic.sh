@@ -10,6 +10,9 @@ skript=$(cd ../.. && realpath "$1")
 while read -r m k n h r t; do
   "$skript" compare inputs/dynamic.sknd --device=vulkan --input-shape a="$m,$k" --input-shape b="$k,$n" \
     --input-shape q="$h,$r,32" --input-shape p="$h,$t,32"
+  # With copies into shared memory without registers, simulated.
+  "$skript" compare inputs/dynamic.sknd --device=vulkan --gpu-arch=vulkan-matrices --input-shape a="$m,$k" --input-shape b="$k,$n" \
+    --input-shape q="$h,$r,32" --input-shape p="$h,$t,32"
 done <<END
 64 100 70 5 40 50
 37 50 41 3 35 34
@@ -45,6 +48,7 @@ for shapes in "7 50 70000" "1 1 65537" "0 0 0"; do
   read -r n b m <<<"$shapes"
   "$skript" compare inputs/scans.sknd --device=vulkan --input-shape g="$n",300 --input-shape f="$b",90 --input-shape a="$b" --input-shape l="$m"
 done
+"$skript" compare inputs/mappings.sknd --device=vulkan --gpu-arch=vulkan-matrices
 said=$("$skript" compare inputs/long.sknd --device=vulkan 2>&1) || grep "SK9201.*its driver ends them" <<<"$said" || { echo "$said" && exit 1; }
 for int in i64 i32 i16 i8; do
   "$skript" compare inputs/signs.sknd --device=vulkan --int $int

@@ -13,7 +13,7 @@ use crate::schedule::targets::architectures::{AARCH64, ARCHITECTURES, X86_64, ha
 pub(crate) use crate::schedule::targets::architectures::{Architecture, is_freestanding};
 pub(crate) use crate::schedule::targets::cpus::{CPUS, Cpu};
 pub use crate::schedule::targets::gpus::{
-    GPUS, Gpu, Language, MatrixTile, MatrixUnit, MatrixUnitKind, Precision, Tile,
+    DirectCopy, GPUS, Gpu, Language, MatrixTile, MatrixUnit, MatrixUnitKind, Precision, Tile,
 };
 use skript_frontend::diagnostics::closest;
 use skript_runtime::artifact::Target;

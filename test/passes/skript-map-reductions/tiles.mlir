@@ -1,4 +1,6 @@
-// RUN: skript-opt %s --skript-map-reductions=gpu=sm_80 --split-input-file | FileCheck %s
+// RUN: skript-opt %s --skript-map-reductions=gpu=gfx90a --split-input-file | FileCheck %s
+// RUN: skript-opt %s --skript-map-reductions=gpu=sm_80 --split-input-file --canonicalize --cse | FileCheck %s --check-prefix=DIRECT
+// RUN: skript-opt %s --skript-map-reductions=gpu=vulkan-matrices --split-input-file --canonicalize --cse | FileCheck %s --check-prefix=SIMULATED
 
 // A product of matrices, in tiles of 32 × 32 of 256 threads with 2 × 2 elements each. 40 products are 2 whole steps of 16 and one of 8.
 // The left matrix is read along the products, so lines of its copy are apart from other banks. Consecutive elements are
@@ -23,6 +25,42 @@
 // CHECK:             scf.if
 // CHECK:               vector.store %{{.+}}, %{{.+}}[%{{.+}}] {alignment = 8 : i64} : memref<6400xf32, strided<[1]>>, vector<2xf32>
 // CHECK-NOT:       linalg.generic
+// With `cp.async`, elements of the right matrix go to the copy of the next step without registers: pairs of 8 bytes, at ((step modulo 2 · 16 + product)
+// · 32 + column) · 4. The left one is transposed on the way, through registers. A thread waits for its own copies, then for the others.
+// DIRECT-LABEL: func.func @product
+// DIRECT:         workgroup(%{{.+}} : memref<2x16x36xf32, #gpu.address_space<workgroup>>, %[[B:.+]] : memref<2x16x32xf32, #gpu.address_space<workgroup>>)
+// DIRECT:           nvvm.cp.async.wait.group 0
+// DIRECT-NEXT:      gpu.barrier
+// DIRECT:           %[[BASE:.+]] = memref.extract_aligned_pointer_as_index %[[B]]
+// DIRECT:           %[[ARRAY:.+]] = memref.extract_aligned_pointer_as_index %{{.+}} : memref<2560xf32, strided<[1]>>
+// DIRECT:           nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 8, cache = ca
+// DIRECT-NEXT:      nvvm.cp.async.commit.group
+// DIRECT:           scf.for %[[FIRST:.+]] = %c0_i32 to %c32_i32 step %c16_i32 iter_args({{.*}}) -> (f32, f32, f32, f32, vector<2xf32>)
+// DIRECT:             nvvm.cp.async.wait.group 0
+// DIRECT-NEXT:        gpu.barrier
+// DIRECT-NEXT:        %[[NEXT:.+]] = arith.addi %[[FIRST]], %c16_i32 : i32
+// DIRECT-NEXT:        %[[STEP:.+]] = arith.divui %[[NEXT]], %c16_i32 : i32
+// DIRECT-NEXT:        %[[BUFFER:.+]] = arith.remui %[[STEP]], %c2_i32 : i32
+// DIRECT:             %[[ROWS:.+]] = arith.muli %[[BUFFER]], %c16_i32 : i32
+// DIRECT-NEXT:        %[[ROW:.+]] = arith.addi %[[ROWS]], %{{.+}} : i32
+// DIRECT-NEXT:        %[[START:.+]] = arith.muli %[[ROW]], %c32_i32 : i32
+// DIRECT-NEXT:        %[[PLACE:.+]] = arith.addi %[[START]], %{{.+}} : i32
+// DIRECT-NEXT:        %[[INDEX:.+]] = arith.index_cast %[[PLACE]] : i32 to index
+// DIRECT-NEXT:        %[[BYTES:.+]] = arith.muli %[[INDEX]], %c4 : index
+// DIRECT-NEXT:        arith.addi %[[BASE]], %[[BYTES]] : index
+// DIRECT:             arith.addi %[[ARRAY]], %{{.+}} : index
+// DIRECT:             nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 8, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
+// DIRECT:             vector.load %{{.+}} : memref<4000xf32, strided<[1]>>
+// DIRECT:             scf.for
+// The simulation has the same order, with loads and stores.
+// SIMULATED-LABEL: func.func @product
+// SIMULATED:         workgroup(%{{.+}} : memref<{{.*}}>, %[[B:.+]] : memref<2x16x16xf32, #gpu.address_space<workgroup>>)
+// SIMULATED:           gpu.barrier
+// SIMULATED:           vector.store %{{.+}}, %[[B]]
+// SIMULATED:           scf.for
+// SIMULATED:             gpu.barrier
+// SIMULATED:             vector.store %{{.+}}, %[[B]]
+// SIMULATED:             scf.for
 func.func @product(%x: memref<16000xi8>, %y: memref<10240xi8>, %z: memref<25600xi8>) attributes {skript.entry} {
   %c0 = arith.constant 0 : index
   %a = memref.view %x[%c0][] : memref<16000xi8> to memref<100x40xf32>
@@ -211,6 +249,38 @@ func.func @apart(%x: memref<16004xi8>, %y: memref<10240xi8>, %z: memref<25600xi8
     indexing_maps = [affine_map<(i, j, l) -> (i, l)>, affine_map<(i, j, l) -> (l, j)>, affine_map<(i, j, l) -> (i, j)>],
     iterator_types = ["parallel", "parallel", "reduction"]
   } ins(%a, %b : memref<100x40xf32>, memref<40x64xf32>) outs(%c : memref<100x64xf32>) {
+  ^bb0(%u: f32, %v: f32, %w: f32):
+    %p = arith.mulf %u, %v fastmath<contract> : f32
+    %s = arith.addf %w, %p fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// 64 products are whole steps: after the last one no copy begins. A thread copies 4 rows and 2 columns: 16 bytes go past the cache of a
+// processor, shorter ones do not.
+// DIRECT-LABEL: func.func @whole
+// DIRECT:           scf.for %[[FIRST:.+]] = %c0_i32 to %c64_i32 step %c8_i32
+// DIRECT:             nvvm.cp.async.wait.group 0
+// DIRECT-NEXT:        gpu.barrier
+// DIRECT-NEXT:        %[[NEXT:.+]] = arith.addi %[[FIRST]], %c8_i32 : i32
+// DIRECT-NEXT:        %[[ANY:.+]] = arith.cmpi ult, %[[NEXT]], %c64_i32 : i32
+// DIRECT-NEXT:        scf.if %[[ANY]] {
+// DIRECT:               nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 16, cache = cg
+// DIRECT:               nvvm.cp.async.shared.global %{{.+}}, %{{.+}}, 8, cache = ca
+// DIRECT-NEXT:          nvvm.cp.async.commit.group
+// DIRECT-NEXT:        }
+func.func @whole(%x: memref<524288xi8>, %y: memref<524288xi8>, %z: memref<16777216xi8>) attributes {skript.entry} {
+  %c0 = arith.constant 0 : index
+  %a = memref.view %x[%c0][] : memref<524288xi8> to memref<64x2048xf32>
+  %b = memref.view %y[%c0][] : memref<524288xi8> to memref<64x2048xf32>
+  %c = memref.view %z[%c0][] : memref<16777216xi8> to memref<2048x2048xf32>
+  linalg.generic {
+    indexing_maps = [affine_map<(i, j, l) -> (l, i)>, affine_map<(i, j, l) -> (l, j)>, affine_map<(i, j, l) -> (i, j)>],
+    iterator_types = ["parallel", "parallel", "reduction"]
+  } ins(%a, %b : memref<64x2048xf32>, memref<64x2048xf32>) outs(%c : memref<2048x2048xf32>) {
   ^bb0(%u: f32, %v: f32, %w: f32):
     %p = arith.mulf %u, %v fastmath<contract> : f32
     %s = arith.addf %w, %p fastmath<reassoc,contract> : f32

@@ -9,7 +9,7 @@ use super::outline::MOST_BLOCKS;
 use crate::ir::attribute_names::RESIDENT;
 use crate::ir::ops;
 use crate::ir::splice::Lines;
-use crate::schedule::targets::gpus::Language;
+use crate::schedule::targets::gpus::{DirectCopy, Language};
 use std::collections::HashMap;
 
 /// An integer of the code.
@@ -105,6 +105,8 @@ pub(super) struct Caller {
     pub(super) lanes: i64,
     /// Types of elements that are accessed several at a time.
     pub(super) vectors: &'static [&'static str],
+    /// How threads copy into the memory of a block without registers.
+    pub(super) copies: Option<DirectCopy>,
     /// The dimensions of each operand, and a number that its dynamic offset is a multiple of.
     pub(super) placed: Vec<(usize, i64)>,
 }
@@ -274,6 +276,11 @@ impl<'r> Code<'r> {
             self.host
         );
         (text, self.shared)
+    }
+
+    /// How threads copy elements of operands into the memory of a block without registers: where operands are in that of the device.
+    pub(super) fn direct_copies(&self) -> Option<DirectCopy> {
+        self.caller.copies.filter(|_| !self.is_inside)
     }
 
     /// The number of dynamic extents, each with an array of its own.

@@ -9,6 +9,7 @@ mod alignment;
 pub(crate) mod blocks;
 mod code;
 mod contraction;
+mod direct_copies;
 pub(crate) mod iterations;
 pub(crate) mod lanes;
 pub(crate) mod long_loops;

@@ -312,6 +312,7 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
             aligned,
             lanes,
             vectors,
+            copies: self.gpu.copies,
             placed: placed.collect(),
         };
         Some((caller, arguments))

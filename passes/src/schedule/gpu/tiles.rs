@@ -108,6 +108,8 @@ pub(super) struct Copied {
     pub(super) width: i64,
     /// Whether they are consecutive products, instead of lines.
     pub(super) is_along_depth: bool,
+    /// Whether they are copied without registers between ([`super::direct_copies`]).
+    pub(super) is_direct: bool,
 }
 
 /// The iterations of some loops.
@@ -140,7 +142,7 @@ pub(super) struct TileWriter<'r> {
     batch: Iterations,
     /// The thread's first row and column in its block, as indices.
     lanes: [String; 2],
-    copies: Vec<Copied>,
+    pub(super) copies: Vec<Copied>,
     /// The types of the inputs' arrays in shared memory.
     pub(super) shared: HashMap<usize, String>,
 }
@@ -329,6 +331,7 @@ impl TileWriter<'_> {
             let offset = self.code.address(*input, &offset, &batch);
             let each = size * self.step / self.threads;
             let width = self.code.width(*input, along, power_of_two(each));
+            let is_direct = self.is_direct(*input, width, is_along_depth);
             for part in 0..each / width {
                 let shift = Number::Known(part * self.threads);
                 let thread = self.thread.clone();
@@ -361,6 +364,7 @@ impl TileWriter<'_> {
                     line,
                     width,
                     is_along_depth,
+                    is_direct,
                 });
             }
         }
@@ -461,7 +465,9 @@ impl TileWriter<'_> {
         let (depth, whole) = (self.depth.clone(), self.whole.clone());
         let mut elements = self.load(&Number::Known(0));
         // All threads are done with the elements of the block's last tile.
+        self.wait_for_copies();
         self.code.lines.line(ops::gpu::BARRIER);
+        self.copy_directly(&Number::Known(0));
         let mut sums = sums.to_vec();
         let is_exact = depth == whole && matches!(depth, Number::Known(_));
         if whole != Number::Known(0) {
@@ -469,7 +475,7 @@ impl TileWriter<'_> {
             let bounds = bounds.map(|number| self.code.name(&number));
             let bounds = bounds.each_ref().map(String::as_str);
             let mut types = self.types(sums.len());
-            for copied in &self.copies {
+            for copied in self.copies.iter().filter(|copied| !copied.is_direct) {
                 types.push(match self.carries_bits(copied) {
                     true => BITS.to_owned(),
                     false => vector(self.code.element(copied.input), copied.width),
@@ -483,6 +489,7 @@ impl TileWriter<'_> {
                 let buffer = writer.fill(&first, elements, None);
                 let step = Number::Known(writer.step);
                 let mut next = writer.code.add(&first, &step);
+                writer.copy_next(&next, is_exact.then_some(&whole));
                 if is_exact {
                     let last = writer.code.subtract(&whole, &step);
                     next = writer.code.at_most(&next, &last);
@@ -519,28 +526,10 @@ impl TileWriter<'_> {
 
     /// The elements that the thread copies for the step at `first`, or for the products that there are.
     fn load(&mut self, first: &Number) -> Vec<String> {
-        let contraction = self.contraction;
         let copies = std::mem::take(&mut self.copies);
-        let depth = self.depth.clone();
-        let is_inside = match (&depth, first) {
-            (Number::Known(depth), Number::Known(first)) => first + self.step <= *depth,
-            (Number::Known(depth), _) => depth % self.step == 0,
-            _ => false,
-        };
         let mut elements = Vec::new();
-        for copied in &copies {
-            let mut product = self.code.add(first, &copied.product);
-            if !is_inside {
-                let together = if copied.is_along_depth {
-                    copied.width
-                } else {
-                    1
-                };
-                let last = self.code.subtract(&depth, &Number::Known(together));
-                product = self.code.at_most(&product, &last);
-            }
-            let iterations = self.code.iterations(&product, &contraction.depth);
-            let address = self.code.address(copied.input, &copied.base, &iterations);
+        for copied in copies.iter().filter(|copied| !copied.is_direct) {
+            let address = self.source(copied, first);
             let element = self.code.load_vector(copied.input, &address, copied.width);
             elements.push(match self.carries_bits(copied) {
                 true => {
@@ -554,6 +543,34 @@ impl TileWriter<'_> {
         elements
     }
 
+    /// The address of the elements that the thread copies for the step at `first`, or for the products that there are.
+    pub(super) fn source(&mut self, copied: &Copied, first: &Number) -> Number {
+        let contraction = self.contraction;
+        let depth = self.depth.clone();
+        let is_inside = match (&depth, first) {
+            (Number::Known(depth), Number::Known(first)) => first + self.step <= *depth,
+            (Number::Known(depth), _) => depth % self.step == 0,
+            _ => false,
+        };
+        let mut product = self.code.add(first, &copied.product);
+        if !is_inside {
+            let together = if copied.is_along_depth {
+                copied.width
+            } else {
+                1
+            };
+            let last = self.code.subtract(&depth, &Number::Known(together));
+            product = self.code.at_most(&product, &last);
+        }
+        let iterations = self.code.iterations(&product, &contraction.depth);
+        self.code.address(copied.input, &copied.base, &iterations)
+    }
+
+    /// Whether a unit multiplies matrices, which may round what is copied.
+    pub(super) fn has_unit(&self) -> bool {
+        self.unit.is_some()
+    }
+
     /// Copies elements for the step at `first` into shared memory, and waits for the other threads. Returns the copy's number. `rest` is
     /// the number of products, if the step has more.
     fn fill(&mut self, first: &Number, elements: &[String], rest: Option<&Number>) -> String {
@@ -564,7 +581,8 @@ impl TileWriter<'_> {
         let buffer = self.code.index(&buffer);
         let copies = std::mem::take(&mut self.copies);
         let unit = self.unit.take();
-        for (copied, all) in copies.iter().zip(elements) {
+        let loaded = copies.iter().filter(|copied| !copied.is_direct);
+        for (copied, all) in loaded.zip(elements) {
             let all = &match self.carries_bits(copied) {
                 true => {
                     let element = format!("arith.bitcast {all} : {BITS} to {HALF}");
@@ -576,32 +594,38 @@ impl TileWriter<'_> {
                 self.fill_matrix(unit, copied, (all, &buffer), rest);
                 continue;
             }
-            let kind = self.shared.get(&copied.input).cloned().unwrap_or_default();
-            let input = copied.input;
-            let line = self.code.index(&copied.line);
-            let element = self.code.element(input);
-            if copied.width > 1 && !copied.is_along_depth {
-                let product = self.code.index(&copied.product);
-                let alignment = alignment(element, copied.width);
-                let own = vector(element, copied.width);
-                self.code.lines.line(format!(
-                    "vector.store {all}, %s{input}[{buffer}, {product}, {line}] {alignment} : {kind}, {own}"
-                ));
-                continue;
-            }
-            let lanes = self.code.lanes(all, element, copied.width);
-            for (shift, element) in (0..).zip(lanes) {
-                let product = self.code.add(&copied.product, &Number::Known(shift));
-                let product = self.code.index(&product);
-                self.code.lines.line(format!(
-                    "memref.store {element}, %s{input}[{buffer}, {product}, {line}] : {kind}"
-                ));
-            }
+            self.put(copied, all, &buffer);
         }
         self.copies = copies;
         self.unit = unit;
+        self.wait_for_copies();
         self.code.lines.line(ops::gpu::BARRIER);
         buffer
+    }
+
+    /// Writes elements of an input into a copy, an index.
+    pub(super) fn put(&mut self, copied: &Copied, all: &str, buffer: &str) {
+        let kind = self.shared.get(&copied.input).cloned().unwrap_or_default();
+        let input = copied.input;
+        let line = self.code.index(&copied.line);
+        let element = self.code.element(input);
+        if copied.width > 1 && !copied.is_along_depth {
+            let product = self.code.index(&copied.product);
+            let alignment = alignment(element, copied.width);
+            let own = vector(element, copied.width);
+            self.code.lines.line(format!(
+                    "vector.store {all}, %s{input}[{buffer}, {product}, {line}] {alignment} : {kind}, {own}"
+                ));
+            return;
+        }
+        let lanes = self.code.lanes(all, element, copied.width);
+        for (shift, element) in (0..).zip(lanes) {
+            let product = self.code.add(&copied.product, &Number::Known(shift));
+            let product = self.code.index(&product);
+            self.code.lines.line(format!(
+                "memref.store {element}, %s{input}[{buffer}, {product}, {line}] : {kind}"
+            ));
+        }
     }
 
     /// Adds so many products of a copy to each sum.

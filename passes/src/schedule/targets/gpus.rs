@@ -35,8 +35,19 @@ pub struct Gpu {
     pub iterations: u32,
     /// The tiles that contractions are computed in.
     pub tiles: &'static [Tile],
+    /// How threads copy from the memory of the device into that of a block without registers between; `None` if they do not.
+    pub copies: Option<DirectCopy>,
     /// How a warp computes products of small matrices at once; `None` if it does not.
     pub matrices: Option<MatrixUnit>,
+}
+
+/// How threads copy from the memory of the device into that of a block without registers between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectCopy {
+    /// By the instruction `cp.async`, which NVIDIA's GPUs have from sm_80 on: threads go on, and wait for their copies later.
+    Async,
+    /// By loads and stores in its place: a simulation, for tests.
+    Simulated,
 }
 
 /// How warps of 32 threads compute products of matrices of 16 rows, 8 columns and 32 bytes of products of each element.
@@ -209,6 +220,7 @@ const AMPERE: Gpu = Gpu {
     processors: 108,
     iterations: 0,
     tiles: TILES,
+    copies: Some(DirectCopy::Async),
     matrices: Some(MatrixUnit {
         kind: MatrixUnitKind::Mma,
         tiles: MATRIX_TILES,
@@ -227,6 +239,7 @@ const CDNA: Gpu = Gpu {
     processors: 104,
     iterations: 0,
     tiles: TILES,
+    copies: None,
     matrices: None,
 };
 
@@ -248,6 +261,7 @@ const VULKAN: Gpu = Gpu {
         Tile::new(8, 32, 8, [1, 4]),
         Tile::new(32, 8, 8, [4, 1]),
     ],
+    copies: None,
     matrices: None,
 };
 
@@ -271,6 +285,7 @@ pub const GPUS: &[Gpu] = &[
     Gpu {
         name: "vulkan-matrices",
         shared_memory: 32 << 10,
+        copies: Some(DirectCopy::Simulated),
         matrices: Some(MatrixUnit {
             kind: MatrixUnitKind::Simulated,
             tiles: &[
