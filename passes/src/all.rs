@@ -53,6 +53,7 @@ pub const ALL: &[Pass] = &[
     schedule::blocks::PASS,
     schedule::rows::streams::PASS,
     schedule::shuffles::PASS,
+    schedule::divisions::PASS,
     schedule::maps::PASS,
     schedule::gpu::reductions::PASS,
     schedule::gpu::blocks::PASS,

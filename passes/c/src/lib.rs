@@ -60,6 +60,7 @@ create_functions! {
     skriptCreateCheckIterationsPass => "skript-check-iterations",
     skriptCreateComputeInUsersPass => "skript-compute-in-users",
     skriptCreateComputeIntegersPass => "skript-compute-integers",
+    skriptCreateDivideByInvariantsPass => "skript-divide-by-invariants",
     skriptCreateDropClampsPass => "skript-drop-clamps",
     skriptCreateDropCoveredFillsPass => "skript-drop-covered-fills",
     skriptCreateDropFastMathPass => "skript-drop-fast-math",

@@ -23,6 +23,8 @@ pub const DIMENSION: &str = "skript.dimension";
 pub const ENTRY: &str = "skript.entry";
 /// Of an argument: it holds the extents of the argument of this position.
 pub(crate) const EXTENTS: &str = "skript.extents";
+/// Of an operation that divides by any divisors, beside one for those whose reciprocals give the quotients.
+pub(crate) const GENERAL: &str = "skript.general";
 /// Of an argument: it receives the extents of a result.
 pub(crate) const RESULT_EXTENTS: &str = "skript.result_extents";
 /// Of an argument or a result that is an extent: the name of the tensor.

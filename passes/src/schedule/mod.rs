@@ -12,6 +12,7 @@ mod caller;
 pub mod choices;
 pub mod comparisons;
 pub mod costs;
+pub(crate) mod divisions;
 pub mod dot;
 mod elementwise;
 pub mod gpu;

@@ -58,6 +58,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateCheckIterationsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateComputeInUsersPass(void);
 /* --skript-compute-integers */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateComputeIntegersPass(void);
+/* --skript-divide-by-invariants */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateDivideByInvariantsPass(void);
 /* --skript-drop-clamps */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateDropClampsPass(void);
 /* --skript-drop-covered-fills */
