@@ -22,7 +22,8 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
 - **Element types.** `real` is the least of f16, bf16, f32 and f64 that holds all types of the model. Tensors of a narrower type are stored
   in it and rounded to it, as weights, inputs, outputs and between nodes: `import.json` lists them ([numerics.md](numerics.md#storage-types-of-tensors)).
   With `--structure`, tensors inside of an operator are rounded by `onnx.round_reals`. Ints have 64 bits in SkriptND, and arithmetic wraps
-  around as in the types of ONNX; weights and outputs of int8, int16 and int32 are stored so. uint64 has the bits of its ints, and inputs of it are below 2^63.
+  around as in the types of ONNX; weights, inputs and outputs of int8, int16 and int32 are stored so. uint64 has the bits of its ints.
+  An array for an input has the type of the ONNX model, or another type of ints: values that do not fit are refused (SK9103).
 - **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
 - **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
 

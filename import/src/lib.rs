@@ -27,6 +27,6 @@ mod value;
 mod write;
 
 pub use convert::{ImportError, Imported, Options, convert};
-pub use origin::{Origin, Output};
+pub use origin::{Input, Origin, Output};
 pub use refusal::Refusal;
 pub use write::{Port, Weight};

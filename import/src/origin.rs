@@ -14,12 +14,23 @@ const MOST_BYTES: u64 = 1 << 26;
 pub struct Origin {
     /// The storage type of reals.
     pub real: Option<ElementType>,
-    /// Names of inputs: in ONNX, in SkriptND.
-    pub inputs: Vec<(String, String)>,
+    /// The inputs.
+    pub inputs: Vec<Input>,
     /// The outputs.
     pub outputs: Vec<Output>,
     /// Tensors and variables whose storage type is not that of the other reals or ints: names in SkriptND, and the types.
     pub storage: Vec<(String, ElementType)>,
+}
+
+/// An input of an ONNX model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// Its name there.
+    pub onnx: String,
+    /// Its name in SkriptND.
+    pub name: String,
+    /// The type of its elements in the ONNX model, if they are ints: arrays that are passed must have values of it.
+    pub ints: Option<ElementType>,
 }
 
 /// An output of an ONNX model.
@@ -52,7 +63,14 @@ impl Origin {
             list.into_iter().flatten()
         };
         let text = |port: &Value, key: &str| Some(port.get(key)?.as_str()?.to_owned());
-        let inputs = ports("inputs").filter_map(|p| Some((text(p, "onnx")?, text(p, "skript")?)));
+        let inputs = ports("inputs").filter_map(|p| {
+            let ints = text(p, "dtype").and_then(|dtype| element(&dtype));
+            Some(Input {
+                onnx: text(p, "onnx")?,
+                name: text(p, "skript")?,
+                ints: ints.filter(|e| e.is_int()),
+            })
+        });
         let outputs = ports("outputs").filter_map(|p| {
             Some(Output {
                 onnx: text(p, "onnx")?,
@@ -69,11 +87,10 @@ impl Origin {
             let ports = ports(key);
             ports.filter_map(|p| Some((text(p, "skript")?, text(p, "dtype")?)))
         };
-        let computed = listed("outputs").chain(listed("variables"));
-        let computed = computed.map(|(name, dtype)| (name, dtype, true));
-        let others = listed("inputs").chain(others);
-        let all = computed.chain(others.map(|(name, dtype)| (name, dtype, false)));
-        // Ints of inputs are passed with 64 bits, too.
+        let own = ["inputs", "outputs", "variables"].into_iter();
+        let own = own.flat_map(listed);
+        let own = own.map(|(name, dtype)| (name, dtype, true));
+        let all = own.chain(others.map(|(name, dtype)| (name, dtype, false)));
         let storage = all.filter_map(|(name, dtype, has_ints)| {
             let element = element(&dtype)?;
             let is_int = matches!(
@@ -96,8 +113,14 @@ impl Origin {
 
     /// The name of an input in SkriptND, for its name in either language.
     pub fn input<'n>(&'n self, name: &'n str) -> &'n str {
-        let found = self.inputs.iter().find(|(onnx, _)| onnx == name);
-        found.map_or(name, |(_, ours)| ours)
+        let found = self.inputs.iter().find(|input| input.onnx == name);
+        found.map_or(name, |input| &input.name)
+    }
+
+    /// The type of the elements of an input in the ONNX model, if they are ints.
+    pub fn ints(&self, name: &str) -> Option<ElementType> {
+        let found = self.inputs.iter().find(|input| input.name == name);
+        found.and_then(|input| input.ints)
     }
 
     /// The element type of an output in the ONNX model.
@@ -123,12 +146,20 @@ mod tests {
     #[test]
     fn names_and_types_are_read() {
         let text =
-            br#"{"version": 1, "real": "f16", "inputs": [{"onnx": "in.1", "skript": "in_1"}],
+            br#"{"version": 1, "real": "f16", "inputs": [{"onnx": "in.1", "skript": "in_1", "dtype": "u8"},
+            {"onnx": "b", "skript": "b", "dtype": "i16"}, {"onnx": "c", "skript": "c", "dtype": "f16"}],
             "outputs": [{"onnx": "y", "skript": "y", "dtype": "i32"}]}"#;
         let origin = Origin::of_json(text).unwrap();
         assert_eq!(origin.real, Some(ElementType::F16));
         assert_eq!(origin.input("in.1"), "in_1");
         assert_eq!(origin.input("other"), "other");
+        assert_eq!(origin.ints("in_1"), Some(ElementType::U8));
+        assert_eq!(origin.ints("c"), None);
+        let own = [("b", ElementType::I16), ("y", ElementType::I32)];
+        assert_eq!(
+            origin.storage,
+            own.map(|(name, own)| (name.to_owned(), own))
+        );
         assert_eq!(origin.output("y"), Some(ElementType::I32));
         assert_eq!(origin.output("z"), None);
         assert!(Origin::of_json(br#"{"version": 2, "real": "f32"}"#).is_none());

@@ -12,6 +12,7 @@ use skript::{DeviceChoice, Dimension, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
 use skript_python_runtime::{CompiledModel, Port, choice};
 use skript_runtime::artifact::PortExtent;
+use skript_runtime::files;
 
 use crate::loading::loaded;
 use crate::problems::{diagnostic, exception};
@@ -333,6 +334,12 @@ impl Model {
         let tensors = own.arguments(py, args, kwargs)?;
         let inputs = self.model.inputs();
         let evaluated = py.detach(|| {
+            // In the types of the model that was imported, which `evaluate` takes.
+            let tensors = inputs.iter().zip(tensors).map(|(port, tensor)| {
+                let converted = port.imported.and_then(|own| files::converted(&tensor, own));
+                converted.unwrap_or(tensor)
+            });
+            let tensors: Vec<Tensor> = tensors.collect();
             let named = inputs.iter().map(|port| port.name.as_str()).zip(&tensors);
             let named: Vec<(&str, &Tensor)> = named.collect();
             self.model.evaluate(&named, &self.weights)

@@ -11,13 +11,18 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-/// Reads the input of a port from an `.npy` file, in the port's element type.
+/// Reads the input of a port from an `.npy` file, in the port's element type. Its values must be those of the type that the
+/// model declares.
 ///
 /// # Errors
 /// [`TensorError`] if the file is not an array, or has values that the element type does not have.
 pub fn input(port: &Port, path: &Path) -> Result<Tensor, TensorError> {
     let tensor = npy::read(path, &|_, _| Ok(()))?;
-    tensor.into_run_time(&format!("input `{}`", port.name), port.element)
+    tensor.into_input(
+        &format!("input `{}`", port.name),
+        port.declared(),
+        port.element,
+    )
 }
 
 /// Why variables could not be read.

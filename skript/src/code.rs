@@ -2,7 +2,7 @@
 //! Native code.
 
 use crate::error::Error;
-use crate::model::arranged;
+use crate::model::{arranged, declared};
 use crate::port::Port;
 use crate::target::Target;
 use crate::weights::Weights;
@@ -181,6 +181,8 @@ impl Instance {
     ) -> Result<Vec<Output>, Error> {
         let artifact = self.inner.program().artifact().clone();
         let arrays = arranged(&artifact.inputs, inputs)?;
+        let arrays = declared(&artifact.inputs, arrays)?;
+        let arrays: Vec<&Tensor> = arrays.iter().map(AsRef::as_ref).collect();
         let variables: Vec<&Tensor> = self.variables.iter().collect();
         let mut values = skript_runtime::run::compute(&mut self.inner, &arrays, &variables)?;
         let updates = skript_runtime::run::updates(&artifact, &mut values);

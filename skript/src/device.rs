@@ -3,7 +3,7 @@
 
 use crate::code::{Code, Output, keep, outputs_of};
 use crate::error::Error;
-use crate::model::arranged;
+use crate::model::{arranged, declared};
 use crate::port::Port;
 use crate::target::Target;
 use crate::weights::Weights;
@@ -109,6 +109,8 @@ impl DeviceInstance {
     ) -> Result<Vec<Output>, Error> {
         let artifact = self.inner.program().artifact().clone();
         let arrays = arranged(&artifact.inputs, inputs)?;
+        let arrays = declared(&artifact.inputs, arrays)?;
+        let arrays: Vec<&Tensor> = arrays.iter().map(AsRef::as_ref).collect();
         let variables: Vec<&Tensor> = self.variables.iter().collect();
         let mut values = run::compute_on_device(&mut self.inner, &arrays, &variables)?;
         let updates = run::updates(&artifact, &mut values);

@@ -22,6 +22,7 @@ use skript_stablehlo::Weights as ProgramWeights;
 use skript_stablehlo::export_model;
 use skript_tensor::{ElementType, Tensor, TensorError};
 use skript_view::{Histogram, Picture};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -241,10 +242,12 @@ impl Model {
         let incomplete = || Error::Evaluate("the model's entry is incomplete".to_owned());
         let interface = interface.ok_or_else(incomplete)?;
         let arrays = arranged(&interface.inputs, inputs)?;
+        let arrays = declared(&interface.inputs, arrays)?;
         for (port, array) in interface.inputs.iter().zip(&arrays) {
             fits(port, array)?;
         }
-        let arrays: Vec<Arc<Tensor>> = arrays.into_iter().cloned().map(Arc::new).collect();
+        let arrays = arrays.into_iter().map(|array| Arc::new(array.into_owned()));
+        let arrays: Vec<Arc<Tensor>> = arrays.collect();
         let loaded = weights.load(&interface.variables)?;
         let variables: Vec<Arc<Tensor>> = loaded.into_iter().map(Arc::new).collect();
         let outcome = skript_reference::evaluate(&self.inner, &arrays, &variables)
@@ -255,10 +258,10 @@ impl Model {
     }
 }
 
-/// Names of inputs in the graph and in the imported model.
-fn imported_inputs(origin: &Origin) -> impl Iterator<Item = (&str, &str)> {
+/// Names of inputs in the graph and in the imported model, and their element types in that, of ints.
+fn imported_inputs(origin: &Origin) -> impl Iterator<Item = (&str, &str, Option<ElementType>)> {
     let inputs = origin.inputs.iter();
-    inputs.map(|(there, name)| (name.as_str(), there.as_str()))
+    inputs.map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints))
 }
 
 /// Names of outputs in the graph and in the imported model, and their element types in that.
@@ -293,6 +296,28 @@ pub(crate) fn arranged<T: Copy>(
         found.ok_or_else(|| Error::Name(format!("input `{}` has no array", port.name)))
     };
     ports.iter().map(array).collect()
+}
+
+/// The arrays of ports, those of ints in the element types of the ports: their values must fit, and be those of the type that an
+/// imported model declares.
+pub(crate) fn declared<'t>(
+    ports: &[artifact::Port],
+    arrays: Vec<&'t Tensor>,
+) -> Result<Vec<Cow<'t, Tensor>>, Error> {
+    let own = |(port, array): (&artifact::Port, &'t Tensor)| {
+        let is_own = port.imported.is_none() && port.element == array.element();
+        if is_own || !port.element.is_int() || !array.element().is_int() {
+            return Ok(Cow::Borrowed(array));
+        }
+        let what = format!("input `{}`", port.name);
+        let converted = array
+            .clone()
+            .into_input(&what, port.declared(), port.element);
+        converted
+            .map(Cow::Owned)
+            .map_err(|e| Error::Arrays(vec![e]))
+    };
+    ports.iter().zip(arrays).map(own).collect()
 }
 
 /// Whether an array has the type and shape of a port.

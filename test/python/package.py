@@ -165,7 +165,7 @@ class Calls(unittest.TestCase):
     def test_uint64_is_taken_where_int64_holds_it(self):
         model = skript.from_text("import math; graph G { @input { x: int[2]; } @output { y: int[2]; } @compose { y = math.add(x, 1); } }")
         self.assertEqual(model(numpy.array([1, 2**63 - 2], numpy.uint64)).tolist(), [2, 2**63 - 1])
-        with self.assertRaisesRegex(TypeError, "elements of uint64"):
+        with self.assertRaisesRegex(skript.Error, f"SK9103.*`x`: element 1 is {2**63}, which does not fit i64"):
             model(numpy.array([1, 2**63], numpy.uint64))
 
     def test_layouts(self):
@@ -687,6 +687,40 @@ class Onnx(unittest.TestCase):
                     numpy.testing.assert_array_equal(found[0], wanted.out)
                 with self.assertRaisesRegex(TypeError, "`in.1` is passed twice"):
                     loaded(x, **{"in.1": x})
+
+    def test_ints_of_onnx_are_checked(self):
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        path = self.path.parent / "ints.onnx"
+        for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"):
+            kind = getattr(kinds, name.upper())
+            ports = [onnx.helper.make_tensor_value_info(p, kind, [2]) for p in "xy"]
+            graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "x"], ["y"])], "net", ports[:1], ports[1:])
+            onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9), path)
+            model = skript.load(path)
+            self.assertEqual((model.inputs[0].dtype, model.outputs[0].dtype), (name, name))
+            ends = numpy.iinfo(name)
+            x = numpy.array([ends.min, ends.max], name)
+            with numpy.errstate(over="ignore"):
+                doubled = x + x
+            compiled = model.compile()
+            self.assertEqual(compiled.inputs[0].dtype, name)
+            compiled.save(path.with_suffix(".skm"))
+            for call in (model, model.evaluate, compiled, skript.load(path.with_suffix(".skm"))):
+                y = call(x)
+                self.assertEqual((y.dtype, y.tolist()), (name, doubled.tolist()))
+                # A type with more values, and numbers.
+                self.assertEqual(call(numpy.array([3, 100])).tolist(), call(numpy.array([3, 100], name)).tolist())
+                self.assertEqual(call([3, 100]).tolist(), call(numpy.array([3, 100], name)).tolist())
+                for wrong in (ends.min - 1, ends.max + 1):
+                    if -(2**63) <= wrong < 2**63:
+                        text = f"SK9103.*input `x`: element 1 is {wrong}, which does not fit {name[0]}{name.strip('uint')} "
+                        for array in (numpy.array([0, wrong]), [0, wrong]):
+                            if name != "uint64" or not isinstance(array, list):
+                                with self.assertRaisesRegex(skript.Error, text) as caught:
+                                    call(array)
+                                self.assertEqual(caught.exception.code, "SK9103")
+                with self.assertRaisesRegex(TypeError, f"elements of float32, the model wants {name}"):
+                    call(numpy.zeros(2, numpy.float32))
 
     def test_output_names_of_onnx(self):
         """`sum` is a word of SkriptND's library, and the graph has another name for it."""

@@ -99,7 +99,7 @@ pub fn prepare(
     arguments: &[InputArgument],
     weights: Weights,
 ) -> Option<Arrays> {
-    let inputs = gather(model, arguments, session.unpacked_bytes()).unwrap_or_else(|errors| {
+    let inputs = gather(session, model, arguments).unwrap_or_else(|errors| {
         for error in errors {
             session.report(error);
         }
@@ -129,13 +129,13 @@ pub fn or_random(model: &Model, arguments: &[InputArgument]) -> Vec<InputArgumen
 }
 
 /// The entry's inputs in order, in storage types; packs are flattened, absent optional ones left out. Checks kinds,
-/// ranks, static extents and upper bounds; returns all errors otherwise. `most` bounds the unpacked size of a
-/// compressed array in bytes.
+/// ranks, static extents and upper bounds, and ints by the type that an imported model declares; returns all errors otherwise.
 pub fn gather(
+    session: &Session,
     model: &Model,
     arguments: &[InputArgument],
-    most: u64,
 ) -> Result<Vec<Arc<Tensor>>, Vec<Diagnostic>> {
+    let most = session.unpacked_bytes();
     let mut errors = Vec::new();
     let mut tensors = Vec::new();
     let mut archives = Vec::new();
@@ -178,7 +178,8 @@ pub fn gather(
             continue;
         }
         let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
-        match read(entry, port, argument, (&archives, most)) {
+        let ints = session.ints(&port.name);
+        match read(entry, port, argument, ints, (&archives, most)) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),
         }
@@ -194,6 +195,7 @@ fn read(
     entry: &Function,
     port: &Port,
     argument: Option<&InputArgument>,
+    ints: Option<ElementType>,
     (archives, most): (&[Npz], u64),
 ) -> Result<Vec<Tensor>, Vec<String>> {
     let ids = port.tensors.values().iter();
@@ -287,7 +289,7 @@ fn read(
     for (at, source) in sources.into_iter().enumerate() {
         let wanted = types.get(at).zip(numbers.get(at));
         let fitted = source.and_then(|tensor| match wanted {
-            Some((wanted, numbers)) => fit(tensor, &item(at), wanted, *numbers),
+            Some((wanted, numbers)) => fit(tensor, &item(at), wanted, ints, *numbers),
             None => Ok(tensor),
         });
         match fitted {
@@ -363,15 +365,21 @@ fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorEr
     })
 }
 
-/// The tensor in storage types, if kind and shape are those of its declaration.
+/// The tensor in storage types, if kind and shape are those of its declaration; `ints` is the type of the elements in the model that
+/// was imported.
 fn fit(
     tensor: Tensor,
     name: &str,
     wanted: &TensorType,
+    ints: Option<ElementType>,
     numbers: Numbers,
 ) -> Result<Tensor, String> {
     let element = ElementType::run_time(wanted.kind, numbers);
-    shaped(tensor.shape(), name, wanted)
-        .and_then(|()| tensor.into_run_time(&format!("input `{name}`"), element))
-        .map_err(|e| e.to_string())
+    let what = format!("input `{name}`");
+    shaped(tensor.shape(), name, wanted).map_err(|e| e.to_string())?;
+    let converted = match ints {
+        Some(declared) => tensor.into_input(&what, declared, element),
+        None => tensor.into_run_time(&what, element),
+    };
+    converted.map_err(|e| e.to_string())
 }

@@ -244,7 +244,7 @@ impl Origin {
         let inputs = self.inner.inputs.iter();
         let outputs = self.inner.outputs.iter();
         artifact.add_import(
-            inputs.map(|(onnx, name)| (name.as_str(), onnx.as_str())),
+            inputs.map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints)),
             outputs.map(|output| (output.name.as_str(), output.onnx.as_str(), output.element)),
         );
     }

@@ -25,7 +25,7 @@ use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
 use skript_runtime::Artifact;
 use skript_semantics::{IntType, Numbers, RealType};
-use skript_tensor::{Archive, HeldArrays, Tensor, archive};
+use skript_tensor::{Archive, ElementType, HeldArrays, Tensor, archive};
 
 use crate::attributes::attribute_value;
 use crate::command_line::{InputArgument, IntrinsicArgument, MessageFormat, ModelArguments};
@@ -179,6 +179,12 @@ impl<'a> Session<'a> {
             Some(origin) => origin.named(inputs),
             None => inputs.to_vec(),
         }
+    }
+
+    /// The element type of an input in the model that was imported, if that is one of ints.
+    pub fn ints(&self, name: &str) -> Option<ElementType> {
+        let origin = self.origin.as_ref();
+        origin.and_then(|origin| origin.inner.ints(name))
     }
 
     /// The outputs in the element types of the model that was imported.

@@ -14,6 +14,7 @@ use skript_runtime::artifact::{Port, PortExtent};
 use skript_tensor::{ElementType, Memory, Tensor};
 
 use crate::dlpack;
+use crate::errors;
 
 /// The elements of an array of numpy, which lives as long as this value.
 #[derive(Debug)]
@@ -128,8 +129,15 @@ pub fn tensor_of(
     port: &Port,
 ) -> PyResult<Tensor> {
     let array = array_of(py, what, value, port)?;
-    let wanted = dtype(py, port.element)?;
-    let array = typed(py, what, array, &wanted)?;
+    let declared = port.declared();
+    let found = match declared.is_int() {
+        true => int_type(&array)?,
+        false => None,
+    };
+    let array = match found {
+        Some(_) => array,
+        None => typed(py, what, array, &dtype(py, declared)?)?,
+    };
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
     let shape: Vec<u64> = shape.iter().map(|n| *n as u64).collect();
     if !admits(port, &shape) {
@@ -139,7 +147,21 @@ pub fn tensor_of(
             wanted_shape(port)
         )));
     }
-    tensor_at(py, what, array, port.element, &shape)
+    let tensor = tensor_at(py, what, array, found.unwrap_or(declared), &shape)?;
+    let fitted = tensor.into_input(what, declared, port.element);
+    fitted.map_err(|wrong| errors::input(py, &wrong.to_string()))
+}
+
+/// The type of the elements, if they are ints.
+fn int_type(array: &Bound<'_, PyAny>) -> PyResult<Option<ElementType>> {
+    let py = array.py();
+    let found = array.getattr(intern!(py, "dtype"))?;
+    for element in ELEMENTS {
+        if element.is_int() && found.eq(dtype(py, element)?)? {
+            return Ok(Some(element));
+        }
+    }
+    Ok(None)
 }
 
 /// The tensor of any array: of its own type and shape.
@@ -216,7 +238,12 @@ fn array_of<'py>(
         || value.is_instance_of::<PyBool>();
     if is_number || value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         let options = pyo3::types::PyDict::new(py);
-        options.set_item("dtype", dtype(py, port.element)?)?;
+        // The values are checked later.
+        let element = match port.declared() {
+            element if element.is_int() && element != ElementType::U64 => ElementType::I64,
+            element => element,
+        };
+        options.set_item("dtype", dtype(py, element)?)?;
         return numpy.call_method("asarray", (value,), Some(&options));
     }
     if value.hasattr(intern!(py, "__dlpack__"))? {
@@ -227,7 +254,7 @@ fn array_of<'py>(
     }
     Err(PyTypeError::new_err(format!(
         "{what} must be an array of {} with shape {}, not {}",
-        type_name(port.element),
+        type_name(port.declared()),
         wanted_shape(port),
         value.get_type().name()?
     )))
@@ -256,33 +283,13 @@ fn typed<'py>(
         && numpy(py)?
             .call_method1(intern!(py, "can_cast"), (&found, wanted, "safe"))?
             .is_truthy()?;
-    match exact || holds_all(&array, &found, wanted)? {
+    match exact {
         true => array.call_method1(intern!(py, "astype"), (wanted,)),
         false => Err(PyTypeError::new_err(format!(
             "{what} has elements of {found}, the model wants {wanted}: convert them, as `.astype({:?})` does",
             wanted.str()?.to_string()
         ))),
     }
-}
-
-/// Whether int64 holds all elements of an array of uint64.
-fn holds_all(
-    array: &Bound<'_, PyAny>,
-    found: &Bound<'_, PyAny>,
-    wanted: &Bound<'_, PyAny>,
-) -> PyResult<bool> {
-    let py = array.py();
-    let is = |dtype: &Bound<'_, PyAny>, name: &str| -> PyResult<bool> {
-        Ok(dtype.str()?.to_str()? == name)
-    };
-    if !is(found, "uint64")? || !is(wanted, "int64")? {
-        return Ok(false);
-    }
-    if array.getattr(intern!(py, "size"))?.extract::<usize>()? == 0 {
-        return Ok(true);
-    }
-    let most: u64 = array.call_method0(intern!(py, "max"))?.extract()?;
-    Ok(i64::try_from(most).is_ok())
 }
 
 pub(crate) fn admits(port: &Port, shape: &[u64]) -> bool {

@@ -96,6 +96,18 @@ impl Diagnostic {
     }
 }
 
+/// The exception for an input whose values do not fit.
+pub fn input(py: Python<'_>, message: &str) -> PyErr {
+    let code = "SK9103";
+    let rendered = format!("error[{code}]: {message}");
+    let own = Diagnostic {
+        code: Some(code.to_owned()),
+        rendered,
+        ..Diagnostic::of(message)
+    };
+    error(py, vec![own])
+}
+
 /// The exception for these messages.
 pub fn error(py: Python<'_>, diagnostics: Vec<Diagnostic>) -> PyErr {
     let Some(class) = ERROR.get(py) else {

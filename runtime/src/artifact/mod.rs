@@ -72,11 +72,11 @@ impl Artifact {
         ports.chain(&self.outputs)
     }
 
-    /// Adds what inputs and outputs are in the model that was imported: pairs of names here and there, of outputs with
-    /// their element types there.
+    /// Adds what inputs and outputs are in the model that was imported: their names here and there, and their element types
+    /// there.
     pub fn add_import<'n>(
         &mut self,
-        inputs: impl IntoIterator<Item = (&'n str, &'n str)>,
+        inputs: impl IntoIterator<Item = (&'n str, &'n str, Option<ElementType>)>,
         outputs: impl IntoIterator<Item = (&'n str, &'n str, ElementType)>,
     ) {
         let count = self.outputs.len().saturating_sub(self.updates.len());
@@ -102,12 +102,12 @@ impl Artifact {
 pub fn add_import<'n>(
     operands: &mut [Port],
     results: &mut [Port],
-    inputs: impl IntoIterator<Item = (&'n str, &'n str)>,
+    inputs: impl IntoIterator<Item = (&'n str, &'n str, Option<ElementType>)>,
     outputs: impl IntoIterator<Item = (&'n str, &'n str, ElementType)>,
 ) {
-    for (name, there) in inputs {
+    for (name, there, element) in inputs {
         let ports = operands.iter_mut().filter(|port| port.group() == name);
-        ports.for_each(|port| port.add_import(there, None));
+        ports.for_each(|port| port.add_import(there, element));
     }
     for (name, there, element) in outputs {
         let ports = results.iter_mut().filter(|port| port.group() == name);
@@ -210,6 +210,11 @@ impl Port {
         }
         let is_other = |e: &ElementType| *e != self.element && e.kind() == self.element.kind();
         self.imported = element.filter(is_other);
+    }
+
+    /// The type of the elements of arrays that callers pass: that in the model that was imported, if it is another one.
+    pub fn declared(&self) -> ElementType {
+        self.imported.unwrap_or(self.element)
     }
 
     /// Whether the tensor has this name: in the graph, or another.

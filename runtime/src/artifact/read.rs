@@ -423,7 +423,8 @@ mod tests {
         artifact.variables = artifact.outputs.clone();
         artifact.updates = vec![(0, 1)];
         let of = |element| [("y", "out/y", element), ("other", "z", ElementType::F16)];
-        artifact.add_import([("xs", "in.1"), ("xs", "xs")], of(ElementType::I32));
+        let inputs = [("xs", "in.1", Some(ElementType::F64)), ("xs", "xs", None)];
+        artifact.add_import(inputs, of(ElementType::I32));
         // Of another kind.
         assert_eq!(artifact.outputs[0].imported, None);
         artifact.add_import([], of(ElementType::F64));

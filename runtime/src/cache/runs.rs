@@ -48,6 +48,8 @@ pub struct RunRecord {
     pub inputs: Vec<u32>,
     /// The element type that each output of the graph is converted to, if it is another one.
     pub outputs: Vec<Option<ElementType>>,
+    /// The element type of each input of the code in the model that was imported, if it is another one.
+    pub declared: Vec<Option<ElementType>>,
 }
 
 /// A file by its content.
@@ -115,7 +117,9 @@ impl RunRecord {
         let inputs = self.inputs.iter().flat_map(|at| at.to_le_bytes());
         add(&inputs.collect::<Vec<u8>>());
         let code = |element: &Option<ElementType>| element.map_or(UNCHANGED, ElementType::code);
-        add(&self.outputs.iter().map(code).collect::<Vec<u8>>());
+        for elements in [&self.outputs, &self.declared] {
+            add(&elements.iter().map(code).collect::<Vec<u8>>());
+        }
         bytes
     }
 
@@ -140,14 +144,8 @@ impl RunRecord {
                 let numbers = numbers.iter().map(|n| u32::from_le_bytes(*n));
                 rest.is_empty().then(|| numbers.collect())?
             },
-            outputs: {
-                let codes = fields.next()?.iter();
-                let element = |code: &u8| match *code {
-                    UNCHANGED => Some(None),
-                    code => ElementType::of_code(code.into()).map(Some),
-                };
-                codes.map(element).collect::<Option<_>>()?
-            },
+            outputs: fields.elements()?,
+            declared: fields.elements()?,
         };
         fields.0.is_empty().then_some(record)
     }
@@ -175,6 +173,15 @@ impl<'b> Fields<'b> {
 
     fn number(&mut self) -> Option<u64> {
         Some(u64::from_le_bytes(self.next()?.try_into().ok()?))
+    }
+
+    fn elements(&mut self) -> Option<Vec<Option<ElementType>>> {
+        let codes = self.next()?.iter();
+        let element = |code: &u8| match *code {
+            UNCHANGED => Some(None),
+            code => ElementType::of_code(code.into()).map(Some),
+        };
+        codes.map(element).collect()
     }
 
     fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
@@ -243,6 +250,7 @@ mod tests {
             absent: vec![folder.join("nn.sknd")],
             inputs: vec![1, 0],
             outputs: vec![None, Some(ElementType::I32)],
+            declared: vec![Some(ElementType::U8), None],
         }
     }
 

@@ -120,6 +120,35 @@ impl Tensor {
     /// # Errors
     /// [`TensorError::Kind`] for another kind, [`TensorError::Value`] for the first value that does not fit.
     pub fn into_run_time(self, what: &str, to: ElementType) -> Result<Tensor, TensorError> {
+        self.converted(what, to, |value| to.refusal(value))
+    }
+
+    /// The tensor of an input whose type in the model is `declared`: [`Tensor::into_run_time`] for that type, then with elements of the
+    /// type `to`, which represents all values of `declared`, or, for u64, their bits.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::into_run_time`].
+    pub fn into_input(
+        self,
+        what: &str,
+        declared: ElementType,
+        to: ElementType,
+    ) -> Result<Tensor, TensorError> {
+        let tensor = self.converted(what, declared, |value| declared.declared_refusal(value))?;
+        match (declared, to) {
+            (ElementType::U64, ElementType::I64) => {
+                Tensor::from_bytes(to, tensor.shape(), tensor.bytes())
+            }
+            _ => tensor.into_run_time(what, to),
+        }
+    }
+
+    fn converted(
+        self,
+        what: &str,
+        to: ElementType,
+        refusal: impl Fn(Option<Scalar>) -> String,
+    ) -> Result<Tensor, TensorError> {
         if self.kind() != to.kind() {
             return Err(TensorError::Kind {
                 what: what.to_string(),
@@ -142,7 +171,7 @@ impl Tensor {
                     continue;
                 }
             }
-            let refusal = to.refusal(value);
+            let refusal = refusal(value);
             let value = match value {
                 Some(Scalar::Real(x)) => format!("{x:e}"),
                 Some(Scalar::Int(i)) => i.to_string(),
@@ -184,6 +213,44 @@ mod tests {
                 .contains("element 1 is 18446744073709551615"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn inputs_have_the_type_that_the_model_declares() {
+        let ints = |values: &[i64]| Tensor::from_i64(&[values.len() as u64], values).unwrap();
+        let input = |tensor: Tensor, declared| tensor.into_input("x", declared, ElementType::I64);
+        let wide = input(ints(&[0, 255]), ElementType::U8).unwrap();
+        assert_eq!(wide.bytes(), ints(&[0, 255]).bytes());
+        for (values, declared, text) in [
+            (
+                &[7, 256],
+                ElementType::U8,
+                "element 1 is 256, which does not fit u8 (0 to 255), its type in the model",
+            ),
+            (
+                &[-1, 0],
+                ElementType::U32,
+                "element 0 is -1, which does not fit u32 (0 to 4294967295), its type in the model",
+            ),
+            (
+                &[-129, 0],
+                ElementType::I8,
+                "element 0 is -129, which does not fit i8 (-128 to 127), its type in the model",
+            ),
+            (
+                &[-1, 0],
+                ElementType::U64,
+                "element 0 is -1, which does not fit u64 (0 to 18446744073709551615), its type in the model",
+            ),
+        ] {
+            let error = input(ints(values), declared).unwrap_err();
+            assert_eq!(error.to_string(), format!("x: {text}"));
+        }
+        let bytes = [5u64.to_le_bytes(), u64::MAX.to_le_bytes()].concat();
+        let large = Tensor::from_bytes(ElementType::U64, &[2], &bytes).unwrap();
+        let bits = input(large.clone(), ElementType::U64).unwrap();
+        assert_eq!(bits.bytes(), ints(&[5, -1]).bytes());
+        assert!(input(large, ElementType::U32).is_err());
     }
 
     #[test]

@@ -86,6 +86,11 @@ impl ElementType {
         }
     }
 
+    /// Whether the elements are ints.
+    pub fn is_int(self) -> bool {
+        self.kind() == ScalarKind::Int
+    }
+
     /// The minimum and the maximum of this integer type, within 64 bits.
     pub fn ints(self) -> (i64, i64) {
         let unused = 64 - 8 * self.size() as u32;
@@ -142,6 +147,17 @@ impl ElementType {
             Some(Scalar::Int(i)) => int.refusal(Some(i)),
             Some(Scalar::Bool(_)) | None => int.refusal(None),
         }
+    }
+
+    /// The message for a value that does not fit this type, where the model declares it.
+    pub(crate) fn declared_refusal(self, value: Option<Scalar>) -> String {
+        let (least, largest) = self.ints();
+        let range = match self {
+            _ if !self.is_int() => return self.refusal(value),
+            ElementType::U64 => format!("0 to {}", u64::MAX),
+            _ => format!("{least} to {largest}"),
+        };
+        format!("which does not fit {self} ({range}), its type in the model")
     }
 
     /// The name in messages: `f32`.

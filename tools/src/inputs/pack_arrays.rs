@@ -121,7 +121,7 @@ pub fn pack(
     if let [single] = given.as_slice()
         && single.shape().len() == whole.shape.len()
     {
-        return fit(given.remove(0), name, whole, numbers).map_err(|message| vec![message]);
+        return fit(given.remove(0), name, whole, None, numbers).map_err(|message| vec![message]);
     }
     let Some((length, extents)) = whole.shape.split_first() else {
         return Err(Vec::new());
@@ -137,7 +137,7 @@ pub fn pack(
     let mut items = Vec::with_capacity(given.len());
     let mut messages = Vec::new();
     for (at, tensor) in given.into_iter().enumerate() {
-        match fit(tensor, &item(name, at), &wanted, numbers) {
+        match fit(tensor, &item(name, at), &wanted, None, numbers) {
             Ok(tensor) => items.push(tensor),
             Err(message) => messages.push(message),
         }

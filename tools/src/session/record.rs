@@ -51,6 +51,7 @@ impl Session<'_> {
             absent,
             inputs: self.inputs(arguments, model, artifact)?,
             outputs: self.outputs(model, artifact)?,
+            declared: self.declared(artifact),
         })
     }
 
@@ -120,6 +121,13 @@ impl Session<'_> {
         let positions = positions.collect::<Option<Vec<u32>>>()?;
         let is_complete = positions.len() == artifact.inputs.len();
         (is_it && are_single && is_complete).then_some(positions)
+    }
+
+    /// The element types of inputs in the imported model.
+    fn declared(&self, artifact: &Artifact) -> Vec<Option<ElementType>> {
+        let ports = artifact.inputs.iter();
+        let own = ports.map(|port| self.ints(&port.name).filter(|own| *own != port.element));
+        own.collect()
     }
 
     /// The element types that outputs are converted to; `None` if the code's outputs have other names.

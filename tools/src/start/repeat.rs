@@ -44,7 +44,9 @@ fn inputs(command: &Command, record: &RunRecord, artifact: &Artifact) -> Option<
         let is_it = |at: &u32| usize::try_from(*at) == Ok(number);
         let at = record.inputs.iter().position(is_it)?;
         let (_, file) = command.inputs.get(at)?;
-        files::input(port, file).ok()
+        let mut port = port.clone();
+        port.imported = *record.declared.get(number)?;
+        files::input(&port, file).ok()
     });
     is_complete.then(|| read.collect())?
 }

@@ -51,7 +51,7 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
     };
     // What is wrong with the inputs is reported below.
     if arguments.specialize
-        && let Ok(inputs) = inputs::gather(&model, &given, session.unpacked_bytes())
+        && let Ok(inputs) = inputs::gather(session, &model, &given)
     {
         let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
         model = session
