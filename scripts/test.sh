@@ -52,6 +52,7 @@ step "open extents" .venv/bin/python test/differential/extents.py --skript targe
 step "ONNX networks" .venv/bin/python test/import/networks.py
 step "ONNX operators" .venv/bin/python test/import/operators.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
+step "ONNX schemas" .venv/bin/python scripts/onnx-signatures.py --check
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript
 step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$all" = --all ] && echo 900 || echo 60)
 networks="test/differential/networks.py --keep out/networks"

@@ -29,10 +29,13 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
 
 - **Loops.** `Loop` and `Scan` become loops of the language. Sequences are lists of tensors whose number is known at import.
 
-The operators below are supported in opsets 7 to 26, as their versions differ: those are the sets since which an operator is as it
-is. Attributes and types that are not supported are refused by name.";
+The operators below are supported in opsets 7 to NEWEST, as their versions differ: those are the sets since which an operator is as it
+is. Each node is compared with the schema of its operator in the model's set: types that differ where they must not, attributes and
+inputs that the operator does not have, and newer sets are refused by name. So are declared types and shapes of outputs and inner
+values that the graph does not compute.";
 
 fn main() {
-    println!("{INTRODUCTION}");
+    let newest = skript_import::operators::newest().to_string();
+    println!("{}", INTRODUCTION.replace("NEWEST", &newest));
     print!("{}", skript_import::operators::markdown());
 }

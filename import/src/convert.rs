@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the bytes of a file to the document.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -10,8 +10,9 @@ use prost::Message as _;
 use skript_host::{FileError, RegularFile};
 use skript_tensor::Tensor;
 
+use crate::declared;
 use crate::extent::Extent;
-use crate::importer::{Importer, versions_by_domain};
+use crate::importer::{Importer, refuse_newer, versions_by_domain};
 use crate::names::Names;
 use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
 use crate::reals;
@@ -135,6 +136,7 @@ fn model_of(
         let name = sparse.values.as_ref().map_or("", |v| &v.name);
         importer.refuse(name, "", "sparse tensors are not supported");
     }
+    refuse_newer(&mut importer, "", &model.opset_import);
     importer.initializers(&mut graph.initializer);
     let mut names = Names::default();
     let structured = options.structured;
@@ -153,6 +155,14 @@ fn model_of(
         ..
     } = inputs;
     importer.bounds = bounds.clone();
+    importer.declare(declared::declared(&graph));
+    for info in &graph.input {
+        // Others have the declared type.
+        if let Some(reason) = declared::initializer(&importer, info) {
+            importer.refuse(&info.name, "", reason);
+        }
+    }
+    let computed: HashSet<String> = graph.node.iter().flat_map(|n| n.output.clone()).collect();
     let outputs: Vec<ValueInfoProto> = std::mem::take(&mut graph.output);
     importer.nodes(std::mem::take(&mut graph.node));
     let mut results: Vec<(String, Value)> = Vec::new();
@@ -166,7 +176,14 @@ fn model_of(
                 let reason = "the output has elements of 4 bits, which is not supported";
                 importer.refuse(&output.name, "", reason);
             }
-            Some(value) => results.push((output.name, value)),
+            Some(value) => {
+                // An input or initializer: nodes are compared already.
+                let reason = declared::contradiction(&importer, &output.name, &value);
+                if let Some(reason) = reason.filter(|_| !computed.contains(&output.name)) {
+                    importer.refuse(&output.name, "", format!("the output {reason}"));
+                }
+                results.push((output.name, value));
+            }
             None if importer.refusals.is_empty() => {
                 importer.refuse(&output.name, "", "nothing gives this output of the graph");
             }

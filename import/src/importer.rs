@@ -9,10 +9,12 @@ use std::rc::Rc;
 use skript_tensor::{ElementType, Tensor};
 
 use crate::call::Call;
+use crate::declared::{Declared, contradiction, declared};
 use crate::extent::{Bounds, Extent};
 use crate::operators;
 use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto,
+    TensorTypeProto,
 };
 use crate::refusal::{Reason, Refusal, Ruled};
 use crate::statement::{Block, Statement};
@@ -40,6 +42,8 @@ pub struct Importer {
     pub bounds: Bounds,
     /// Values by their names in the graphs, the innermost graph last.
     scopes: Vec<HashMap<String, Option<Value>>>,
+    /// The types that the graphs declare, likewise.
+    types: Vec<Declared>,
     opsets: HashMap<String, i64>,
     functions: HashMap<(String, String), Rc<FunctionProto>>,
     depth: usize,
@@ -64,6 +68,25 @@ pub fn versions_by_domain(imports: &[OperatorSetIdProto]) -> HashMap<String, i64
     versions.collect()
 }
 
+/// Refuses operator sets of which operators are not known.
+pub fn refuse_newer(importer: &mut Importer, node: &str, imports: &[OperatorSetIdProto]) {
+    for own in imports {
+        let domain = domain(&own.domain);
+        let Some(newest) = operators::newest_of(&domain).filter(|n| own.version > *n) else {
+            continue;
+        };
+        let (of, remedy) = match domain.as_str() {
+            "" => (String::new(), "; convert it with `onnx.version_converter`"),
+            domain => (format!(" of {domain}"), ""),
+        };
+        let reason = format!(
+            "the model has operators of opset {}{of}, sets up to {newest} are known{remedy}",
+            own.version
+        );
+        importer.refuse(node, "", reason);
+    }
+}
+
 impl Importer {
     pub fn new(
         folder: PathBuf,
@@ -77,6 +100,7 @@ impl Importer {
             opsets,
             functions: functions.collect(),
             scopes: vec![HashMap::new()],
+            types: vec![Declared::new()],
             ..Importer::default()
         }
     }
@@ -162,6 +186,16 @@ impl Importer {
         Ok(value)
     }
 
+    /// Sets the types that the graph of the model declares.
+    pub fn declare(&mut self, types: Declared) {
+        self.types = vec![types];
+    }
+
+    /// The type that the innermost graph declares for a value.
+    pub fn declared(&self, name: &str) -> Option<&TensorTypeProto> {
+        self.types.last()?.get(name)
+    }
+
     pub fn refuse(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
         let (node, operator, reason) = (node.to_owned(), operator.to_owned(), reason.into());
         self.refusals.push(Refusal {
@@ -208,10 +242,7 @@ impl Importer {
             ("", Some(output)) => output.clone(),
             (name, _) => name.to_owned(),
         };
-        let operator = match node.domain.as_str() {
-            "" | "ai.onnx" => node.op_type.clone(),
-            domain => format!("{domain}.{}", node.op_type),
-        };
+        let operator = operators::full_name(&node.domain, &node.op_type);
         let mut inputs = Vec::new();
         for input in &node.input {
             let value = self.find(input);
@@ -255,7 +286,12 @@ impl Importer {
                 for (output, result) in outputs.iter().zip(results) {
                     match result {
                         _ if output.is_empty() => {}
-                        Some(value) => self.bind(output, Some(value)),
+                        Some(value) => {
+                            if let Some(reason) = contradiction(self, output, &value) {
+                                self.refuse(&name, &operator, format!("its output {reason}"));
+                            }
+                            self.bind(output, Some(value));
+                        }
                         None => {
                             self.refused.insert(output.clone());
                             self.refuse(
@@ -315,6 +351,10 @@ impl Importer {
         if let Some(text) = operators::outdated(&domain, &call.node.op_type, opset) {
             return Err(Reason(text));
         }
+        let problems = problems(&call, &domain);
+        if !problems.is_empty() {
+            return Err(Reason(problems.join("; ")));
+        }
         let ruled = rule(&mut call);
         if let Some(text) = call.mistyped.take() {
             return Err(Reason(text));
@@ -341,17 +381,19 @@ impl Importer {
         for (name, value) in function.input.iter().zip(inputs) {
             scope.insert(name.clone(), value);
         }
+        let before = self.refusals.len();
+        refuse_newer(self, &node.name, &function.opset_import);
         let outer_opsets = self.opsets.clone();
         let own = versions_by_domain(&function.opset_import);
         self.opsets.extend(own);
         let outer_scopes = std::mem::replace(&mut self.scopes, vec![scope]);
+        let outer_types = std::mem::replace(&mut self.types, vec![Declared::new()]);
         let mut given: Vec<AttributeProto> = node.attribute.clone();
         for default in &function.attribute_proto {
             if !given.iter().any(|a| a.name == default.name) {
                 given.push(default.clone());
             }
         }
-        let before = self.refusals.len();
         let nodes = function.node.iter().cloned().map(|mut inner| {
             resolve(&mut inner, &given);
             if inner.name.is_empty() {
@@ -362,6 +404,7 @@ impl Importer {
         self.nodes(nodes.collect());
         let results = function.output.iter().map(|name| self.find(name)).collect();
         self.scopes = outer_scopes;
+        self.types = outer_types;
         self.opsets = outer_opsets;
         self.depth -= 1;
         match self.refusals.len() > before {
@@ -393,11 +436,13 @@ impl Importer {
             .map(|(name, value)| (name, Some(value)))
             .collect();
         self.scopes.push(scope);
+        self.types.push(declared(&graph));
         let before = self.refusals.len();
         self.initializers(&mut graph.initializer);
         self.nodes(graph.node);
         let yields: Option<Vec<Value>> = graph.output.iter().map(|o| self.find(&o.name)).collect();
         self.scopes.pop();
+        self.types.pop();
         let statements = std::mem::replace(&mut self.statements, outer);
         self.depth -= 1;
         match yields {
@@ -407,10 +452,38 @@ impl Importer {
         }
     }
 
+    /// The name of a value's type in messages: `f32`, `i4`, `[f32]` for a sequence.
+    pub fn type_name(&self, value: &Value) -> String {
+        let name = match (value.element, self.nibbles.contains(&value.id)) {
+            (ElementType::U8, true) => "u4",
+            (_, true) => "i4",
+            (element, false) => element.name(),
+        };
+        match value.is_sequence() {
+            true => format!("[{name}]"),
+            false => name.to_owned(),
+        }
+    }
+
     /// The version of a domain's operators.
     pub fn opset(&self, domain: &str) -> i64 {
         self.opsets.get(domain).copied().unwrap_or(1)
     }
+}
+
+/// What is wrong with the inputs and attributes of a node, by the table of signatures.
+fn problems(call: &Call, domain: &str) -> Vec<String> {
+    let name = operators::full_name(domain, &call.node.op_type);
+    let Some(signature) = operators::signature(&name, call.opset) else {
+        return Vec::new();
+    };
+    let inputs = call.node.input.iter().zip(&call.inputs);
+    let inputs = inputs.map(|(name, value)| {
+        let value = value.as_ref()?;
+        Some((name.as_str(), call.importer.type_name(value)))
+    });
+    let attributes = call.node.attribute.iter().map(|a| a.name.as_str());
+    signature.problems(&inputs.collect::<Vec<_>>(), &attributes.collect::<Vec<_>>())
 }
 
 /// Replaces references to attributes of the function by their values, in bodies of the node as well.

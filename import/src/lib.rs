@@ -8,6 +8,7 @@
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
 mod call;
 mod convert;
+mod declared;
 mod dependence;
 mod evaluate;
 mod extent;

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::operators::GROUPS;
+use crate::operators::{GROUPS, full_name, signature};
 use crate::proto::*;
 
 /// A sequence of numbers that is the same in each run.
@@ -264,6 +264,14 @@ fn tensor(name: &str, numbers: &mut Numbers) -> TensorProto {
     tensor
 }
 
+/// An output without a type.
+fn undeclared(name: &str) -> ValueInfoProto {
+    ValueInfoProto {
+        name: name.into(),
+        ..ValueInfoProto::default()
+    }
+}
+
 fn body(numbers: &mut Numbers) -> GraphProto {
     let inputs = numbers.below(4);
     let names = ["i", "c", "s"];
@@ -278,7 +286,13 @@ fn body(numbers: &mut Numbers) -> GraphProto {
         ..NodeProto::default()
     };
     let outputs = numbers.below(4);
-    let output = (0..outputs).map(|_| value(numbers.of(&["o", "c", "s", "x"]), 1, &[2, 3]));
+    let output = (0..outputs).map(|_| {
+        let name = numbers.of(&["o", "c", "s", "x"]);
+        match numbers.below(4) {
+            0 => value(name, 1, &[2, 3]),
+            _ => undeclared(name),
+        }
+    });
     GraphProto {
         input: input.collect(),
         output: output.collect(),
@@ -287,10 +301,10 @@ fn body(numbers: &mut Numbers) -> GraphProto {
     }
 }
 
-fn attribute(numbers: &mut Numbers) -> AttributeProto {
+fn attribute(name: &str, numbers: &mut Numbers) -> AttributeProto {
     let list = numbers.below(7);
     AttributeProto {
-        name: numbers.of(ATTRIBUTES).into(),
+        name: name.into(),
         i: numbers.of(INTS),
         f: numbers.of(FLOATS),
         s: numbers.of(TEXTS).as_bytes().to_vec(),
@@ -328,26 +342,62 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     let operands = 1 + numbers.below(5);
     let names = ["x", "x", "x", "y", "y", "z", "k", "k", "l", ""];
     let count = numbers.below(4);
+    let version = numbers.of(&[7, 10, 12, 13, 17, 18, 21, 26]);
+    let opset = if domain.is_empty() { version } else { 1 };
+    let signature = signature(&full_name(domain, operator), opset).unwrap();
+    let types = input.iter().map(|info| {
+        let kind = info.kind.clone().unwrap().tensor.unwrap();
+        (info.name.clone(), kind.element)
+    });
+    let types = types.chain(initializer.iter().map(|t| (t.name.clone(), t.data_type)));
+    let types: Vec<(String, i32)> = types.collect();
+    // Most nodes are those of the signature, as far as types decide that.
+    let is_checked = numbers.below(8) > 0;
+    let mut operand_names: Vec<&str> = Vec::new();
+    let fits = |operands: &[&str]| {
+        let all = operands.iter().map(|name| {
+            let (name, found) = types.iter().find(|(own, _)| own == name)?;
+            Some((name.as_str(), element(*found).unwrap().name().to_owned()))
+        });
+        signature.problems(&all.collect::<Vec<_>>(), &[]).is_empty()
+    };
+    for _ in 0..operands {
+        let mut tried = (0..12).map(|_| {
+            let mut next = operand_names.clone();
+            next.push(numbers.of(&names));
+            next
+        });
+        let found = tried.find(|next| !is_checked || fits(next));
+        operand_names = found.unwrap_or(operand_names);
+    }
+    let own_names = signature.attributes();
+    let attributes = (0..count).map(|_| match is_checked && !own_names.is_empty() {
+        true => attribute(numbers.of(own_names), numbers),
+        false => attribute(numbers.of(ATTRIBUTES), numbers),
+    });
+    let attributes: Vec<AttributeProto> = attributes.collect();
     let node = NodeProto {
         op_type: operator.into(),
         domain: domain.into(),
-        input: (0..operands).map(|_| numbers.of(&names).into()).collect(),
+        input: operand_names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect(),
         output: ["a", "b", "c"].map(str::to_owned)[..1 + numbers.below(2)].to_vec(),
-        attribute: (0..count).map(|_| attribute(numbers)).collect(),
+        attribute: attributes,
         ..NodeProto::default()
     };
     let graph = GraphProto {
         node: vec![node],
         input,
         initializer,
-        output: vec![value("a", 1, &[])],
+        output: vec![undeclared("a")],
         ..GraphProto::default()
     };
     let opset = |domain: &str, version| OperatorSetIdProto {
         domain: domain.into(),
         version,
     };
-    let version = numbers.of(&[7, 10, 12, 13, 17, 18, 21, 26]);
     ModelProto {
         ir_version: 10,
         graph: Some(graph),

@@ -128,7 +128,11 @@ fn statements(
     initializer: Vec<TensorProto>,
     nodes: Vec<NodeProto>,
 ) -> String {
-    match imported(&model(inputs, initializer, nodes).encode_to_vec()) {
+    statements_of(&model(inputs, initializer, nodes))
+}
+
+fn statements_of(model: &ModelProto) -> String {
+    match imported(&model.encode_to_vec()) {
         Ok(imported) => {
             let (_, body) = imported.main.split_once("@compose {").unwrap();
             body.lines()
@@ -495,7 +499,9 @@ fn ints_of_4_bits_are_two_in_a_byte() {
         ..weights("s", &[])
     };
     let nodes = vec![node("DequantizeLinear", &["q", "s"], &["y"], vec![])];
-    let text = statements(vec![], vec![nibbles.clone(), scale], nodes);
+    let mut own = model(vec![], vec![nibbles.clone(), scale], nodes);
+    own.opset_import[0].version = 21;
+    let text = statements_of(&own);
     assert!(text.contains("onnx.dequantize"), "{text}");
     let main = imported(
         &model(
@@ -513,6 +519,105 @@ fn ints_of_4_bits_are_two_in_a_byte() {
         vec![node("Identity", &["q"], &["y"], vec![])],
     );
     assert!(text.contains("has 1 bytes"), "{text}");
+}
+
+#[test]
+fn nodes_have_the_signatures_of_their_operators() {
+    let inputs = || vec![value("x", F32, &["2"]), value("d", 11, &["2"])];
+    let nodes = vec![
+        node("Add", &["x", "d"], &["a"], vec![]),
+        node("Exp", &["x"], &["b"], vec![int("depth", 3)]),
+        node("Mul", &["x", "x"], &["y"], vec![]),
+        // Not reported again.
+        node("Mul", &["a", "x"], &["z"], vec![]),
+    ];
+    let text = statements(inputs(), vec![], nodes);
+    for reason in [
+        "Add `a`: its inputs `x` and `d` must have one type, but are f32 and f64",
+        "Exp `b`: the operator has no attribute `depth` in its version of opset 13",
+    ] {
+        assert!(text.contains(reason), "{text}");
+    }
+    assert!(!text.contains("`z`"), "{text}");
+    let named = vec![node("Exp", &["x"], &["y"], vec![int("__own", 3)])];
+    assert!(statements(inputs(), vec![], named).contains("y = math.exp(x);"));
+}
+
+#[test]
+fn declared_types_are_those_that_the_graph_computes() {
+    let graph = |infos: Vec<ValueInfoProto>, output: ValueInfoProto| {
+        let nodes = vec![
+            node("Exp", &["x"], &["a"], vec![]),
+            node("Concat", &["a", "a"], &["y"], vec![int("axis", 0)]),
+        ];
+        let mut own = model(vec![value("x", F32, &["n", "3"])], vec![], nodes);
+        let graph = own.graph.as_mut().unwrap();
+        (graph.value_info, graph.output) = (infos, vec![output]);
+        statements_of(&own)
+    };
+    let fits = |text: String| assert!(text.contains("layout.concat"), "{text}");
+    fits(graph(
+        vec![value("a", F32, &["n", "3"])],
+        value("y", F32, &["m", "3"]),
+    ));
+    // Extents that are known only at run time may be those.
+    fits(graph(
+        vec![value("a", F32, &["7", "k"])],
+        value("y", 0, &["m", "3"]),
+    ));
+    let text = graph(
+        vec![value("a", 11, &["n", "3"])],
+        value("y", F32, &["m", "4"]),
+    );
+    for reason in [
+        "Exp `a`: its output `a` is declared as f64[n,3], but the graph computes f32[?,3]",
+        "Concat `y`: its output `y` is declared as f32[m,4], but the graph computes f32[?,3]",
+    ] {
+        assert!(text.contains(reason), "{text}");
+    }
+    let text = graph(vec![], value("y", F32, &["6"]));
+    assert!(text.contains("as f32[6], but"), "{text}");
+
+    // Inputs and initializers that are outputs.
+    let mut own = model(
+        vec![value("x", F32, &["3"])],
+        vec![weights("w", &[2])],
+        vec![],
+    );
+    let graph = own.graph.as_mut().unwrap();
+    graph.input.push(value("w", F32, &["3"]));
+    graph.output = vec![value("x", 7, &["3"])];
+    let text = statements_of(&own);
+    for reason in [
+        "`w`: the input is declared as f32[3], but its value is f32[2]",
+        "`x`: the output `x` is declared as i64[3], but the graph computes f32[3]",
+    ] {
+        assert!(text.contains(reason), "{text}");
+    }
+}
+
+#[test]
+fn operator_sets_that_are_not_known_are_refused() {
+    let exp = || vec![node("Exp", &["x"], &["y"], vec![])];
+    let mut own = model(vec![value("x", F32, &["2"])], vec![], exp());
+    own.opset_import[0].version = 1000;
+    let text = statements_of(&own);
+    let newest = crate::operators::newest();
+    let reason = format!(
+        "the model has operators of opset 1000, sets up to {newest} are known; convert it with `onnx.version_converter`"
+    );
+    assert!(text.contains(&reason), "{text}");
+    own.opset_import[0].version = newest;
+    assert!(statements_of(&own).contains("math.exp"));
+    own.opset_import.push(OperatorSetIdProto {
+        domain: "com.microsoft".into(),
+        version: 2,
+    });
+    let text = statements_of(&own);
+    assert!(
+        text.contains("opset 2 of com.microsoft, sets up to 1"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -25,6 +25,7 @@ mod resize;
 mod sequence;
 mod shape;
 mod signal;
+mod signatures;
 mod slice;
 mod spatial;
 mod unique;
@@ -33,6 +34,7 @@ mod versions;
 use crate::call::Call;
 use crate::evaluate;
 use crate::refusal::Ruled;
+pub(crate) use signatures::find as signature;
 
 /// How a node becomes statements.
 pub type Rule = fn(&mut Call) -> Ruled<()>;
@@ -51,10 +53,15 @@ pub struct Operator {
 impl Operator {
     /// The name, after its domain unless that is ONNX's own.
     fn full_name(&self) -> String {
-        match self.domain {
-            "" => self.name.to_owned(),
-            domain => format!("{domain}.{}", self.name),
-        }
+        full_name(self.domain, self.name)
+    }
+}
+
+/// The name of an operator, after its domain unless that is ONNX's own.
+pub(crate) fn full_name(domain: &str, name: &str) -> String {
+    match domain {
+        "" | "ai.onnx" => name.to_owned(),
+        domain => format!("{domain}.{name}"),
     }
 }
 
@@ -194,7 +201,7 @@ pub(crate) fn takes_sequences(name: &str) -> bool {
 
 /// Why a node of an old operator set isn't supported, if so: its operator is another one since.
 pub(crate) fn outdated(domain: &str, name: &str, opset: i64) -> Option<String> {
-    let first = versions::FIRST;
+    let first = signatures::FIRST;
     (domain.is_empty() && versions::has_changed(name, opset)).then(|| {
         format!("in opset {opset} the operator is another one than from opset {first} on, where it is supported; convert the model with `onnx.version_converter`")
     })
@@ -225,6 +232,22 @@ pub(crate) fn find(domain: &str, name: &str) -> Option<impl Fn(&mut Call) -> Rul
         }
         rule(call)
     })
+}
+
+/// The newest operator set of ONNX whose operators are known.
+pub fn newest() -> i64 {
+    signatures::newest()
+}
+
+/// The newest operator set of a domain, if that has operators that are known.
+pub(crate) fn newest_of(domain: &str) -> Option<i64> {
+    match domain {
+        "" => Some(newest()),
+        domain => {
+            let mut all = GROUPS.iter().flat_map(|g| g.operators);
+            all.any(|o| o.domain == domain).then_some(1)
+        }
+    }
 }
 
 /// The tables of all operators, in Markdown.

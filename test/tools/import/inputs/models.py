@@ -25,6 +25,8 @@ save("good.onnx", [helper.make_node("Add", ["x.1", "b"], ["s"], name="/add/Add")
      [("b", np.array([1, -2, 3], np.float32))])
 save("bad.onnx", [helper.make_node("Frobnicate", ["x.1"], ["a"], name="/f"), helper.make_node("Blur", ["a"], ["b"]),
                   helper.make_node("ImageDecoder", ["x.1"], ["y"])], [x], [y])
+save("wrong.onnx", [helper.make_node("Add", ["x.1", "d"], ["a"]), helper.make_node("Exp", ["x.1"], ["e"], depth=3),
+                    helper.make_node("Exp", ["x.1"], ["y"])], [x, ("d", TensorProto.DOUBLE, [2, 3])], [("y", TensorProto.FLOAT, [2, 4])])
 save("dynamic.onnx", [helper.make_node("Exp", ["x.1"], ["y"])], [("x.1", TensorProto.FLOAT, ["batch", 3])],
      [("y", TensorProto.FLOAT, ["batch", 3])])
 save("bytes.onnx", [helper.make_node("Add", ["i", "i"], ["y"])], [("i", TensorProto.INT8, [2])], [("y", TensorProto.INT8, [2])])
