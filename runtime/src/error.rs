@@ -41,14 +41,20 @@ pub enum LoadError {
     #[error("compiled for a GPU, with kernels in {0}: choose a device, such as --device=auto")]
     Kernels(&'static str),
     /// The system cannot provide memory for an arena.
-    #[error("no memory for an arena of {bytes} bytes: {source}")]
+    #[error("no memory for an arena of {bytes} bytes: {source}{remedy}")]
     Arena {
         /// The size of the arena.
         bytes: u64,
         /// The system's error.
         source: std::io::Error,
+        /// What takes less memory.
+        remedy: String,
     },
 }
+
+/// How the memory of a call becomes smaller.
+pub const SMALLER: &str = "smaller upper bounds of dynamic dimensions (`--bound`; in a document `real[n|8]`), static shapes (`--input-shape`) \
+     or code for the shapes of a call (`--specialize`) take less memory";
 
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

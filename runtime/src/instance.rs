@@ -2,7 +2,7 @@
 //! A program with its own memory: executes one call at a time, without allocations.
 
 use crate::artifact::{Artifact, Port, PortExtent};
-use crate::error::{LoadError, RunError};
+use crate::error::{LoadError, RunError, SMALLER};
 use crate::extents::Extents;
 use crate::prepared::Prepared;
 use crate::program::Program;
@@ -39,7 +39,18 @@ impl Instance {
             return Err(LoadError::Kernels(kernels.language.name()));
         }
         let bytes = artifact.arena.size;
-        let arena = Pages::new(bytes).map_err(|source| LoadError::Arena { bytes, source })?;
+        let arena = Pages::new(bytes).map_err(|source| {
+            let is_dynamic = artifact.ports().any(Port::is_dynamic);
+            let remedy = match is_dynamic {
+                true => format!("; {SMALLER}"),
+                false => String::new(),
+            };
+            LoadError::Arena {
+                bytes,
+                source,
+                remedy,
+            }
+        })?;
         let extents = artifact
             .ports()
             .filter(|p| p.is_dynamic())

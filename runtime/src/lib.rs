@@ -31,7 +31,7 @@ pub use artifact::{Artifact, ArtifactError};
 pub use cache::Cache;
 pub use device::DeviceInstance;
 pub use embed::embed;
-pub use error::{LoadError, RunError};
+pub use error::{LoadError, RunError, SMALLER};
 pub use instance::Instance;
 pub use prepared::Prepared;
 pub use program::Program;

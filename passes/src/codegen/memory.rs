@@ -23,7 +23,8 @@ use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{DimSize, MemRefType};
 use melior::ir::{ShapedTypeLike, TypeLike, Value, ValueLike};
 use skript_dialect::{Dialect, Pass};
-use skript_runtime::artifact::ArenaLayout;
+use skript_runtime::SMALLER;
+use skript_runtime::artifact::{ArenaLayout, LARGEST};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-plan-memory`.
@@ -99,6 +100,11 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
         (Some((_, size)), 0) => size,
         (_, more) => taken.checked_add(more).ok_or_else(too_large)?,
     };
+    if size > LARGEST {
+        return Err(CodegenError::Module(format!(
+            "a call needs {size} bytes for the tensors between its operators, at most {LARGEST} are supported: {SMALLER}"
+        )));
+    }
     let r#type = ir::parse_type(entry.context(), &format!("memref<{size}xi8>"))?;
     let arena = match known {
         Some((arena, _)) => {

@@ -39,3 +39,14 @@ func.func @entry(%x: memref<4xf32>) -> memref<4xf32> attributes {skript.entry} {
   %0 = skript.invoke @entry(%x) operator "mine.again" : (memref<4xf32>) -> memref<4xf32>
   return %0 : memref<4xf32>
 }
+
+// -----
+
+// CHECK: a call needs 4398046511104 bytes for the tensors between its operators, at most 1099511627776 are supported: smaller upper bounds
+func.func @large(%x: memref<f32>) attributes {skript.entry} {
+  %a = memref.alloc() : memref<1048576x1048576xf32>
+  %c0 = arith.constant 0 : index
+  %v = memref.load %a[%c0, %c0] : memref<1048576x1048576xf32>
+  memref.store %v, %x[] : memref<f32>
+  return
+}
