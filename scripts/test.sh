@@ -73,6 +73,7 @@ step "the C API" scripts/c-api.sh
 step "pages in a browser" test/view/run.sh
 step "a model on a microcontroller" .venv/bin/python examples/microcontroller/run.py --skript target/release/skript
 step "Python" .venv/bin/python test/python/package.py
+step "ONNX models in Python" .venv/bin/python test/python/imported.py
 # With torch where it is (build/torch-venv), or a line that it is skipped.
 step "Python, torch" "$(test -x build/torch-venv/bin/python && echo build/torch-venv || echo .venv)/bin/python" test/python/torch_modules.py
 step "wheels for Python" test/python/wheels.sh

@@ -331,7 +331,7 @@ impl Inputs<'_> {
                 .shape()
                 .iter()
                 .map(|d| Extent::from(i64::try_from(*d).unwrap_or(i64::MAX)));
-            if constant.element() != element {
+            if constant.kind() != element.kind() {
                 let (wanted, found) = (element.name(), constant.element().name());
                 let text = format!(
                     "the constant `{}` has elements of type {found}, the model's are {wanted}",
@@ -339,14 +339,13 @@ impl Inputs<'_> {
                 );
                 return Err(Failed::Name(text));
             }
-            let (shape, known) = (shape.collect(), tensor::known(constant));
-            let value = importer.value(
-                &info.name,
-                element,
-                shape,
-                known,
-                Some(Rc::new(constant.clone())),
-            );
+            let shape = shape.collect();
+            let what = format!("the constant `{}`", info.name);
+            let constant = constant.clone().into_input(&what, element, element);
+            let constant = constant.map_err(|e| Failed::Name(e.to_string()))?;
+            let known = tensor::known(&constant);
+            let constant = Some(Rc::new(constant));
+            let value = importer.value(&info.name, element, shape, known, constant);
             importer.bind(&info.name, Some(value));
             return Ok(());
         }

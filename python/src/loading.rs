@@ -47,6 +47,11 @@ pub struct Choices<'py> {
 ///     shapes of inputs that the document leaves open, by name; a list of shapes for a pack
 /// bounds
 ///     upper bounds of dynamic dimensions of an ONNX model, by their names; 1024 if they are not set
+/// constants
+///     inputs of an ONNX model that become constants, such as shapes: a dict of arrays by the names of ONNX
+/// structure
+///     whether blocks of an ONNX model that repeat, such as the layers of a transformer, become one operator, which `graph` and
+///     messages then show
 /// real, int
 ///     the types of elements of real tensors ('f16', 'bf16', 'f32', 'f64') and of int tensors ('i8' to 'i64'); 'f32', or that
 ///     of the ONNX model, and 'i64' if they are not set
@@ -81,7 +86,7 @@ pub struct Choices<'py> {
 /// >>> model.inputs
 /// >>> y = model(x)
 #[pyfunction]
-#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
+#[pyo3(signature = (path, /, *, graph = None, attributes = None, shapes = None, bounds = None, constants = None, structure = false, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn load<'py>(
     py: Python<'py>,
@@ -90,6 +95,8 @@ pub fn load<'py>(
     attributes: Option<Bound<'py, PyDict>>,
     shapes: Option<Bound<'py, PyDict>>,
     bounds: Option<Bound<'py, PyDict>>,
+    constants: Option<Bound<'py, PyDict>>,
+    structure: bool,
     real: Option<String>,
     int: Option<String>,
     given: Vec<String>,
@@ -120,7 +127,8 @@ pub fn load<'py>(
         quantize,
     };
     if is("skm") || is("mlir") {
-        if !choices.are_none() || bounds.is_some() || weights.is_some() {
+        let for_onnx = bounds.is_some() || constants.is_some() || structure;
+        if !choices.are_none() || for_onnx || weights.is_some() {
             let text = "a compiled model and a StableHLO program have no options except threads";
             return Err(PyValueError::new_err(text));
         }
@@ -134,6 +142,10 @@ pub fn load<'py>(
         let text = "bounds are for ONNX models: a model in SkriptND declares upper bounds, as in `real[n|8]`";
         return Err(PyValueError::new_err(text));
     }
+    if (constants.is_some() || structure) && !is("onnx") {
+        let text = "constants and structure are for ONNX models";
+        return Err(PyValueError::new_err(text));
+    }
     let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
     let document = match is("onnx") {
         true => {
@@ -144,6 +156,14 @@ pub fn load<'py>(
             }
             for (name, bound) in bounds.into_iter().flatten() {
                 options = options.bound(name.extract()?, bound.extract()?);
+            }
+            for (name, array) in constants.into_iter().flatten() {
+                let name: String = name.extract()?;
+                let tensor = arrays::any_tensor(py, &format!("the constant `{name}`"), &array)?;
+                options = options.constant(&name, tensor);
+            }
+            if structure {
+                options = options.structured();
             }
             py.detach(|| Document::import(&path, options, &Limits::default()))
         }

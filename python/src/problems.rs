@@ -6,6 +6,36 @@ use pyo3::prelude::*;
 use skript::{Problem, Severity};
 use skript_python_runtime::errors::{self, Diagnostic, LIBRARY};
 
+/// Options of the command line that messages name, and those of `load`.
+const OPTIONS: [(&str, &str); 4] = [
+    ("--bound", "bounds={…}"),
+    ("--constant", "constants={…}"),
+    ("--input-shape", "shapes={…}"),
+    ("--specialize", "specialize=True"),
+];
+
+/// What the options of the command line in a message are in Python, if it names any.
+fn options(message: &str) -> Option<String> {
+    let named = OPTIONS.iter().filter(|(flag, _)| message.contains(flag));
+    let named: Vec<String> = named
+        .map(|(flag, own)| format!("{flag} is {own}"))
+        .collect();
+    (!named.is_empty()).then(|| format!("options of skript.load: {}", named.join(", ")))
+}
+
+/// A message without a location.
+fn alone(message: &str) -> Diagnostic {
+    let own = Diagnostic::of(message);
+    match options(message) {
+        Some(help) => Diagnostic {
+            rendered: format!("{message}\nhelp: {help}"),
+            help: Some(help),
+            ..own
+        },
+        None => own,
+    }
+}
+
 /// A message of the frontend.
 pub fn diagnostic(problem: &Problem) -> Diagnostic {
     let notes = problem
@@ -19,6 +49,11 @@ pub fn diagnostic(problem: &Problem) -> Diagnostic {
         Some(at) => format!("{}:{}:{}: {text}", at.path, at.line, at.column),
         None => text.clone(),
     });
+    let (mut help, mut rendered) = (problem.help.clone(), problem.rendered.clone());
+    if let Some(own) = options(&problem.message).filter(|_| help.is_none()) {
+        rendered = format!("{}\nhelp: {own}", rendered.trim_end());
+        help = Some(own);
+    }
     Diagnostic {
         code: Some(problem.code.to_owned()),
         severity: match problem.severity {
@@ -30,8 +65,8 @@ pub fn diagnostic(problem: &Problem) -> Diagnostic {
         file: location.map(|at| at.path.clone()),
         span: location.map(|at| (at.line, at.column, at.end_line, at.end_column)),
         notes: notes.collect(),
-        help: problem.help.clone(),
-        rendered: problem.rendered.clone(),
+        help,
+        rendered,
     }
 }
 
@@ -51,6 +86,6 @@ pub fn exception(py: Python<'_>, error: &skript::Error) -> PyErr {
         skript::Error::Run(failed) => errors::run(py, failed),
         skript::Error::Name(text) => PyValueError::new_err(text.clone()),
         skript::Error::Target(unknown) => PyValueError::new_err(unknown.to_string()),
-        other => errors::plain(py, other.to_string()),
+        other => errors::error(py, vec![alone(&other.to_string())]),
     }
 }

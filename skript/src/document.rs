@@ -64,6 +64,12 @@ impl ImportOptions {
         self.inner.constants.push((name.to_owned(), value));
         self
     }
+
+    /// Makes blocks of equal structure, such as the layers of a transformer, one operator of the document.
+    pub fn structured(mut self) -> Self {
+        self.inner.structured = true;
+        self
+    }
 }
 
 /// The graph to compose, and values for it.

@@ -14,6 +14,7 @@ limit "build/wheels/skript_runtime-*.whl" 5000000
 here=$PWD
 cd "$fresh"
 venv/bin/python "$here/test/python/package.py" --installed
+venv/bin/python "$here/test/python/imported.py" --installed
 venv/bin/python "$here/test/python/alone.py"
 venv/bin/python "$here/test/python/device.py" --installed
 venv/bin/skript --version

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX models in Python: names, types, options, errors.
+
+    imported.py [--installed] [unittest arguments]
+"""
+import importlib
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import package  # noqa: E402  places the packages
+import numpy  # noqa: E402
+import skript  # noqa: E402
+
+ROOT = package.ROOT
+
+
+class Onnx(unittest.TestCase):
+    def setUp(self):
+        try:
+            import onnx
+        except ImportError:
+            self.skipTest("no package onnx")
+        self.onnx = onnx
+        helper, kinds = onnx.helper, onnx.TensorProto
+        nodes = [
+            helper.make_node("MatMul", ["in.1", "w"], ["h"]),
+            helper.make_node("Relu", ["h"], ["out"]),
+            helper.make_node("ArgMax", ["h"], ["best"], axis=1, keepdims=0),
+            helper.make_node("Cast", ["best"], ["best32"], to=kinds.INT32),
+        ]
+        self.w = numpy.random.default_rng(1).standard_normal((4, 3)).astype(numpy.float32)
+        graph = helper.make_graph(
+            nodes,
+            "net",
+            [helper.make_tensor_value_info("in.1", kinds.FLOAT, ["batch", 4])],
+            [helper.make_tensor_value_info("out", kinds.FLOAT, ["batch", 3]), helper.make_tensor_value_info("best32", kinds.INT32, ["batch"])],
+            [onnx.numpy_helper.from_array(self.w, "w")],
+        )
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name) / "net.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), self.path)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_models_of_onnx(self):
+        model = skript.load(self.path, bounds={"batch": 16})
+        self.assertEqual(model.inputs[0].bounds, (16, 4))
+        x = numpy.random.default_rng(2).standard_normal((5, 4)).astype(numpy.float32)
+        out, best = model(x)
+        numpy.testing.assert_allclose(out, numpy.maximum(x @ self.w, 0), rtol=1e-5, atol=1e-6)
+        self.assertEqual(best.dtype, numpy.int32)
+        self.assertEqual(best.tolist(), (x @ self.w).argmax(1).tolist())
+        # The name of ONNX.
+        numpy.testing.assert_array_equal(model(**{"in.1": x})[0], out)
+        self.assertEqual(skript.load(self.path, shapes={"in.1": (2, 4)}).inputs[0].shape, (2, 4))
+        self.assertEqual(sorted(p.name for p in self.path.parent.iterdir()), ["net.onnx"])
+
+    def test_saved_models_keep_names_and_types(self):
+        model = skript.load(self.path, bounds={"batch": 16})
+        x = numpy.random.default_rng(2).standard_normal((5, 4)).astype(numpy.float32)
+        wanted = model(x)
+        self.assertEqual([port.dtype for port in model.outputs], [numpy.float32, numpy.int32])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "net.skm"
+            model.save(path)
+            runtime = importlib.import_module("skript_runtime")
+            for package in (skript, runtime):
+                loaded = package.load(path)
+                (port,) = loaded.inputs
+                self.assertEqual(port.aliases, ["in.1"])
+                self.assertEqual([port.dtype for port in loaded.outputs], [numpy.float32, numpy.int32])
+                for found in (loaded(x), loaded(**{"in.1": x}), loaded(**{port.name: x})):
+                    self.assertEqual(found.best32.dtype, numpy.int32)
+                    numpy.testing.assert_array_equal(found.best32, wanted.best32)
+                    numpy.testing.assert_array_equal(found[0], wanted.out)
+                with self.assertRaisesRegex(TypeError, "`in.1` is passed twice"):
+                    loaded(x, **{"in.1": x})
+
+    def test_ints_of_onnx_are_checked(self):
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        path = self.path.parent / "ints.onnx"
+        for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"):
+            kind = getattr(kinds, name.upper())
+            ports = [onnx.helper.make_tensor_value_info(p, kind, [2]) for p in "xy"]
+            graph = onnx.helper.make_graph([onnx.helper.make_node("Add", ["x", "x"], ["y"])], "net", ports[:1], ports[1:])
+            onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9), path)
+            model = skript.load(path)
+            self.assertEqual((model.inputs[0].dtype, model.outputs[0].dtype), (name, name))
+            ends = numpy.iinfo(name)
+            x = numpy.array([ends.min, ends.max], name)
+            with numpy.errstate(over="ignore"):
+                doubled = x + x
+            compiled = model.compile()
+            self.assertEqual(compiled.inputs[0].dtype, name)
+            compiled.save(path.with_suffix(".skm"))
+            for call in (model, model.evaluate, compiled, skript.load(path.with_suffix(".skm"))):
+                y = call(x)
+                self.assertEqual((y.dtype, y.tolist()), (name, doubled.tolist()))
+                # A type with more values, and numbers.
+                self.assertEqual(call(numpy.array([3, 100])).tolist(), call(numpy.array([3, 100], name)).tolist())
+                self.assertEqual(call([3, 100]).tolist(), call(numpy.array([3, 100], name)).tolist())
+                for wrong in (ends.min - 1, ends.max + 1):
+                    if -(2**63) <= wrong < 2**63:
+                        text = f"SK9103.*input `x`: element 1 is {wrong}, which does not fit {name[0]}{name.strip('uint')} "
+                        for array in (numpy.array([0, wrong]), [0, wrong]):
+                            if name != "uint64" or not isinstance(array, list):
+                                with self.assertRaisesRegex(skript.Error, text) as caught:
+                                    call(array)
+                                self.assertEqual(caught.exception.code, "SK9103")
+                with self.assertRaisesRegex(TypeError, f"elements of float32, the model wants {name}"):
+                    call(numpy.zeros(2, numpy.float32))
+
+    def test_constants_and_structure_of_onnx(self):
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        helper, path = onnx.helper, self.path.parent / "shaped.onnx"
+        ports = [helper.make_tensor_value_info("x", kinds.FLOAT, [6]), helper.make_tensor_value_info("shape.1", kinds.INT64, [2])]
+        nodes = [helper.make_node("Reshape", ["x", "shape.1"], ["a"])]
+        nodes += [helper.make_node(*of) for of in (("Exp", "a", "b"), ("Tanh", "b", "c"), ("Exp", "c", "d"), ("Tanh", "d", "y"))]
+        graph = helper.make_graph(nodes, "net", ports, [helper.make_tensor_value_info("y", kinds.FLOAT, None)])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        with self.assertRaisesRegex(skript.Error, "--constant shape.1=FILE.npy(?s:.*)help: options of skript.load: --constant is constants") as caught:
+            skript.load(path)
+        self.assertIn("constants=", caught.exception.help)
+        x = numpy.arange(6, dtype=numpy.float32) / 9
+        expected = numpy.tanh(numpy.exp(numpy.tanh(numpy.exp(x)))).reshape(2, 3)
+        for shape in ([2, 3], (2, -1), numpy.array([2, 3], numpy.int32)):
+            model = skript.load(path, constants={"shape.1": shape}, structure=True)
+            self.assertEqual([port.name for port in model.inputs], ["x"])
+            numpy.testing.assert_allclose(model(x), expected, rtol=1e-6)
+        for options, kind, text in [
+            (dict(constants={"shape": [2, 3]}), skript.Error, "no input `shape`; there is `x`, `shape.1`"),
+            (dict(constants={"shape.1": [2.0, 3.0]}), skript.Error, "elements of type f64, the model's are i64"),
+            (dict(constants={"shape.1": ["a"]}), TypeError, "the constant `shape.1` has elements of <U1"),
+        ]:
+            with self.assertRaisesRegex(kind, text):
+                skript.load(path, **options)
+        with self.assertRaisesRegex(ValueError, "constants and structure are for ONNX models"):
+            skript.load(ROOT / "examples/perceptron", structure=True)
+
+    def test_memory_of_large_bounds(self):
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        helper, path = onnx.helper, self.path.parent / "large.onnx"
+        axes = [onnx.numpy_helper.from_array(numpy.array([n]), name) for n, name in ((1, "one"), (2, "two"))]
+        nodes = [helper.make_node(*of) for of in (("Unsqueeze", ["x", "two"], ["a"]), ("Unsqueeze", ["x", "one"], ["b"]), ("MatMul", ["a", "b"], ["c"]))]
+        nodes += [helper.make_node("Softmax", ["c"], ["s"], axis=1), helper.make_node("ReduceMax", ["s"], ["y"], keepdims=0)]
+        ports = [helper.make_tensor_value_info("x", kinds.FLOAT, ["k", "n"]), helper.make_tensor_value_info("y", kinds.FLOAT, [])]
+        graph = helper.make_graph(nodes, "net", ports[:1], ports[1:], axes)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        x = numpy.ones((2, 2), numpy.float32)
+        with self.assertRaisesRegex(skript.Error, r"needs \d+ bytes .* at most 1099511627776 .*(?s:.*)--bound is bounds"):
+            skript.load(path, bounds={"k": 1000, "n": 30000}, cache=False)(x)
+        self.assertEqual(skript.load(path, bounds={"k": 2, "n": 2})(x), 0.5)
+
+    def test_output_names_of_onnx(self):
+        """`sum` is a word of SkriptND's library, and the graph has another name for it."""
+        onnx = self.onnx
+        helper, kinds = onnx.helper, onnx.TensorProto
+        port = lambda name: helper.make_tensor_value_info(name, kinds.FLOAT, [2])  # noqa: E731
+        nodes = [helper.make_node("Neg", ["x"], ["graph"]), helper.make_node("Abs", ["x"], ["a/b"])]
+        graph = helper.make_graph(nodes, "net", [port("x")], [port("graph"), port("a/b")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), self.path)
+        model = skript.load(self.path)
+        found = model([1, -2])
+        self.assertEqual(found.graph.tolist(), [-1, 2])
+        self.assertEqual(getattr(found, "a/b").tolist(), [1, 2])
+
+    def test_models_that_are_refused(self):
+        self.path.write_bytes(b"\x08\x08nothing")
+        with self.assertRaisesRegex(skript.Error, "net.onnx"):
+            skript.load(self.path)
+
+
+if __name__ == "__main__":
+    unittest.main()
