@@ -24,6 +24,9 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   With `--structure`, tensors inside of an operator are rounded by `onnx.round_reals`. Ints have 64 bits in SkriptND, and arithmetic wraps
   around as in the types of ONNX; weights, inputs and outputs of int8, int16 and int32 are stored so. uint64 has the bits of its ints.
   An array for an input has the type of the ONNX model, or another type of ints: values that do not fit are refused (SK9103).
+- **Positions and zero divisors.** Where ONNX leaves a result undefined, it is defined here: an index of `Gather`, `GatherElements` or
+  `GatherND` that is out of range reads the element at the border, as positions that data decide do in SkriptND, and nothing fails; the
+  quotient of an int and 0 is 0.
 - **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
 - **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
 

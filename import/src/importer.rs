@@ -22,7 +22,7 @@ use crate::tensor;
 use crate::value::{Item, Value, ValueData, nibble};
 
 /// Bodies and functions within each other, at most.
-const DEEPEST: usize = 16;
+const DEEPEST: usize = 64;
 /// Nodes, with those of functions where they are used, at most.
 const MOST_NODES: usize = 1 << 20;
 

@@ -218,6 +218,30 @@ case("uint64 casts", [node("Cast", "k", "a", to=FLOAT), node("Add", "x k", "m"),
 case("int64 bits", [node("BitwiseAnd", "x y", "a"), node("BitwiseOr", "x y", "b"), node("BitwiseXor", "x y", "c")],
      {"x": np.array([-1, -5, 2**62, -2**63, 7]), "y": np.array([-1, 3, -2, -1, -2**63])}, outputs="a b c", opset=18, close=0)
 
+# Reductions and other operators of ints, as in the reference of ONNX: sums wrap around, quotients and roots are rounded towards zero.
+whole = {kind: random.integers(-900, 900, (4, 5, 3)).astype(kind) for kind in (np.int32, np.int64)}
+for kind, x in whole.items():
+    case(f"mean of {x.dtype}", [node("ReduceMean", "x", "a", axes=[1]), node("ReduceMean", "x", "b", keepdims=0), node("ReduceL2", "x", "c", axes=[0, 2])],
+         {"x": x}, outputs="a b c", close=0, opset=13, oracle="onnx")
+case("mean of a dynamic number", [node("ReduceMean", "x", "y", axes=[0], keepdims=0)], {"x": whole[np.int64]}, (), {"x": ["n", 5, 3]}, opset=13, close=0, oracle="onnx")
+case("mean that wraps", [node("ReduceMean", "x", "y")], {"x": np.array([2**31 - 1, 2**31 - 1, 5], np.int32)}, close=0, opset=13, oracle="onnx")
+case("mean of unsigned", [node("ReduceMean", "x", "y"), node("ReduceMean", "u", "z")], {"x": np.array([2**32 - 3, 2, 7], np.uint32), "u": np.full(3, 2**62, np.uint64)},
+     outputs="y z", close=0, opset=13, oracle="onnx")
+near = np.array([0, 1, 2, 3, 4, 2**26, 3037000499, 94906267, 94906266, 16777217, 2**31])
+case("norms of ints", [node("ReduceL2", "x", "y", axes=[1]), node("ReduceL1", "x", "z", axes=[1])], {"x": np.stack([near, near * 0], 1)}, outputs="y z", close=0, opset=13, oracle="onnx")
+case("PRelu of ints", [node("PRelu", "x s", "y"), node("PRelu", "u t", "z")], {"x": whole[np.int32], "u": np.array([1, 2**31, 5], np.uint32)},
+     dict(s=np.array([3, -2, 2**22], np.int32), t=np.array([9], np.uint32)), outputs="y z", close=0, oracle="onnx")
+for kind in (np.int8, np.uint8, np.int32):
+    case(f"extremes of no {kind.__name__}", [node("ReduceMax", "x a", "y", keepdims=0), node("ReduceMin", "x a", "z", keepdims=0)], {"x": np.zeros((0, 2), kind)},
+         dict(a=np.array([0])), outputs="y z", close=0, opset=20, oracle="onnx")
+case("mel weights of ints", [node("MelWeightMatrix", "b n r f t", "y", output_datatype=INT32)], {},
+     dict(b=np.int64(8), n=np.int64(16), r=np.int64(8192), f=np.float32(0), t=np.float32(4096)), close=0, oracle="onnx")
+case("average with zeros and more", [node("AveragePool", "x", "y", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1, count_include_pad=1)],
+     {"x": reals(2, 3, 6, 8)}, opset=19)
+case("average beyond the end", [node("AveragePool", "x", "y", kernel_shape=[3], strides=[2], ceil_mode=1, count_include_pad=1)], {"x": reals(2, 3, 6)}, opset=19)
+branch = lambda operator: helper.make_graph([node(operator, "x", "o")], "b", [], [helper.make_tensor_value_info("o", FLOAT, [4])])
+case("a condition of one element", [node("If", "c", "y", then_branch=branch("Exp"), else_branch=branch("Neg"))], {"x": reals(4), "c": np.array([True])})
+
 # Ints of 4 bits, and parameters by blocks.
 nibbles = lambda kind, *shape: helper.make_tensor("q", kind, shape, random.integers(*((0, 16) if kind == TensorProto.UINT4 else (-8, 8)), np.prod(shape)).tolist())
 for kind in (TensorProto.UINT4, TensorProto.INT4):

@@ -597,6 +597,62 @@ fn declared_types_are_those_that_the_graph_computes() {
 }
 
 #[test]
+fn casts_before_opset_6_name_their_types() {
+    let to = |name: &str| AttributeProto {
+        name: "to".into(),
+        kind: 3,
+        s: name.as_bytes().to_vec(),
+        ..AttributeProto::default()
+    };
+    let text = |name: &str, opset| {
+        let cast = node("Cast", &["x"], &["y"], vec![to(name)]);
+        let mut own = model(vec![value("x", F32, &["2"])], vec![], vec![cast]);
+        own.opset_import[0].version = opset;
+        statements_of(&own)
+    };
+    assert!(
+        text("INT64", 5).contains("layout.cast<int>(x)"),
+        "{}",
+        text("INT64", 5)
+    );
+    assert!(text("STRING", 5).contains("element type \"STRING\" is not supported"));
+    assert!(text("INT64", 6).contains("`to` is a string, the operator takes an int"));
+}
+
+#[test]
+fn functions_may_be_nested() {
+    let function = |depth: usize| FunctionProto {
+        name: format!("F{depth}"),
+        domain: "own".into(),
+        input: vec!["a".into()],
+        output: vec!["b".into()],
+        node: vec![match depth {
+            0 => node("Exp", &["a"], &["b"], vec![]),
+            _ => NodeProto {
+                domain: "own".into(),
+                ..node(&format!("F{}", depth - 1), &["a"], &["b"], vec![])
+            },
+        }],
+        opset_import: vec![OperatorSetIdProto {
+            domain: String::new(),
+            version: 17,
+        }],
+        ..FunctionProto::default()
+    };
+    let text = |depth: usize| {
+        let call = NodeProto {
+            domain: "own".into(),
+            ..node(&format!("F{}", depth - 1), &["x"], &["y"], vec![])
+        };
+        let mut own = model(vec![value("x", F32, &["2"])], vec![], vec![call]);
+        own.functions = (0..depth).map(function).collect();
+        statements_of(&own)
+    };
+    assert!(text(64).contains("math.exp(x)"), "{}", text(64));
+    assert!(text(65).contains("nested deeper than 64"), "{}", text(65));
+}
+
+#[test]
 fn operator_sets_that_are_not_known_are_refused() {
     let exp = || vec![node("Exp", &["x"], &["y"], vec![])];
     let mut own = model(vec![value("x", F32, &["2"])], vec![], exp());

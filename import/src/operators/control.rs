@@ -40,9 +40,11 @@ fn branch(c: &mut Call) -> Ruled<()> {
         }
         return Ok(());
     }
-    if condition.rank() != 0 {
-        return Err("the condition is not a scalar".into());
-    }
+    let condition = match (condition.rank(), condition.volume()) {
+        (0, _) => condition,
+        (_, Some(1)) => super::movement::reshaped(c, &condition, Vec::new()),
+        _ => return Err("the condition does not have one element".into()),
+    };
     let (then, otherwise) = (c.graph("then_branch")?, c.graph("else_branch")?);
     let then = c.importer.body(then, Vec::new())?;
     let otherwise = c.importer.body(otherwise, Vec::new())?;

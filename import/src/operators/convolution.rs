@@ -436,7 +436,7 @@ fn conv_transpose(c: &mut Call) -> Ruled<()> {
 }
 
 /// The tensor with zeros before and after its spatial dimensions.
-fn enlarged(c: &mut Call, x: &Value, amounts: &[i64]) -> Ruled<Value> {
+pub(super) fn enlarged(c: &mut Call, x: &Value, amounts: &[i64]) -> Ruled<Value> {
     let d = amounts.len() / 2;
     let axes: Vec<usize> = (2..d + 2).collect();
     let mut shape = x.shape.clone();

@@ -207,8 +207,25 @@ fn leaky_relu(c: &mut Call) -> Ruled<()> {
 }
 
 fn prelu(c: &mut Call) -> Ruled<()> {
-    let (x, slope) = (c.real(0)?, c.real(1)?);
+    let (x, slope) = (c.input(0)?, c.input(1)?);
     let shape = broadcast(&x.shape, &slope.shape)?;
+    if x.is_int() {
+        let scaled = c.binary("math.mul", &x, &slope)?;
+        let scaled = c.wrapped(scaled);
+        // Ints of 64 bits without a sign are kept with their bits.
+        let y = match width(x.element) {
+            (64, false) => x,
+            _ => {
+                let of_bools = (ElementType::Bool, x.shape.clone());
+                let zero = Argument::Number("0".to_owned());
+                let negative = c.call("math.lt", &[], &[(&x).into(), zero], of_bools);
+                let arguments = [(&negative).into(), (&scaled).into(), (&x).into()];
+                c.call("math.select", &[], &arguments, (x.element, shape))
+            }
+        };
+        c.set(0, y);
+        return Ok(());
+    }
     let y = c.call(
         "onnx.prelu",
         &[],
@@ -453,8 +470,34 @@ fn select(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
+/// Names of element types in operator sets before 6, with their numbers.
+const CAST_NAMES: [(&str, i32); 12] = [
+    ("FLOAT", 1),
+    ("UINT8", 2),
+    ("INT8", 3),
+    ("UINT16", 4),
+    ("INT16", 5),
+    ("INT32", 6),
+    ("INT64", 7),
+    ("BOOL", 9),
+    ("FLOAT16", 10),
+    ("DOUBLE", 11),
+    ("UINT32", 12),
+    ("UINT64", 13),
+];
+
 fn cast(c: &mut Call) -> Ruled<()> {
-    let number = i32::try_from(c.int("to", 0)).unwrap_or(0);
+    let number = match c.opset < 6 {
+        // By name.
+        true => {
+            let name = c.string("to", "");
+            let known = CAST_NAMES.iter().find(|(known, _)| *known == name);
+            known
+                .map(|(_, number)| *number)
+                .ok_or_else(|| Reason(format!("the element type {name:?} is not supported")))?
+        }
+        false => i32::try_from(c.int("to", 0)).unwrap_or(0),
+    };
     let to = element(number)
         .map_err(|name| Reason(format!("the element type {name} is not supported")))?;
     let x = c.input(0)?;

@@ -6,7 +6,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("Attention", "sizes of heads are static"),
     (
         "AveragePool",
-        "no window in the padding alone, no negative padding; `ceil_mode` with `count_include_pad` only where nothing is left over",
+        "no window in the padding alone, no negative padding",
     ),
     ("Cast", "no 8-bit or 4-bit reals"),
     ("CastLike", "as Cast"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pooling by windows, and of whole maps.
 
-use super::convolution::{Window, spatial, window};
+use super::convolution::{Window, enlarged, spatial, window};
 use super::{Operator, operator};
 use crate::call::{Call, float_text, list};
 use crate::refusal::Ruled;
@@ -27,12 +27,22 @@ fn pooled(
     more: Vec<(&'static str, String)>,
 ) -> Ruled<()> {
     let x = c.input(0)?;
+    pooled_of(c, &x, operator, window, more)
+}
+
+fn pooled_of(
+    c: &mut Call,
+    x: &Value,
+    operator: &str,
+    window: Window,
+    more: Vec<(&'static str, String)>,
+) -> Ruled<()> {
     let mut attributes = vec![("size", list(&window.size))];
     attributes.extend(window.attributes());
     attributes.extend(more);
     let mut shape = vec![x.extent(0), x.extent(1)];
     shape.extend(window.extents);
-    let y = c.call(operator, &attributes, &[(&x).into()], (x.element, shape));
+    let y = c.call(operator, &attributes, &[x.into()], (x.element, shape));
     c.set(0, y);
     Ok(())
 }
@@ -102,9 +112,14 @@ fn average_pool(c: &mut Call) -> Ruled<()> {
     let include = c.flag("count_include_pad", false);
     let padded = window.padding.iter().any(|p| *p != 0);
     let overhang = window.overhang.iter().any(|o| *o != 0);
-    if include && overhang {
-        return Err("ceil_mode with count_include_pad is not supported here".into());
+    if include && padded && overhang {
+        // Zeros count, and what is beyond them does not.
+        let x = enlarged(c, &x, &window.padding)?;
+        let mut window = window;
+        window.padding.fill(0);
+        return pooled_of(c, &x, "nn.avg_pool", window, Vec::new());
     }
+    let include = include && !overhang;
     let more = match include || (!padded && !overhang) {
         true => vec![("ignore_border", "false".to_owned())],
         false => Vec::new(),

@@ -4,18 +4,17 @@
 use skript_tensor::ElementType;
 
 use super::{Operator, operator};
-use crate::call::{Call, axes, axis, axis_list};
+use crate::call::{Call, axes, axis, axis_list, product};
 use crate::extent::Extent;
-use crate::refusal::{Reason, Ruled};
-use crate::value::Value;
+use crate::refusal::Ruled;
+use crate::statement::{Argument, marked};
+use crate::value::{Value, width};
 
 pub const OPERATORS: &[Operator] = &[
     operator("ReduceSum", "`math.sum_reduce`", |c| {
         reduce(c, 13, &[], "math.sum_reduce", &[])
     }),
-    operator("ReduceMean", "`math.mean_reduce`", |c| {
-        real_reduce(c, &[], "math.mean_reduce", &[])
-    }),
+    operator("ReduceMean", "`math.mean_reduce`, `onnx.divide_ints`", mean),
     operator("ReduceMax", "`math.max_reduce`, `math.any_reduce`", |c| {
         extreme(c, "math.max_reduce", "math.any_reduce")
     }),
@@ -30,8 +29,8 @@ pub const OPERATORS: &[Operator] = &[
     }),
     operator(
         "ReduceL2",
-        "`math.sqr`, `math.sum_reduce`, `math.sqrt`",
-        |c| real_reduce(c, &["math.sqr"], "math.sum_reduce", &["math.sqrt"]),
+        "`math.sqr`, `math.sum_reduce`, `math.sqrt`, `onnx.integer_sqrt`",
+        euclidean,
     ),
     operator("ReduceSumSquare", "`math.sqr`, `math.sum_reduce`", |c| {
         reduce(c, 18, &["math.sqr"], "math.sum_reduce", &[])
@@ -109,10 +108,10 @@ fn reduce(
     for operator in after {
         y = c.map(operator, &[], &y);
     }
-    if is_order {
-        y = c.unordered(y, x.element);
-    }
-    let y = c.wrapped(y);
+    y = match is_order {
+        true => c.unordered(y, x.element),
+        false => c.wrapped(y),
+    };
     c.set(0, y);
     Ok(())
 }
@@ -137,18 +136,71 @@ fn extreme(c: &mut Call, operator: &str, of_bools: &str) -> Ruled<()> {
     let x = c.input(0)?;
     let bools = x.is_bool();
     if !bools && x.is_int() {
-        let (bits, _) = crate::value::width(x.element);
+        let (bits, _) = width(x.element);
         let axes = reduced(c, &x, 18)?.unwrap_or_default();
         let empty = axes
             .iter()
             .any(|a| x.extent(*a).value().is_none_or(|e| e <= 0));
         if bits < 64 && empty {
-            return Err(Reason(
-                "the extreme of no narrow ints is not supported".to_owned(),
-            ));
+            reduce(c, 18, &[], operator, &[])?;
+            // That of no ints is one of the type.
+            let (least, most) = x.element.ints();
+            let (limit, end) = match operator {
+                "math.max_reduce" => ("math.max", least),
+                _ => ("math.min", most),
+            };
+            return changed(c, |c, y| {
+                let limited = [(&y).into(), Argument::Number(end.to_string())];
+                c.call(limit, &[], &limited, (y.element, y.shape.clone()))
+            });
         }
     }
     reduce(c, 18, &[], if bools { of_bools } else { operator }, &[])
+}
+
+/// Replaces the result of a reduction.
+fn changed(c: &mut Call, change: impl FnOnce(&mut Call, Value) -> Value) -> Ruled<()> {
+    let result = c.results.first().cloned().flatten();
+    let result = result.ok_or("the reduction has no result")?;
+    let result = change(c, result);
+    c.set(0, result);
+    Ok(())
+}
+
+/// The mean; of ints the sum, which wraps around, over their number, rounded towards zero.
+fn mean(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    if x.is_real() {
+        return real_reduce(c, &[], "math.mean_reduce", &[]);
+    }
+    let Some(axes) = reduced(c, &x, 18)? else {
+        c.set(0, x);
+        return Ok(());
+    };
+    let count: Vec<Extent> = axes.iter().map(|axis| x.extent(*axis)).collect();
+    let count = product(&count)?;
+    if count.is(0) {
+        return Err("the mean of no ints is not defined".into());
+    }
+    reduce(c, 18, &[], "math.sum_reduce", &[])?;
+    let divide = match width(x.element) {
+        (64, false) => "onnx.divide_unsigned",
+        _ => "onnx.divide_ints",
+    };
+    changed(c, |c, sum| {
+        let arguments = [(&sum).into(), Argument::Number(marked(&count))];
+        c.call(divide, &[], &arguments, (sum.element, sum.shape.clone()))
+    })
+}
+
+/// The Euclidean norm; of ints rounded towards zero.
+fn euclidean(c: &mut Call) -> Ruled<()> {
+    let root = match c.input(0)?.is_real() {
+        true => "math.sqrt",
+        false => "onnx.integer_sqrt",
+    };
+    c.no_u64()?;
+    reduce(c, 18, &["math.sqr"], "math.sum_reduce", &[root])
 }
 
 fn position(c: &mut Call, operator: &str) -> Ruled<()> {

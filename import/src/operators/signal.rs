@@ -132,13 +132,13 @@ fn mel_weights(c: &mut Call) -> Ruled<()> {
     let positions = (0..bins).flat_map(|bin| (0..*bands).map(move |band| (bin, band)));
     let kind = element(i32::try_from(c.int("output_datatype", 1)).unwrap_or(0))
         .map_err(|n| Reason(format!("the element type {n} is not supported")))?;
-    if !is_real(kind) {
-        return Err(Reason(format!(
-            "the element type {} is not supported",
-            kind.name()
-        )));
-    }
-    let items = positions.map(|(bin, band)| Item::Real(rounded(kind, weight(bin as f64, band))));
+    let items = positions.map(
+        |(bin, band)| match (is_real(kind), weight(bin as f64, band)) {
+            (true, weight) => Item::Real(rounded(kind, weight)),
+            // Rounded towards zero.
+            (false, weight) => Item::Int(Extent::from(i64::from(weight >= 1.0))),
+        },
+    );
     let shape = vec![Extent::from(bins), Extent::from(*bands)];
     let y = c.known(kind, shape, items.collect());
     c.set(0, y);
