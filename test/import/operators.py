@@ -242,6 +242,14 @@ case("average beyond the end", [node("AveragePool", "x", "y", kernel_shape=[3], 
 branch = lambda operator: helper.make_graph([node(operator, "x", "o")], "b", [], [helper.make_tensor_value_info("o", FLOAT, [4])])
 case("a condition of one element", [node("If", "c", "y", then_branch=branch("Exp"), else_branch=branch("Neg"))], {"x": reals(4), "c": np.array([True])})
 
+# Scan of opset 8 has a batch, whose items have a loop each.
+running = body([node("Add", "s v", "s1"), node("Mul", "v v", "o")], [("s", FLOAT, [2]), ("v", FLOAT, [2])], [("s1", FLOAT, [2]), ("o", FLOAT, [2])])
+for directions in ([0], [1]):
+    case(f"Scan of a batch {directions}", [node("Scan", ["", "s0", "v0"], "y z", body=running, num_scan_inputs=1, directions=directions)],
+         {"s0": reals(3, 2), "v0": reals(3, 5, 2)}, outputs="y z", opset=8)
+case("Scan of a dynamic batch", [node("Scan", ["", "s0", "v0"], "y z", body=running, num_scan_inputs=1)], {"s0": reals(3, 2), "v0": reals(3, 5, 2)},
+     (), {"s0": ["b", 2], "v0": ["b", 5, 2]}, outputs="y z", opset=8, refused="the extent of the batch must be static")
+
 # Ints of 4 bits, and parameters by blocks.
 nibbles = lambda kind, *shape: helper.make_tensor("q", kind, shape, random.integers(*((0, 16) if kind == TensorProto.UINT4 else (-8, 8)), np.prod(shape)).tolist())
 for kind in (TensorProto.UINT4, TensorProto.INT4):

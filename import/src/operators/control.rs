@@ -340,10 +340,10 @@ fn unrolled(c: &mut Call, graph: &GraphProto, starts: Vec<Value>, count: i64) ->
 }
 
 fn scan(c: &mut Call) -> Ruled<()> {
-    if c.opset < 9 {
-        return Err("the operator of opset 8 is not supported".into());
-    }
     let graph = c.graph("body")?;
+    if c.opset < 9 {
+        return scan_items(c, &graph);
+    }
     let operands = (0..c.inputs.len())
         .map(|at| c.input(at))
         .collect::<Ruled<Vec<_>>>()?;
@@ -378,7 +378,104 @@ fn scan(c: &mut Call) -> Ruled<()> {
     }
     let axes = axes.iter().zip(sequences).map(|(a, x)| axis(*a, x.rank()));
     let axes = axes.collect::<Ruled<Vec<_>>>()?;
-    let count = sequences.iter().zip(&axes).map(|(x, a)| x.extent(*a));
+    let ways = Ways {
+        axes,
+        backwards,
+        out_axes,
+        out_backwards,
+    };
+    let results = scanned_along(c, graph, (starts, sequences), &ways)?;
+    set_all(c, results);
+    Ok(())
+}
+
+/// Items of a batch, at most: each has a loop of its own.
+const MOST_ITEMS: i64 = 256;
+
+/// The operator of opset 8, whose operands have the items of a batch along axis 0, and steps along axis 1.
+fn scan_items(c: &mut Call, graph: &GraphProto) -> Ruled<()> {
+    if c.optional(0).is_some() {
+        return Err("lengths of sequences are not supported in opset 8".into());
+    }
+    let operands = (1..c.inputs.len())
+        .map(|at| c.input(at))
+        .collect::<Ruled<Vec<_>>>()?;
+    let scanned = usize::try_from(c.int("num_scan_inputs", 0)).unwrap_or(0);
+    let states = operands.len().checked_sub(scanned).filter(|_| scanned > 0);
+    let states = states.filter(|s| graph.input.len() == operands.len() && graph.output.len() >= *s);
+    let states = states.ok_or("the body does not fit the operands")?;
+    let backwards = c.ints("directions").unwrap_or_else(|| vec![0; scanned]);
+    let count = operands.first().and_then(|x| x.shape.first()?.value());
+    let count = count.filter(|n| (1..=MOST_ITEMS).contains(n));
+    let count = count.ok_or("the extent of the batch must be static, from 1 to 256")?;
+    let collected = graph.output.len() - states;
+    let fits = operands
+        .iter()
+        .enumerate()
+        .all(|(at, x)| x.extent(0).is(count) && (at < states || x.rank() > 1));
+    if backwards.len() != scanned || !fits {
+        return Err(
+            "the operands do not have the same batch, or the directions another number".into(),
+        );
+    }
+    let ways = Ways {
+        axes: vec![0; scanned],
+        backwards,
+        out_axes: vec![0; collected],
+        out_backwards: vec![0; collected],
+    };
+    let ones: Vec<Extent> = (0..count).map(|_| Extent::from(1)).collect();
+    let mut items: Vec<Vec<Value>> = Vec::new();
+    for x in &operands {
+        let parts = match count {
+            1 => vec![x.clone()],
+            _ => super::movement::parts(c, x, 0, &ones),
+        };
+        let shape = x.shape.iter().skip(1).cloned().collect::<Vec<_>>();
+        let parts = parts
+            .iter()
+            .map(|part| super::movement::reshaped(c, part, shape.clone()));
+        items.push(parts.collect());
+    }
+    let mut results: Vec<Vec<Value>> = vec![Vec::new(); graph.output.len()];
+    for item in 0..usize::try_from(count).unwrap_or(0) {
+        let own = items.iter().filter_map(|parts| parts.get(item).cloned());
+        let own: Vec<Value> = own.collect();
+        let own = own.split_at_checked(states).unwrap_or_default();
+        let found = scanned_along(c, graph.clone(), own, &ways)?;
+        for (result, value) in results.iter_mut().zip(found) {
+            result.push(value);
+        }
+    }
+    for (at, parts) in results.into_iter().enumerate() {
+        let value = super::movement::stacked(c, parts, 0)?;
+        c.set(at, value);
+    }
+    Ok(())
+}
+
+/// Axes and directions of what is scanned and collected.
+struct Ways {
+    axes: Vec<usize>,
+    backwards: Vec<i64>,
+    out_axes: Vec<i64>,
+    out_backwards: Vec<i64>,
+}
+
+/// The final states and what is collected.
+fn scanned_along(
+    c: &mut Call,
+    graph: GraphProto,
+    (starts, sequences): (&[Value], &[Value]),
+    ways: &Ways,
+) -> Ruled<Vec<Value>> {
+    let Ways {
+        axes,
+        backwards,
+        out_axes,
+        out_backwards,
+    } = ways;
+    let count = sequences.iter().zip(axes).map(|(x, a)| x.extent(*a));
     let count = count
         .max_by_key(|e| e.value().is_some())
         .ok_or("nothing is scanned")?;
@@ -388,7 +485,7 @@ fn scan(c: &mut Call) -> Ruled<()> {
     // What the body reads of the sequences is in the loop.
     let outer = std::mem::take(&mut c.importer.statements);
     let mut items = Vec::new();
-    for ((x, at), backwards) in sequences.iter().zip(&axes).zip(&backwards) {
+    for ((x, at), backwards) in sequences.iter().zip(axes).zip(backwards) {
         let position = match backwards {
             0 => index.clone(),
             _ => {
@@ -433,17 +530,14 @@ fn scan(c: &mut Call) -> Ruled<()> {
         count: Some(Count::Extent(count.clone())),
         known: Some(count),
     };
-    let (finals, packs) = looped(c, carried, None, index, block, &steps)?;
-    set_all(c, finals);
-    for (at, ((pack, onto), backwards)) in
-        packs.iter().zip(&out_axes).zip(&out_backwards).enumerate()
-    {
+    let (mut results, packs) = looped(c, carried, None, index, block, &steps)?;
+    for ((pack, onto), backwards) in packs.iter().zip(out_axes).zip(out_backwards) {
         let onto = axis(*onto, pack.rank() + 1)?;
         let mut value = collected(c, pack, &steps, onto)?;
         if *backwards != 0 {
             value = turned(c, &value, onto);
         }
-        c.set(states + at, value);
+        results.push(value);
     }
-    Ok(())
+    Ok(results)
 }

@@ -70,7 +70,10 @@ const LIMITS: &[(&str, &str)] = &[
     ),
     ("RoiAlign", "a stated number of samples"),
     ("STFT", "a static signal; a window as long as a frame"),
-    ("Scan", "from set 9 on; carried values keep type and shape"),
+    (
+        "Scan",
+        "carried values keep type and shape; in set 8 a static batch, and no lengths",
+    ),
     (
         "Slice",
         "the ends are known at import; a dynamic end has a known sign",
