@@ -197,19 +197,22 @@ fn from_blocks<T: Ordered, K: Ord + Copy>(
     Some(kept.into_iter().map(|(_, position)| position).collect())
 }
 
-/// The first element of a block in the order; `None` if one is unordered.
+/// The first element of a block in the order; `None` if one is unordered. All steps are of as many lanes as a vector has.
 fn best_of<T: Ordered>(block: &[T; BLOCK], earlier: &impl Fn(T, T) -> T) -> Option<T> {
     let (groups, _) = block.as_chunks::<LANES>();
     let (first, others) = groups.split_first()?;
     let mut bests = *first;
+    let mut unordered = first.map(|x| u32::from(x.is_unordered()));
     for group in others {
-        for (best, x) in bests.iter_mut().zip(group) {
+        for ((best, flag), x) in bests.iter_mut().zip(&mut unordered).zip(group) {
             *best = earlier(*x, *best);
+            *flag |= u32::from(x.is_unordered());
         }
     }
-    let is_unordered = block.iter().fold(false, |any, x| any | x.is_unordered());
-    let best = bests.into_iter().reduce(earlier);
-    best.filter(|_| !is_unordered)
+    let [a, b, c, d, e, f, g, h] = bests;
+    let [a, b, c, d] = [earlier(a, e), earlier(b, f), earlier(c, g), earlier(d, h)];
+    let best = earlier(earlier(a, c), earlier(b, d));
+    (unordered == [0; LANES]).then_some(best)
 }
 
 /// Selects by a sorted list of the first elements so far.
