@@ -15,15 +15,14 @@
 
 use super::reading::Array;
 use super::squares::{self, Side};
-use super::vectors::{in_vectors, is_vectorizable};
-use crate::extents::size::element_bytes;
+use super::vectors::{in_vectors, is_vectorizable, widest};
 use crate::ir::memref::root_of;
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, linalg, maps, memref, ops};
 use crate::structure::Affine;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{Type, Value, ValueLike};
+use melior::ir::{Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, PassOption, op};
 
 /// The pass `skript-block-transpositions`.
@@ -188,18 +187,7 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let is_written = ir::users(*elements.last()?).is_empty();
         let is_supported = has_squares && are_vectors && are_apart && is_forward && is_written;
         (is_supported && payload.iter().all(|own| is_vectorizable(*own))).then_some(())?;
-        let computed = payload.iter().flat_map(|own| own.results());
-        let computed = computed.map(|result| result.r#type());
-        let kinds = elements.iter().map(|element| element.r#type());
-        // Truth values are packed in vectors, but not in arrays.
-        let is_packed = |kind: Type| kind.to_string() == "i1";
-        (!kinds.clone().any(is_packed)).then_some(())?;
-        let bytes = kinds.chain(computed).map(|kind| {
-            let text = kind.to_string();
-            element_bytes(&text).filter(|_| !text.starts_with("complex"))
-        });
-        let bytes: Vec<u64> = bytes.collect::<Option<_>>()?;
-        let widest = i64::try_from(*bytes.iter().max()?).ok()?;
+        let widest = widest(&elements, payload)?;
         let extents = self.loops.iter().map(|l| self.extents[*l]);
         let most = extents.fold(BLOCK.min(bits / (8 * widest)), i64::min);
         let lanes = 1 << most.checked_ilog2()?;

@@ -8,8 +8,7 @@
 //!
 //! Requires: buffers of static extents. Guarantees: each element is computed by the same operations as before.
 
-use super::vectors::{in_vectors, is_vectorizable};
-use crate::extents::size::element_bytes;
+use super::vectors::{in_vectors, is_vectorizable, widest};
 use crate::ir::memref::{self, root_of};
 use crate::ir::walk::named;
 use crate::ir::{self, Builder, ValueKey, attributes, linalg, maps, ops, scf, vector};
@@ -195,7 +194,8 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         extents.iter().all(|extent| *extent > 0).then_some(())?;
 
         let length = *extents.get(innermost)?;
-        let lanes = lanes(&elements, computed, bits)?.min(1 << length.checked_ilog2()?);
+        let lanes = bits / (8 * widest(&elements, computed)?);
+        let lanes = lanes.min(1 << length.checked_ilog2()?);
         (lanes >= SHORTEST).then_some(())?;
         let starts = starts(length, lanes);
         let operands = arrays.iter().zip(&indexing).map(|(array, map)| {
@@ -347,22 +347,6 @@ fn starts(length: i64, lanes: i64) -> Vec<i64> {
     (0..blocks)
         .map(|n| (n * lanes).min(length - lanes))
         .collect()
-}
-
-/// The elements of the widest type that a vector holds; `None` if the arrays have elements that vectors pack or do not have.
-fn lanes(elements: &[Value], computed: &[OperationRef], bits: i64) -> Option<i64> {
-    let elements = elements.iter().map(|element| element.r#type());
-    let is_packed = |kind: Type| kind.to_string() == "i1";
-    (!elements.clone().any(is_packed)).then_some(())?;
-    let computed = computed.iter().flat_map(|own| own.results());
-    let computed = computed.map(|result| result.r#type());
-    let bytes = elements.chain(computed).map(|kind| {
-        let text = kind.to_string();
-        element_bytes(&text).filter(|_| !text.starts_with("complex"))
-    });
-    let bytes: Vec<u64> = bytes.collect::<Option<_>>()?;
-    let widest = i64::try_from(*bytes.iter().max()?).ok()?;
-    Some(bits / (8 * widest)).filter(|lanes| *lanes >= SHORTEST)
 }
 
 impl<'c: 'a, 'a> Operand<'c, 'a> {

@@ -26,6 +26,21 @@ pub(super) fn is_vectorizable(op: OperationRef) -> bool {
             && op.results().all(|result| is_number(result.r#type()))
 }
 
+/// The bytes of the widest type of a payload; `None` if vectors have no such elements, or arrays have elements that vectors pack.
+pub(super) fn widest(elements: &[Value], payload: &[OperationRef]) -> Option<i64> {
+    let elements = elements.iter().map(|element| element.r#type());
+    let is_packed = |kind: Type| kind.to_string() == "i1";
+    (!elements.clone().any(is_packed)).then_some(())?;
+    let computed = payload.iter().flat_map(|own| own.results());
+    let computed = computed.map(|result| result.r#type());
+    let bytes = elements.chain(computed).map(|kind| {
+        let text = kind.to_string();
+        element_bytes(&text).filter(|_| !text.starts_with("complex"))
+    });
+    let bytes: Vec<u64> = bytes.collect::<Option<_>>()?;
+    i64::try_from(*bytes.iter().max()?).ok()
+}
+
 /// Functions of reals that are one instruction.
 const PLAIN: [&str; 5] = [
     ops::math::ABSF,
