@@ -19,7 +19,7 @@ import numpy as np
 import formulas
 
 TYPES = [("real", "f32", np.float32), ("real", "f16", np.float16), ("real", "f64", np.float64), ("int", "i64", np.int64),
-         ("int", "i32", np.int32), ("int", "i16", np.int16), ("int", "i8", np.int8)]
+         ("int", "i32", np.int32), ("int", "i16", np.int16), ("int", "i8", np.int8), ("real", "bf16", np.float32)]
 # Payloads in the language and in numpy, of the element that is read and those of the other input.
 PAYLOADS = [("{x}", lambda x, z: x), ("{x} + z[k,i,j]", lambda x, z: x + z), ("z[k,i,j] * {x} + {x}", lambda x, z: z * x + x),
             ("{x} - z[k,i,0]", lambda x, z: x - z[:, :, :1])]
