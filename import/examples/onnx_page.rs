@@ -27,6 +27,9 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
 - **Positions and zero divisors.** Where ONNX leaves a result undefined, it is defined here: an index of `Gather`, `GatherElements` or
   `GatherND` that is out of range reads the element at the border, as positions that data decide do in SkriptND, and nothing fails; the
   quotient of an int and 0 is 0.
+- **Broadcasting.** Dynamic dimensions that a node combines must have one extent in each call: that of 1 is not repeated (SK9203).
+- **Ints.** The mean of ints is that of their sum in 64 bits, rounded towards zero, as in onnxruntime. `ReduceL2`, `ReduceLogSum`,
+  `ReduceLogSumExp`, `Resize`, `Einsum` and `Shrink` of ints are refused.
 - **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
 - **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
 

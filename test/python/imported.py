@@ -107,12 +107,12 @@ class Onnx(unittest.TestCase):
                     if -(2**63) <= wrong < 2**63:
                         text = f"SK9103.*input `x`: element 1 is {wrong}, which does not fit {name[0]}{name.strip('uint')} "
                         for array in (numpy.array([0, wrong]), [0, wrong]):
-                            if name != "uint64" or not isinstance(array, list):
-                                with self.assertRaisesRegex(skript.Error, text) as caught:
-                                    call(array)
-                                self.assertEqual(caught.exception.code, "SK9103")
-                with self.assertRaisesRegex(TypeError, f"elements of float32, the model wants {name}"):
-                    call(numpy.zeros(2, numpy.float32))
+                            with self.assertRaisesRegex(skript.Error, text) as caught:
+                                call(array)
+                            self.assertEqual(caught.exception.code, "SK9103")
+                for array, kind in ((numpy.zeros(2, numpy.float32), "float32"), ([0.5, 1], "float64"), (["1", "2"], "<U1")):
+                    with self.assertRaisesRegex(TypeError, f"elements of {kind}, the model wants {name}"):
+                        call(array)
 
     def test_constants_and_structure_of_onnx(self):
         onnx, kinds = self.onnx, self.onnx.TensorProto

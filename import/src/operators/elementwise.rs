@@ -117,7 +117,15 @@ fn plain_unary(c: &mut Call, operator: &str) -> Ruled<()> {
 
 /// The sign of NaN is NaN.
 fn sign(c: &mut Call) -> Ruled<()> {
-    let is_real = c.input(0)?.element.real().is_some();
+    let x = c.input(0)?;
+    let is_real = x.element.real().is_some();
+    if x.element == ElementType::U64 {
+        // Its bits may be those of a negative number.
+        let sign = c.map("math.sign", &[], &x);
+        let sign = c.map("math.abs", &[], &sign);
+        c.set(0, sign);
+        return Ok(());
+    }
     plain_unary(c, if is_real { "onnx.sign" } else { "math.sign" })
 }
 

@@ -29,8 +29,8 @@ pub const OPERATORS: &[Operator] = &[
     }),
     operator(
         "ReduceL2",
-        "`math.sqr`, `math.sum_reduce`, `math.sqrt`, `onnx.integer_sqrt`",
-        euclidean,
+        "`math.sqr`, `math.sum_reduce`, `math.sqrt`",
+        |c| real_reduce(c, &["math.sqr"], "math.sum_reduce", &["math.sqrt"]),
     ),
     operator("ReduceSumSquare", "`math.sqr`, `math.sum_reduce`", |c| {
         reduce(c, 18, &["math.sqr"], "math.sum_reduce", &[])
@@ -167,7 +167,7 @@ fn changed(c: &mut Call, change: impl FnOnce(&mut Call, Value) -> Value) -> Rule
     Ok(())
 }
 
-/// The mean; of ints the sum, which wraps around, over their number, rounded towards zero.
+/// The mean; of ints the sum, in 64 bits, over their number, rounded towards zero.
 fn mean(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     if x.is_real() {
@@ -182,25 +182,16 @@ fn mean(c: &mut Call) -> Ruled<()> {
     if count.is(0) {
         return Err("the mean of no ints is not defined".into());
     }
-    reduce(c, 18, &[], "math.sum_reduce", &[])?;
+    let keep = c.flag("keepdims", true);
+    let sum = over(c, &x, &axes, keep, "math.sum_reduce");
     let divide = match width(x.element) {
         (64, false) => "onnx.divide_unsigned",
         _ => "onnx.divide_ints",
     };
-    changed(c, |c, sum| {
-        let arguments = [(&sum).into(), Argument::Number(marked(&count))];
-        c.call(divide, &[], &arguments, (sum.element, sum.shape.clone()))
-    })
-}
-
-/// The Euclidean norm; of ints rounded towards zero.
-fn euclidean(c: &mut Call) -> Ruled<()> {
-    let root = match c.input(0)?.is_real() {
-        true => "math.sqrt",
-        false => "onnx.integer_sqrt",
-    };
-    c.no_u64()?;
-    reduce(c, 18, &["math.sqr"], "math.sum_reduce", &[root])
+    let arguments = [(&sum).into(), Argument::Number(marked(&count))];
+    let mean = c.call(divide, &[], &arguments, (sum.element, sum.shape.clone()));
+    c.set(0, mean);
+    Ok(())
 }
 
 fn position(c: &mut Call, operator: &str) -> Ruled<()> {

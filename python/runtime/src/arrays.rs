@@ -237,13 +237,15 @@ fn array_of<'py>(
         || value.is_instance_of::<PyInt>()
         || value.is_instance_of::<PyBool>();
     if is_number || value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        if port.declared().is_int() {
+            // Of the type that the values have, which are checked later; no values have none.
+            let array = numpy.call_method1(intern!(py, "asarray"), (value,))?;
+            if array.getattr(intern!(py, "size"))?.extract::<usize>()? > 0 {
+                return Ok(array);
+            }
+        }
         let options = pyo3::types::PyDict::new(py);
-        // The values are checked later.
-        let element = match port.declared() {
-            element if element.is_int() && element != ElementType::U64 => ElementType::I64,
-            element => element,
-        };
-        options.set_item("dtype", dtype(py, element)?)?;
+        options.set_item("dtype", dtype(py, port.declared())?)?;
         return numpy.call_method("asarray", (value,), Some(&options));
     }
     if value.hasattr(intern!(py, "__dlpack__"))? {
