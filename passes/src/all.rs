@@ -47,6 +47,7 @@ pub const ALL: &[Pass] = &[
     schedule::borders::PASS,
     schedule::rows::PASS,
     schedule::winograd::PASS,
+    schedule::exponents::PASS,
     schedule::vectorize::PASS,
     schedule::merge::PASS,
     schedule::interchange::PASS,

@@ -200,6 +200,7 @@ fn run(
                 cache_bytes: 1 << 19,
                 keep_order: false,
                 dot: skript_passes::schedule::dot::Instruction::None,
+                half_dot: skript_passes::schedule::dot::Instruction::None,
                 costs: Costs::TYPICAL,
             };
             let choices: Choices = format!("*:{number}").parse().expect("a list of plans");

@@ -114,6 +114,7 @@ create_functions! {
     skriptCreateSplitLoopsPass => "skript-split-loops",
     skriptCreateSplitPhasesPass => "skript-split-phases",
     skriptCreateStreamResultsPass => "skript-stream-results",
+    skriptCreateTestExponentsPass => "skript-test-exponents",
     skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",
     skriptCreateVectorizeMapsPass => "skript-vectorize-maps",
     skriptCreateVectorizeReductionsPass => "skript-vectorize-reductions",

@@ -185,6 +185,24 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.value(ops::tensor::DIM, &operands, &[], Type::index(self.context))
     }
 
+    /// Whether a comparison of integers or indices holds; `code` is that of the predicate of `arith.cmpi`.
+    ///
+    /// # Errors
+    /// The builder's error.
+    pub(crate) fn compare(
+        &self,
+        code: i64,
+        a: Value<'c, 'a>,
+        b: Value<'c, 'a>,
+    ) -> Result<Value<'c, 'a>, Error> {
+        let predicate = [(
+            "predicate",
+            super::maps::integer_predicate(self.context, code),
+        )];
+        let flag = types::flag(self.context);
+        self.value(ops::arith::CMPI, &[a, b], &predicate, flag)
+    }
+
     /// The tensor filled with one value.
     ///
     /// # Errors

@@ -83,9 +83,9 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
         nodes.sum::<f64>() + borders.sum::<f64>()
     }
 
-    /// Whether an operation sums groups of products of bytes.
+    /// Whether an operation sums groups of products.
     pub(super) fn sums_groups(&self, node: &Node<'c, 'a>) -> bool {
-        node.reductions.contains(&true) && dot(node, self.target.dot).is_some()
+        node.reductions.contains(&true) && dot(node, self.target).is_some()
     }
 
     /// Cycles of an operation whose operands have these layouts.
@@ -97,7 +97,7 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
                 let vectors = self.target.vectors(bits);
                 let share = nest(node, layouts).and_then(|mut nest| {
                     nest.keeps_order = self.target.keep_order;
-                    nest.dot = dot(node, self.target.dot);
+                    nest.dot = dot(node, self.target);
                     nest.simplify(&[]);
                     share_of_peak(&nest, vectors)
                 });
@@ -140,15 +140,20 @@ impl<'t, 'c: 'a, 'a> Costs<'t, 'c, 'a> {
     }
 }
 
-/// The instruction of a sum of products of bytes.
-fn dot(node: &Node, instruction: Instruction) -> Option<Dot> {
+/// The instruction of a sum of products of bytes or of bf16.
+fn dot(node: &Node, target: Target) -> Option<Dot> {
     let is = |operand: &Operand, name: &str| {
         let element = types::element_of(operand.value.r#type());
         element.is_some_and(|element| element.to_string() == name)
     };
-    let reads_bytes = node.read().count() == 2 && node.read().all(|operand| is(operand, "i8"));
-    let sums = node.outputs().iter().all(|operand| is(operand, "i32"));
-    (reads_bytes && sums && instruction != Instruction::None).then_some(Dot {
+    let instruction = [("i8", "i32", target.dot), ("bf16", "f32", target.half_dot)];
+    let instruction = instruction.into_iter().find(|(factor, sum, instruction)| {
+        let factors = node.read().all(|operand| is(operand, factor));
+        let sums = node.outputs().iter().all(|operand| is(operand, sum));
+        factors && sums && *instruction != Instruction::None
+    });
+    let (.., instruction) = instruction.filter(|_| node.read().count() == 2)?;
+    Some(Dot {
         instruction,
         unsigned: 0,
     })

@@ -236,6 +236,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
         FastMath::Winograd => format!("skript-winograd{{{options}}},"),
     };
     let (cache, bits) = (target.processor.l2, target.processor.vector_bits);
+    let halves = target.processor.bf16_products.name();
     let plans = match target.plans.as_str() {
         "" => String::new(),
         plans => format!(" plans={plans}"),
@@ -255,7 +256,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-sort-comparisons,skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},{maps}skript-shuffle-reads{{vector-bits={bits}}},skript-divide-by-invariants,{vectors}{CANONICALIZE},cse"
+            "skript-sort-comparisons,skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-test-exponents{{vector-bits={bits} bf16-products={halves}}},skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},{maps}skript-shuffle-reads{{vector-bits={bits}}},skript-divide-by-invariants,{vectors}{CANONICALIZE},cse"
         ),
     }
 }
@@ -270,13 +271,14 @@ fn schedules(target: &TargetDescription) -> String {
         FastMath::None => " keep-order=true",
         FastMath::Default | FastMath::Winograd => "",
     };
+    let halves = processor.bf16_products.name();
     let costs = processor.costs.text();
     let products = match target.computes_integers {
         true => format!(" byte-products={}", processor.byte_products.name()),
         false => String::new(),
     };
     format!(
-        "vector-bits={bits} vector-registers={registers} cache-bytes={cache} {costs}{order}{products}"
+        "vector-bits={bits} vector-registers={registers} cache-bytes={cache} bf16-products={halves} {costs}{order}{products}"
     )
 }
 

@@ -195,9 +195,9 @@ impl<'c: 'a, 'a> Divisions<'c, 'a> {
         for divisor in &self.divisors {
             let outside = self.outside(*divisor, &mut known, at)?;
             let value = as_i64(outside, at)?;
-            let least = compare(at, AT_LEAST, value, at.constant(Scalar::Int(2), i64)?)?;
+            let least = at.compare(AT_LEAST, value, at.constant(Scalar::Int(2), i64)?)?;
             let most = at.constant(Scalar::Int(GREATEST), i64)?;
-            let most = compare(at, AT_LEAST, most, value)?;
+            let most = at.compare(AT_LEAST, most, value)?;
             let flag = types::flag(at.context);
             for condition in [least, most] {
                 suit = Some(match suit {
@@ -261,12 +261,12 @@ impl<'c: 'a, 'a> Divisor<'c, 'a> {
         let (second, rest) = approximate(rest)?;
         let mut quotient = whole(ops::arith::ADDI, first, second)?;
         let (zero, one) = (number(0)?, number(1)?);
-        let below = compare(at, LESS, rest, zero)?;
+        let below = at.compare(LESS, rest, zero)?;
         let less = whole(ops::arith::SUBI, quotient, one)?;
         quotient = choose(below, less, quotient)?;
         let more = whole(ops::arith::ADDI, rest, self.value)?;
         let mut rest = choose(below, more, rest)?;
-        let above = compare(at, AT_LEAST, rest, self.value)?;
+        let above = at.compare(AT_LEAST, rest, self.value)?;
         let more = whole(ops::arith::ADDI, quotient, one)?;
         quotient = choose(above, more, quotient)?;
         let less = whole(ops::arith::SUBI, rest, self.value)?;
@@ -276,8 +276,8 @@ impl<'c: 'a, 'a> Divisor<'c, 'a> {
         let result = if op::is(&division, ops::arith::FLOORDIVSI) {
             quotient
         } else {
-            let is_negative = compare(at, LESS, x, zero)?;
-            let has_rest = compare(at, LESS, zero, rest)?;
+            let is_negative = at.compare(LESS, x, zero)?;
+            let has_rest = at.compare(LESS, zero, rest)?;
             let flag = types::flag(at.context);
             let is_next = at.value(ops::arith::ANDI, &[is_negative, has_rest], &[], flag)?;
             match op::is(&division, ops::arith::DIVSI) {
@@ -305,15 +305,4 @@ fn as_i64<'c: 'a, 'a>(value: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<Valu
         true => at.value(ops::arith::INDEX_CAST, &[value], &[], i64),
         false => Ok(value),
     }
-}
-
-fn compare<'c: 'a, 'a>(
-    at: &Builder<'c, 'a>,
-    code: i64,
-    a: Value<'c, 'a>,
-    b: Value<'c, 'a>,
-) -> Result<Value<'c, 'a>, Error> {
-    let predicate = [("predicate", maps::integer_predicate(at.context, code))];
-    let flag = types::flag(at.context);
-    at.value(ops::arith::CMPI, &[a, b], &predicate, flag)
 }

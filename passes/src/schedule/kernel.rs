@@ -7,7 +7,6 @@
 )]
 
 use super::body::{Body, Operand};
-use super::dot::GROUP;
 use super::nest::Nest;
 use super::payload::{Apart, Known};
 use super::plan::{LaneMode, Plan};
@@ -335,7 +334,7 @@ impl Writer<'_> {
     /// Distance between the elements of neighbouring lanes.
     pub(super) fn lane_stride(&self, operand: usize) -> i64 {
         match (self.plan.packed == Some(operand), self.plan.group) {
-            (true, Some(_)) => GROUP,
+            (true, Some(_)) => self.nest.group_size(),
             (true, None) => 1,
             (false, _) => self.nest.operands[operand].strides[self.plan.lanes_loop],
         }
@@ -671,31 +670,52 @@ impl Writer<'_> {
             let value = self.payload(&self.body.value.clone(), state, point, &mut known);
             let value = self.widened(&value, &mut known);
             let new = self.combine(&accumulator, &value, &kind);
-            let guard = match (&self.body.predicate.clone(), &state.predicate) {
-                (None, _) | (_, Predicate::Holds) => None,
-                (_, Predicate::Values(values)) => Some((values[number].clone(), false)),
-                (Some(p), Predicate::Open) => {
-                    let piece = self.payload(p, state, point, &mut known);
-                    Some((piece.name, piece.vector))
-                }
-            };
+            let guard = self.guard(state, number, point, &mut known);
             let lanes = match self.plan.mode {
                 LaneMode::Reduction => self.mask(state, point.vector),
                 LaneMode::Output => None,
             };
             let mut result = new;
             for (mask, vector) in guard.into_iter().chain(lanes.map(|m| (m, true))) {
-                let masks = if vector {
-                    self.vector_type("i1")
-                } else {
-                    "i1".to_string()
-                };
-                result = self.define(&format!(
-                    "\"arith.select\"({mask}, {result}, {accumulator}) : ({masks}, {kind}, {kind}) -> {kind}"
-                ));
+                result = self.selected(&mask, vector, [&result, &accumulator], &kind);
             }
             results.push(result);
         }
         results
+    }
+
+    /// The predicate at a point, if it is not known to hold: a value, and whether it is a vector.
+    pub(super) fn guard(
+        &mut self,
+        state: &State,
+        number: usize,
+        point: &Point,
+        known: &mut Known,
+    ) -> Option<(String, bool)> {
+        match (&self.body.predicate.clone(), &state.predicate) {
+            (None, _) | (_, Predicate::Holds) => None,
+            (_, Predicate::Values(values)) => Some((values[number].clone(), false)),
+            (Some(predicate), Predicate::Open) => {
+                let piece = self.payload(predicate, state, point, known);
+                Some((piece.name, piece.vector))
+            }
+        }
+    }
+
+    /// The first of two vectors where a bool, or a vector of bools, is true.
+    pub(super) fn selected(
+        &mut self,
+        mask: &str,
+        is_vector: bool,
+        [then, otherwise]: [&str; 2],
+        kind: &str,
+    ) -> String {
+        let masks = match is_vector {
+            true => self.vector_type("i1"),
+            false => "i1".to_owned(),
+        };
+        self.define(&format!(
+            "\"arith.select\"({mask}, {then}, {otherwise}) : ({masks}, {kind}, {kind}) -> {kind}"
+        ))
     }
 }

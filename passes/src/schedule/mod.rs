@@ -15,6 +15,7 @@ pub mod costs;
 pub(crate) mod divisions;
 pub mod dot;
 mod elementwise;
+pub(crate) mod exponents;
 pub mod gpu;
 pub mod interchange;
 pub mod kernel;

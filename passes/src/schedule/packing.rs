@@ -12,7 +12,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::dot::{GROUP, in_groups};
+use super::dot::in_groups;
 use super::nest::{Address, LoopKind, Nest};
 use super::plan::Plan;
 use super::reading::LARGEST_SPAN;
@@ -46,8 +46,8 @@ pub struct Packing {
     dynamic: Option<usize>,
     /// The loops with dynamic extents that addresses of the operand depend on.
     arguments: Vec<usize>,
-    /// The loop along which groups of elements of each lane are contiguous.
-    group: Option<usize>,
+    /// The loop along which groups of elements of each lane are contiguous, and the size of a group.
+    group: Option<(usize, i64)>,
     /// Whether the copy is a part of a larger one, whose offset is an argument.
     is_part: bool,
     /// Whether the offset of the operand is an argument.
@@ -86,7 +86,7 @@ impl Packing {
             stride *= match (dynamic == Some(l), is_lanes) {
                 (true, _) => 1,
                 (false, true) => blocks,
-                (false, false) if plan.group == Some(l) => in_groups(nest.loops[l].extent),
+                (false, false) if plan.group == Some(l) => nest.in_groups(nest.loops[l].extent),
                 (false, false) => nest.loops[l].extent,
             };
         }
@@ -110,7 +110,7 @@ impl Packing {
             elements: stride,
             dynamic,
             arguments,
-            group: plan.group,
+            group: plan.group.map(|l| (l, nest.group_size())),
             is_part: false,
             is_placed: signature.placed().any(|position| position == operand),
         })
@@ -258,8 +258,8 @@ impl Packing {
         let mut whole = "%whole";
         for (n, (l, extent)) in self.loops.iter().enumerate() {
             let next = n + 1;
-            if self.group == Some(*l) {
-                self.write_groups(&mut text, n, *extent);
+            if let Some((_, size)) = self.group.filter(|(own, _)| own == l) {
+                self.write_groups(&mut text, n, *extent, size);
                 whole = "%whole_group";
                 continue;
             }
@@ -280,9 +280,9 @@ impl Packing {
         };
         let spread = match self.group {
             None => String::new(),
-            Some(_) => {
+            Some((_, size)) => {
                 format!(
-                    "  %size = arith.constant {GROUP} : index\n  %group = arith.muli %lane, %size : index\n"
+                    "  %size = arith.constant {size} : index\n  %group = arith.muli %lane, %size : index\n"
                 )
             }
         };
@@ -300,21 +300,21 @@ impl Packing {
     }
 
     /// The loop that groups are along, the `n`th one: group by group, with zeros for what the last one lacks.
-    fn write_groups(&self, text: &mut String, n: usize, extent: i64) {
+    fn write_groups(&self, text: &mut String, n: usize, extent: i64, size: i64) {
         let next = n + 1;
-        let Some(l) = self.group else {
+        let Some((l, _)) = self.group else {
             return;
         };
         self.write_stride(text, &format!("%p{n}"), l);
         let _ = writeln!(
             text,
-            "  %e{n} = arith.constant {} : index\n  %has{n} = arith.constant {extent} : index\n  %g{n} = arith.constant {GROUP} : index\n  \
+            "  %e{n} = arith.constant {} : index\n  %has{n} = arith.constant {extent} : index\n  %g{n} = arith.constant {size} : index\n  \
              %q{n} = arith.constant {} : index\n  \
              scf.for %i{n} = %c0 to %e{n} step %c1 {{\n  %x{n} = arith.muli %i{n}, %p{n} : index\n  %s{next} = arith.addi %s{n}, %x{n} : index\n  \
              %in{n} = arith.remui %i{n}, %g{n} : index\n  %of{n} = arith.subi %i{n}, %in{n} : index\n  \
              %y{n} = arith.muli %of{n}, %q{n} : index\n  %z{n} = arith.addi %y{n}, %in{n} : index\n  %t{next} = arith.addi %t{n}, %z{n} : index\n  \
              %is{n} = arith.cmpi ult, %i{n}, %has{n} : index\n  %whole_group = arith.select %is{n}, %whole, %c0 : index",
-            in_groups(extent),
+            in_groups(extent, size),
             self.target.strides[l],
         );
     }

@@ -7,7 +7,6 @@
 )]
 
 use super::costs::Costs;
-use super::dot::{GROUP, in_groups};
 use super::nest::{LoopKind, Nest};
 use super::select::{Selected, is_used, selections};
 use super::tile::{Tile, Tiling};
@@ -43,7 +42,7 @@ pub struct Plan {
     pub is_split: bool,
     /// The operand that is read from a copy in the order of the kernel, see [`super::packing`].
     pub packed: Option<usize>,
-    /// The last of the reductions, along which groups of bytes are summed at once.
+    /// The last of the reductions, along which groups of products are summed at once.
     pub group: Option<usize>,
     /// The first of the reductions that the predicate does not depend on: it is evaluated before them.
     pub hoists: Option<usize>,
@@ -285,7 +284,7 @@ impl Plan {
             let half = (chunk.size + 1) / 2;
             let smaller = Chunk {
                 size: match first.group == Some(chunk.number) {
-                    true => in_groups(half),
+                    true => nest.in_groups(half),
                     false => half,
                 },
                 ..chunk
@@ -376,7 +375,8 @@ impl Plan {
         let is_static = |l: &usize| nest.loops[*l].source.is_none();
         let longest = self.reductions.iter().copied();
         // What is left of a group is summed after all parts.
-        let is_whole = |l: &usize| Some(*l) != self.group || nest.loops[*l].extent % GROUP == 0;
+        let is_whole =
+            |l: &usize| Some(*l) != self.group || nest.loops[*l].extent % nest.group_size() == 0;
         let longest = longest.filter(|l| !is_used(l) && is_static(l) && is_whole(l));
         let Some(number) = longest.max_by_key(|l| nest.loops[*l].extent) else {
             return;
@@ -389,7 +389,7 @@ impl Plan {
         let parts = (read + cache / 2 - 1) / (cache / 2).max(1);
         let size = (extent + parts - 1) / parts.max(1);
         let size = match Some(number) == self.group {
-            true => in_groups(size),
+            true => nest.in_groups(size),
             false => size,
         };
         let others = nest.reduced() / extent.max(1);

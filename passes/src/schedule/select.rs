@@ -6,7 +6,6 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::dot::{GROUP, products_at_once};
 use super::nest::{Address, LoopKind, Nest};
 use super::payload::CLOSEST;
 use super::plan::{LaneMode, Vectors};
@@ -37,7 +36,7 @@ pub(super) struct Selected {
     pub(super) mode: LaneMode,
     pub(super) lanes_loop: usize,
     pub(super) packed: Option<usize>,
-    /// The reduction along which groups of bytes are summed at once.
+    /// The reduction along which groups of products are summed at once.
     pub(super) group: Option<usize>,
     /// The estimated share of the peak rate.
     share: f64,
@@ -86,10 +85,7 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
                 let strides = nest.inputs().iter().map(|o| o.strides[lanes_loop]);
                 let farthest = strides.max().unwrap_or(0);
                 // As many bytes as a quarter of the elements have.
-                let at_once = match nest.dot {
-                    Some(_) => GROUP as f64,
-                    None => 1.0,
-                };
+                let at_once = nest.group_size() as f64;
                 let large = (0..nest.inputs().len()).filter(|&n| {
                     let varies = nest.operands[n].strides[lanes_loop] != 0;
                     varies && nest.span(n) > vectors.cache / 2
@@ -136,7 +132,7 @@ fn selections_of(nest: &Nest, vectors: Vectors, used_dimensions: &[usize]) -> Ve
             _ => f64::from(costs.scatter_steps) / nest.reduced() as f64,
         };
         let group = nest.group_along(operand);
-        let at_once = group.map_or(1.0, |own| products_at_once(nest.loops[own].extent));
+        let at_once = group.map_or(1.0, |own| nest.products_at_once(nest.loops[own].extent));
         Some(Selected {
             mode: LaneMode::Output,
             lanes_loop: l,

@@ -2,7 +2,7 @@
 //! What schedules know of the target, as options of passes.
 
 use super::costs::Costs;
-use super::dot::Instruction;
+use super::dot::{Instruction, OF_BF16, OF_BYTES};
 use super::plan::Vectors;
 use skript_dialect::{Options, PassError, PassOption};
 
@@ -19,8 +19,27 @@ pub struct Target {
     pub keep_order: bool,
     /// The instructions for sums of products of bytes.
     pub dot: Instruction,
+    /// The instructions for sums of products of bf16.
+    pub half_dot: Instruction,
     /// What operations cost.
     pub costs: Costs,
+}
+
+/// The option of the instructions for products of bf16.
+pub(crate) const BF16_PRODUCTS: PassOption = PassOption {
+    name: "bf16-products",
+    summary: "instructions for sums of products of bf16: none or vdpbf16ps",
+    default: "none",
+};
+
+/// The instructions for products of bf16 that options name.
+pub(crate) fn bf16_products(options: &Options) -> Result<Instruction, PassError> {
+    of_list(options, BF16_PRODUCTS.name, OF_BF16)
+}
+
+fn of_list(options: &Options, name: &str, list: &[Instruction]) -> Result<Instruction, PassError> {
+    let found = Instruction::named(options.text(name), list);
+    found.map_err(|e| PassError::from(format!("option {name}: {e}")))
 }
 
 /// Two lists of options as one.
@@ -37,9 +56,9 @@ pub(crate) const fn joined<const A: usize, const B: usize, const ALL: usize>(
 
 impl Target {
     /// The options of a pass whose decisions depend on the target.
-    pub(crate) const OPTIONS: [PassOption; 12] = joined(Self::OWN_OPTIONS, Costs::OPTIONS);
+    pub(crate) const OPTIONS: [PassOption; 13] = joined(Self::OWN_OPTIONS, Costs::OPTIONS);
 
-    const OWN_OPTIONS: [PassOption; 5] = [
+    const OWN_OPTIONS: [PassOption; 6] = [
         PassOption {
             name: "vector-bits",
             summary: "bits of a vector register",
@@ -65,6 +84,7 @@ impl Target {
             summary: "instructions for sums of products of bytes: none, vpdpbusd, vpmaddwd or usdot",
             default: "none",
         },
+        BF16_PRODUCTS,
     ];
 
     /// The values of [`Target::OPTIONS`].
@@ -89,10 +109,8 @@ impl Target {
             vector_registers,
             cache_bytes: options.get("cache-bytes")?,
             keep_order: options.get("keep-order")?,
-            dot: options
-                .text("byte-products")
-                .parse()
-                .map_err(|e| PassError::from(format!("option byte-products: {e}")))?,
+            dot: of_list(options, "byte-products", OF_BYTES)?,
+            half_dot: bf16_products(options)?,
             costs: Costs::of(options)?,
         })
     }

@@ -9,7 +9,7 @@
 //! Extents may be dynamic, and so may the strides of contiguous arrays, which are multiples of extents; the extents become
 //! arguments of the kernel. A packed operand has at most one dynamic extent.
 
-use super::body::Body;
+use super::body::{Body, Operand};
 use super::caller::{
     array_before, branch_before, covered_before, extent_before, index_before, offset_before,
     static_before, tiles_before,
@@ -61,7 +61,7 @@ pub const PASS: Pass = Pass {
     },
 };
 
-const OPTIONS: [PassOption; 13] = joined(Target::OPTIONS, [Choices::OPTION]);
+const OPTIONS: [PassOption; 14] = joined(Target::OPTIONS, [Choices::OPTION]);
 
 /// Vectorizes every `linalg.generic` on arrays that reduces and that a register tile can compute; returns their
 /// number.
@@ -98,14 +98,13 @@ pub fn vectorize(
             effects.declare(&name, [output]);
             call_before(anchor, &name, &kernel.arguments, location).map_err(|e| e.to_string())
         };
-        match &kernel.guarded {
-            None => call(&kernel.text, last)?,
-            Some((condition, guarded)) => {
-                let [then, otherwise] = branch_before(last, *condition, location)?;
-                call(&kernel.text, then)?;
-                call(guarded, otherwise)?;
-            }
+        let mut anchor = last;
+        for (condition, other) in &kernel.alternatives {
+            let [then, otherwise] = branch_before(anchor, *condition, location)?;
+            call(other, otherwise)?;
+            anchor = then;
         }
+        call(&kernel.text, anchor)?;
         kernel.others.iter().copied().for_each(erase);
         erase(last);
         count += 1;
@@ -236,8 +235,8 @@ const MOST_COPIES: usize = 8;
 /// The kernel of one reduction; functions are named `@KERNEL`.
 struct Kernel<'c, 'a> {
     text: String,
-    /// A condition, and the kernel where it is false. Where it is true, the predicate holds at all points.
-    guarded: Option<(Value<'c, 'a>, String)>,
+    /// Conditions in order, each with the kernel where it is the first one that is false.
+    alternatives: Vec<(Value<'c, 'a>, String)>,
     /// The arrays, then captured scalars.
     arguments: Vec<Value<'c, 'a>>,
     /// The argument that the kernel writes.
@@ -267,8 +266,10 @@ struct Unplanned<'c, 'a> {
     reduction: Reduction<'c, 'a>,
     last: OperationRef<'c, 'a>,
     others: Vec<OperationRef<'c, 'a>>,
-    /// A condition, and the body where it is false.
+    /// A condition, and the body where it is false. Where it is true, the predicate holds at all points.
     guarded: Option<(Value<'c, 'a>, Body)>,
+    /// A condition under which the product may be approximated, and that product.
+    approximated: Option<(Value<'c, 'a>, Operand)>,
     /// The arrays that parallel loops write: before such a loop, their elements are others.
     written: Vec<usize>,
 }
@@ -288,6 +289,10 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         reduction.nest.keeps_order =
             target.keep_order && reduction.body.combine.rounds(&reduction.body.accumulator);
         reduction.nest.simplify(&reduction.body.used_dimensions());
+        let approximated = match reduction.body.split() {
+            Some((condition, product)) => Some((*reduction.captured.get(condition)?, product)),
+            None => None,
+        };
         let mut guarded = None;
         if let Some((open, body, condition)) = reduction.body.cases() {
             reduction.body = open;
@@ -300,7 +305,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         reduction.nest.constants = prepared.map(|(n, _)| n).collect();
         reduction.nest.tested = reduction.body.tested_inputs();
         let lanes = target.vector_bits / 32;
-        reduction.nest.dot = Dot::of(&reduction.body, target.dot, lanes);
+        reduction.nest.dot = Dot::of(&reduction.body, target, lanes);
         let repeats = inputs().enumerate().filter_map(|(n, input)| {
             match Outside::of(op, *input) {
                 Ok(outside) => Some((n, outside?.repeats())),
@@ -319,6 +324,7 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             last,
             others,
             guarded,
+            approximated,
         })
     }
 
@@ -417,12 +423,22 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
             let (nest, signature) = (&reduction.nest, &reduction.signature);
             kernel("KERNEL", nest, plan, body, signature)
         };
+        let mut body = reduction.body.clone();
+        let guarded = self.guarded.iter().map(|(condition, body)| {
+            let text = text(&plan.guarded(), body);
+            (*condition, with_attributes(&text, SELDOM))
+        });
+        let mut alternatives: Vec<(Value, String)> = guarded.collect();
+        if let Some((condition, product)) = &self.approximated
+            && plan.group.is_some()
+            && body.starts_with_identity()
+        {
+            alternatives.push((*condition, text(&plan, &body)));
+            body.value = product.clone();
+        }
         Some(Kernel {
-            text: text(&plan, &reduction.body),
-            guarded: self.guarded.as_ref().map(|(condition, body)| {
-                let text = text(&plan.guarded(), body);
-                (*condition, with_attributes(&text, SELDOM))
-            }),
+            text: text(&plan, &body),
+            alternatives,
             steps: plan.steps(&reduction.nest),
             dynamic,
             arguments: reduction.arguments(),

@@ -67,6 +67,8 @@ pub struct Processor {
     pub(crate) rounds: bool,
     /// The instructions for sums of products of bytes.
     pub(crate) byte_products: Instruction,
+    /// The instructions for sums of products of bf16.
+    pub(crate) bf16_products: Instruction,
     /// What operations on such vectors cost.
     pub(crate) costs: Costs,
     /// Bytes of a core's data cache of level 1.
@@ -247,6 +249,7 @@ impl Processor {
             ranges: vector_bits == 512 && has(target, AVX512_DQ),
             rounds: has(target, SSE_4_1),
             byte_products: byte_products(target, vector_bits),
+            bf16_products: bf16_products(target, vector_bits),
             costs: cpu.map_or(Costs::TYPICAL, |cpu| cpu.costs),
             l1,
             l2,
@@ -282,6 +285,15 @@ fn byte_products(target: &Target, bits: u32) -> Instruction {
         X86_64 if has("avxvnni") && bits <= 256 => Instruction::Vpdpbusd,
         X86_64 if bits == 512 && !has("avx512bw") => Instruction::None,
         X86_64 => Instruction::Vpmaddwd,
+        _ => Instruction::None,
+    }
+}
+
+/// The target's instructions for sums of products of bf16 in vectors of so many bits.
+fn bf16_products(target: &Target, bits: u32) -> Instruction {
+    let has = |feature: &str| has(target, feature);
+    match Architecture::of_target(target).name {
+        X86_64 if has("avx512bf16") && (bits == 512 || has(AVX512_VL)) => Instruction::Vdpbf16ps,
         _ => Instruction::None,
     }
 }
@@ -358,6 +370,13 @@ mod tests {
         let wide = of("aarch64-linux-gnu", "neoverse-v1", "+sve256").unwrap();
         assert_eq!(wide.processor.vector_bits, 256);
         assert_eq!(wide.processor.byte_products, Instruction::None);
+        let halves = |cpu, features| {
+            let target = of("x86_64-linux-gnu", cpu, features).unwrap();
+            target.processor.bf16_products
+        };
+        assert_eq!(halves("znver4", ""), Instruction::Vdpbf16ps);
+        assert_eq!(halves("znver4", "-avx512bf16"), Instruction::None);
+        assert_eq!(halves("x86-64-v4", ""), Instruction::None);
         let refused = of("sparc64-linux-gnu", NATIVE, "").unwrap_err().to_string();
         assert!(refused.contains("riscv64"), "{refused}");
         let other = of("wasm32", "znver5", "").unwrap_err().to_string();

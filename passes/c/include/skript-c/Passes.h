@@ -167,6 +167,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitLoopsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitPhasesPass(void);
 /* --skript-stream-results */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateStreamResultsPass(void);
+/* --skript-test-exponents */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateTestExponentsPass(void);
 /* --skript-unroll-elementwise */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateUnrollElementwisePass(void);
 /* --skript-vectorize-maps */

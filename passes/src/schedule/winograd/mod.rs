@@ -70,7 +70,7 @@ pub(crate) const PASS: Pass = Pass {
     },
 };
 
-const OPTIONS: [PassOption; 13] = joined(
+const OPTIONS: [PassOption; 14] = joined(
     Target::OPTIONS,
     [PassOption {
         name: "tile",
