@@ -44,6 +44,7 @@ pub const ALL: &[Pass] = &[
     profile::kernels::PASS,
     schedule::phases::PASS,
     schedule::comparisons::PASS,
+    schedule::scatters::PASS,
     schedule::borders::PASS,
     schedule::rows::PASS,
     schedule::winograd::PASS,

@@ -113,6 +113,7 @@ create_functions! {
     skriptCreateSplitGuardsPass => "skript-split-guards",
     skriptCreateSplitLoopsPass => "skript-split-loops",
     skriptCreateSplitPhasesPass => "skript-split-phases",
+    skriptCreateSplitScattersPass => "skript-split-scatters",
     skriptCreateStreamResultsPass => "skript-stream-results",
     skriptCreateTestExponentsPass => "skript-test-exponents",
     skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",

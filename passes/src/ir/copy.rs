@@ -5,7 +5,7 @@ use super::{Builder, ValueKey, builder};
 use melior::Error;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, BlockRef, OperationRef, Region, Type, Value, ValueLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashMap;
 
 /// The replacement of each value in the copy; other values stay.
@@ -53,6 +53,11 @@ impl<'c: 'a, 'a> Copier<'c, 'a> {
         let operands: Vec<_> = op.operands().map(|v| self.get(v)).collect();
         let mut regions = Vec::new();
         for region in op.regions() {
+            // A branch without an `else`.
+            if region.first_block().is_none() {
+                regions.push(Region::new());
+                continue;
+            }
             let block = builder::only_block(region)?;
             let types: Vec<_> = arguments(block).iter().map(|a| a.r#type()).collect();
             let (copy, inner, new) = to.region(&types);

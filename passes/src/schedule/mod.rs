@@ -32,6 +32,7 @@ pub mod reading;
 mod reduction_lanes;
 pub(crate) mod rows;
 mod scalars;
+pub(crate) mod scatters;
 pub(crate) mod select;
 pub(crate) mod shuffles;
 pub mod signature;

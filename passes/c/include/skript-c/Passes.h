@@ -165,6 +165,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitGuardsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitLoopsPass(void);
 /* --skript-split-phases */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitPhasesPass(void);
+/* --skript-split-scatters */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitScattersPass(void);
 /* --skript-stream-results */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateStreamResultsPass(void);
 /* --skript-test-exponents */
