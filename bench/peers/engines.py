@@ -47,6 +47,10 @@ def run(command, pinned, **environment):
     return done.stdout
 
 
+# Further options of skript.
+OURS_OPTIONS = []
+
+
 def arguments(folder):
     """The inputs of a workload as options of skript."""
     paths = sorted(glob.glob(os.path.join(folder, "x*.npy")))
@@ -57,7 +61,7 @@ def ours(folder):
     """A workload as arguments of skript. One without a text is a quantized ONNX model."""
     has_text = os.path.exists(os.path.join(folder, "main.sknd"))
     model = [folder] if has_text else [os.path.join(folder, "model.onnx"), "--quantize=integer"]
-    return [*model, *arguments(folder)]
+    return [*model, *OURS_OPTIONS, *arguments(folder)]
 
 
 def measure_ours(skript, folder, threads, round, calls):

@@ -32,8 +32,14 @@ def parsed():
     parser.add_argument("--rounds", type=int, default=5, help="processes of each engine; default: %(default)s")
     parser.add_argument("--seconds", type=float, default=0.4, help="how long a process calls the model; default: %(default)s")
     parser.add_argument("--note", help="what readers should know of this machine during the measurements")
+    parser.add_argument("--cpu", help="processor that our code is generated for, to compare with engines that are limited to it; with --dry")
     parser.add_argument("--dry", action="store_true", help="print the ratios and write nothing")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.cpu:
+        if not options.dry:
+            parser.error("--cpu is for --dry: the tables are of the machine's own processor")
+        engines.OURS_OPTIONS[:] = ["--cpu", options.cpu]
+    return options
 
 
 def selected(only, groups):
