@@ -39,6 +39,25 @@ pub enum ShapeExpr {
     },
 }
 
+/// The shape as text, `[2,3]`; `~|8` for an extent that has no name in the document.
+pub fn shape_text(shape: &[Extent]) -> String {
+    let extents = shape.iter().map(|extent| match extent {
+        Extent::Dynamic { expr, bound } if is_unnamed(expr) => format!("~|{bound}"),
+        known => known.to_string(),
+    });
+    let extents: Vec<String> = extents.collect();
+    format!("[{}]", extents.join(","))
+}
+
+/// Whether the expression contains a synthesized name, which has a dot.
+fn is_unnamed(expr: &ShapeExpr) -> bool {
+    match expr {
+        ShapeExpr::Symbol(name) => name.contains('.'),
+        ShapeExpr::Apply { operands, .. } => operands.iter().any(is_unnamed),
+        ShapeExpr::Constant(_) | ShapeExpr::Real(_) => false,
+    }
+}
+
 impl Extent {
     /// The extent if it is static.
     pub fn fixed(&self) -> Option<u64> {

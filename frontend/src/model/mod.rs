@@ -22,7 +22,7 @@ pub mod storage_types;
 pub use check::{Check, CheckKind, MessagePart};
 pub use constant::ConstantData;
 pub use cost::{Cost, OperatorCost, Precision};
-pub use extent::{Extent, ShapeExpr};
+pub use extent::{Extent, ShapeExpr, shape_text};
 pub use formula::{
     Accumulation, Expr, Finding, Formula, FormulaIndex, FormulaLocal, Init, Node, Target,
 };

@@ -92,7 +92,7 @@ fn plan_memory(module: OperationRef) -> Result<ArenaLayout, CodegenError> {
         let size = byte_size(*op)?;
         lifetimes.push(Lifetime { size, first, last });
     }
-    let too_large = || CodegenError::Module("the arena would be too large".to_owned());
+    let too_large = || CodegenError::Module(format!("the arena would be too large: {SMALLER}"));
     let plan = place(&lifetimes, ALIGNMENT).ok_or_else(too_large)?;
     let known = arena(entry)?;
     let taken = known.map_or(0, |(_, size)| size.next_multiple_of(ALIGNMENT));

@@ -7,7 +7,9 @@ mod program;
 use serde_json::{Value as Json, json};
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::WEIGHTS;
-use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType, Variable};
+use skript_frontend::model::{
+    Function, Model, Port, PortTensors, TensorType, Variable, shape_text,
+};
 use skript_passes::target::TargetDescription;
 use skript_tensor::contents::{self, Listed};
 use skript_tensor::{ElementType, TensorError};
@@ -239,7 +241,7 @@ impl Facts {
     }
 }
 
-/// `real[1,3,~|224]`; for a pack of tensors of one type, that type with its length; otherwise the types of all of them.
+/// `real[1,3,width|224]`; for a pack of tensors of one type, that type with its length; otherwise the types of all of them.
 fn port_type(function: &Function, port: &Port) -> String {
     if let PortTensors::Stack(id) = port.tensors
         && let Some(value) = function.values.get(id.0 as usize)
@@ -269,10 +271,5 @@ fn port_type(function: &Function, port: &Port) -> String {
 }
 
 fn tensor_type(tensor: &TensorType) -> String {
-    let extents = tensor.shape.iter().map(|e| match e {
-        Extent::Fixed(n) => n.to_string(),
-        dynamic => format!("~|{}", dynamic.bound()),
-    });
-    let extents: Vec<String> = extents.collect();
-    format!("{}[{}]", tensor.kind.name(), extents.join(","))
+    format!("{}{}", tensor.kind.name(), shape_text(&tensor.shape))
 }

@@ -3,7 +3,7 @@
 
 use crate::ast::{Declaration, ExprKind, Ident, TypeSpec};
 use crate::compose::composer::{Composed, Composer, Reported};
-use crate::compose::declarations::tensors::{DeclaredExtent, set_tensors, shape_text};
+use crate::compose::declarations::tensors::{DeclaredExtent, set_tensors};
 use crate::compose::invocations::instance::Builder;
 use crate::compose::shapes::checks::{Verdict, equality, keep, parts, text};
 use crate::compose::shapes::upper_bound::Tested;
@@ -11,6 +11,7 @@ use crate::diagnostics::Diagnostic;
 use crate::diagnostics::codes::{OUTPUT_MISMATCH, TENSOR_UNKNOWN, UNEXPECTED_VALUE};
 use crate::eval::ranges::{decided, extent_expr};
 use crate::eval::{Atom, TensorRef, Value};
+use crate::model::shape_text;
 use crate::model::{Check, CheckKind, Extent, MessagePart, Port, PortTensors};
 use crate::source::Span;
 

@@ -23,10 +23,14 @@ use crate::eval::evaluator::{EvalResult, stop, stop_with_help};
 use crate::eval::ranges::{decided, extent_expr, upper_bound};
 use crate::eval::{Atom, Evaluator, TypeName, Value, runtime};
 use crate::model::{
-    self, ConstantData, Extent, MessagePart, Port, PortTensors, ShapeExpr, TensorType,
+    self, ConstantData, Extent, MessagePart, Port, PortTensors, ShapeExpr, TensorType, shape_text,
 };
 use crate::source::Span;
 use crate::syntax::OPEN_EXTENT;
+
+/// How a tensor with dynamic dimensions becomes smaller.
+const SMALLER: &str = "smaller upper bounds of its dynamic dimensions (`--bound`; in a document `real[n|8]`) or static shapes (`--input-shape`) \
+     make it smaller";
 
 /// One extent of a declared output.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,16 +189,18 @@ impl<'p> Composer<'p, '_> {
         if fits {
             return Ok(());
         }
-        Err(self.error(
-            &LIMIT_EXCEEDED,
-            span,
-            format!(
-                "a tensor of shape {} has more than {} elements (limit `tensor_elements`) or {} dimensions (limit `rank`)",
-                shape_text(&tensor.shape),
-                self.limits.tensor_elements,
-                self.limits.rank
-            ),
-        ))
+        let message = format!(
+            "a tensor of shape {} has more than {} elements (limit `tensor_elements`) or {} dimensions (limit `rank`)",
+            shape_text(&tensor.shape),
+            self.limits.tensor_elements,
+            self.limits.rank
+        );
+        let diagnostic = Diagnostic::error(&LIMIT_EXCEEDED, span, message);
+        let is_dynamic = tensor.shape.iter().any(|extent| extent.fixed().is_none());
+        Err(self.report(match is_dynamic {
+            true => diagnostic.with_help(SMALLER),
+            false => diagnostic,
+        }))
     }
 
     /// The declared extents of one item; `None` if no shape is written.
@@ -741,25 +747,6 @@ pub(crate) fn set_tensors(builder: &mut Builder, name: &str, atoms: Vec<Atom>, p
         _ => Value::pack(atoms),
     };
     builder.scope.set(name, value);
-}
-
-/// The shape as text, `[2,3]`; `~|8` for an extent that has no name in the document.
-pub(crate) fn shape_text(shape: &[Extent]) -> String {
-    let extents = shape.iter().map(|extent| match extent {
-        Extent::Dynamic { expr, bound } if is_unnamed(expr) => format!("~|{bound}"),
-        known => known.to_string(),
-    });
-    let extents: Vec<String> = extents.collect();
-    format!("[{}]", extents.join(","))
-}
-
-/// Whether the expression contains a synthesized name.
-fn is_unnamed(expr: &ShapeExpr) -> bool {
-    match expr {
-        ShapeExpr::Symbol(name) => name.starts_with("data.") || name.starts_with("extent."),
-        ShapeExpr::Apply { operands, .. } => operands.iter().any(is_unnamed),
-        ShapeExpr::Constant(_) | ShapeExpr::Real(_) => false,
-    }
 }
 
 #[cfg(test)]

@@ -143,10 +143,10 @@ impl<'p> Composer<'p, '_> {
 #[cfg(test)]
 mod tests {
     use crate::compose::ComposeOptions;
-    use crate::compose::declarations::tensors::shape_text;
     use crate::compose::testing::{assert_fires, composed, composed_with};
     use crate::diagnostics::codes::{EXTENT_MISMATCH, SHAPE_NOT_BOUND};
     use crate::limits::Limits;
+    use crate::model::shape_text;
 
     fn document(declaration: &str) -> String {
         format!(

@@ -6,7 +6,6 @@ use skript_semantics::ScalarKind;
 
 use crate::ast::{self, Expr};
 use crate::compose::composer::{Composed, Composer, Definitions, Reported, instance_key};
-use crate::compose::declarations::tensors::shape_text;
 use crate::compose::invocations::arguments::{Argument, ArgumentList};
 use crate::compose::invocations::coercion::coerce_scalar;
 use crate::compose::invocations::instance::Builder;
@@ -20,6 +19,7 @@ use crate::diagnostics::codes::{
 };
 use crate::eval::{Atom, TensorRef, Value};
 use crate::model::check::is_shape_scalar;
+use crate::model::shape_text;
 use crate::model::{
     ConstantData, Extent, FunctionId, FunctionRole, Invoke, Operation, PortTensors, ShapeExpr,
     TensorType, ValueId,
