@@ -31,11 +31,11 @@ pub const DEFAULT_BOUND: u64 = 1024;
 /// What the command line says about the import.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Shapes of inputs, by name.
-    pub shapes: Vec<(String, Vec<u64>)>,
+    /// Shapes of inputs, by name in ONNX or SkriptND; dimensions that are `None` stay as they are.
+    pub shapes: Vec<(String, Vec<Option<u64>>)>,
     /// Upper bounds of dynamic dimensions, by name.
     pub bounds: Vec<(String, u64)>,
-    /// Inputs that are constants, by name.
+    /// Inputs that are constants, by name in ONNX or SkriptND.
     pub constants: Vec<(String, Tensor)>,
     /// Whether blocks of equal structure become one operator.
     pub structured: bool,
@@ -235,17 +235,6 @@ impl Inputs<'_> {
             .iter()
             .filter(|i| importer.find(&i.name).is_none())
             .collect();
-        let known: Vec<&str> = given.iter().map(|i| i.name.as_str()).collect();
-        let options = &self.options;
-        let shapes = options.shapes.iter().map(|(name, _)| name);
-        for name in shapes.chain(options.constants.iter().map(|(name, _)| name)) {
-            if !known.contains(&name.as_str()) {
-                let inputs = known.join("`, `");
-                return Err(Failed::Name(format!(
-                    "the model has no input `{name}`; there is `{inputs}`"
-                )));
-            }
-        }
         // Dimensions have their names before tensors do.
         let mut dims: HashMap<String, String> = HashMap::new();
         for info in &given {
@@ -266,11 +255,17 @@ impl Inputs<'_> {
                 }
             }
         }
-        for info in given {
-            self.input(importer, info, &dims)?;
+        let ours = self.inputs_by_name(&given)?;
+        for (info, ours) in given.into_iter().zip(ours) {
+            self.input(importer, info, ours, &dims)?;
         }
         let used: Vec<&String> = self.bounds.keys().collect();
-        for (name, _) in &self.options.bounds {
+        for (name, bound) in &self.options.bounds {
+            if *bound == 0 {
+                return Err(Failed::Name(format!(
+                    "the upper bound of the dynamic dimension `{name}` is 0: it must be at least 1"
+                )));
+            }
             let ours = dims.get(name).unwrap_or(name);
             if !used.contains(&ours) {
                 let used = used
@@ -291,10 +286,42 @@ impl Inputs<'_> {
         Ok(())
     }
 
+    /// The names of the inputs in SkriptND. The options then have those of ONNX.
+    fn inputs_by_name(&mut self, given: &[&ValueInfoProto]) -> Result<Vec<String>, Failed> {
+        let constants: HashSet<String> =
+            self.options.constants.iter().map(|c| c.0.clone()).collect();
+        let ours = given
+            .iter()
+            .map(|info| match constants.contains(&info.name) {
+                // What is a constant is no input of the document.
+                true => info.name.clone(),
+                false => self.names.fresh(&info.name, "x"),
+            });
+        let ours: Vec<String> = ours.collect();
+        let shapes = self.options.shapes.iter_mut().map(|(name, _)| name);
+        let constants = self.options.constants.iter_mut().map(|(name, _)| name);
+        for name in shapes.chain(constants) {
+            if given.iter().any(|info| info.name == *name) {
+                continue;
+            }
+            let mut both = given.iter().zip(&ours);
+            let Some((info, _)) = both.find(|(_, own)| *own == name) else {
+                let inputs: Vec<&str> = given.iter().map(|i| i.name.as_str()).collect();
+                let inputs = inputs.join("`, `");
+                return Err(Failed::Name(format!(
+                    "the model has no input `{name}`; there is `{inputs}`"
+                )));
+            };
+            name.clone_from(&info.name);
+        }
+        Ok(ours)
+    }
+
     fn input(
         &mut self,
         importer: &mut Importer,
         info: &ValueInfoProto,
+        name: String,
         dims: &HashMap<String, String>,
     ) -> Result<(), Failed> {
         let kind = info.kind.clone().unwrap_or_default();
@@ -355,7 +382,6 @@ impl Inputs<'_> {
             .iter()
             .find(|(name, _)| *name == info.name)
             .map(|(_, s)| s.clone());
-        let name = self.names.fresh(&info.name, "x");
         let shape = match (tensor.shape, fixed) {
             (None, None) => {
                 refuse(format!(
@@ -365,10 +391,14 @@ impl Inputs<'_> {
                 importer.bind(&info.name, None);
                 return Ok(());
             }
-            (None, Some(fixed)) => fixed
-                .iter()
-                .map(|d| Extent::from(i64::try_from(*d).unwrap_or(i64::MAX)))
-                .collect(),
+            (None, Some(fixed)) => {
+                let open = DimensionProto::default();
+                let mut extents = Vec::new();
+                for (at, fixed) in fixed.into_iter().enumerate() {
+                    extents.push(self.dimension(&info.name, &name, at, &open, fixed, dims)?);
+                }
+                extents
+            }
             (Some(shape), fixed) => {
                 if let Some(fixed) = &fixed
                     && fixed.len() != shape.dim.len()
@@ -383,7 +413,7 @@ impl Inputs<'_> {
                 }
                 let mut extents = Vec::new();
                 for (at, dim) in shape.dim.iter().enumerate() {
-                    let fixed = fixed.as_ref().and_then(|f| f.get(at)).copied();
+                    let fixed = fixed.as_ref().and_then(|f| f.get(at)).copied().flatten();
                     extents.push(self.dimension(&info.name, &name, at, dim, fixed, dims)?);
                 }
                 extents

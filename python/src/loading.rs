@@ -44,7 +44,8 @@ pub struct Choices<'py> {
 /// attributes
 ///     values for attributes of the graph, by name
 /// shapes
-///     shapes of inputs that the document leaves open, by name; a list of shapes for a pack
+///     shapes of inputs that the document leaves open, by name; a list of shapes for a pack; None or -1 in those of an ONNX
+///     model, whose inputs have both names, stands for a dimension that stays dynamic
 /// bounds
 ///     upper bounds of dynamic dimensions of an ONNX model, by their names; 1024 if they are not set
 /// constants
@@ -151,11 +152,17 @@ pub fn load<'py>(
         true => {
             let mut options = ImportOptions::default();
             for (name, shape) in choices.shapes.take().into_iter().flatten() {
-                let shape: Vec<u64> = shape.extract()?;
-                options = options.input_shape(name.extract()?, &shape);
+                let name: String = name.extract()?;
+                options = options.input_extents(&name, &extents(&name, &shape)?);
             }
             for (name, bound) in bounds.into_iter().flatten() {
-                options = options.bound(name.extract()?, bound.extract()?);
+                let name: String = name.extract()?;
+                let bound = bound.extract().map_err(|_| {
+                    PyValueError::new_err(format!(
+                        "the upper bound of the dynamic dimension `{name}` is {bound}: it must be an int of at least 1"
+                    ))
+                })?;
+                options = options.bound(&name, bound);
             }
             for (name, array) in constants.into_iter().flatten() {
                 let name: String = name.extract()?;
@@ -241,6 +248,21 @@ pub fn from_text<'py>(
     let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
     let document = py.detach(|| Document::parse(name, text, &Limits::default()));
     composed(py, document, &choices, weights, true, calls, "")
+}
+
+/// A shape of an input of an ONNX model; `None` and -1 stand for what the model has.
+fn extents(name: &str, shape: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u64>>> {
+    let wrong = || {
+        PyValueError::new_err(format!(
+            "the shape of `{name}` is {shape}: it must be a list of extents, with None or -1 for those that stay as in the model"
+        ))
+    };
+    let items: Vec<Option<i64>> = shape.extract().map_err(|_| wrong())?;
+    let items = items.into_iter().map(|item| match item {
+        None | Some(-1) => Ok(None),
+        Some(extent) => u64::try_from(extent).map(Some).map_err(|_| wrong()),
+    });
+    items.collect()
 }
 
 fn composed(
@@ -359,10 +381,16 @@ impl Choices<'_> {
         }
         for (name, shape) in self.shapes.iter().flatten() {
             let name: String = name.extract()?;
-            options = match shape.extract::<Vec<u64>>() {
-                Ok(shape) => options.input_shape(&name, &shape),
-                Err(_) => options.pack_shapes(&name, &shape.extract::<Vec<Vec<u64>>>()?),
+            let shapes = match shape.extract::<Vec<u64>>() {
+                Ok(shape) => Ok(vec![shape]),
+                Err(_) => shape.extract::<Vec<Vec<u64>>>(),
             };
+            let shapes = shapes.map_err(|_| {
+                PyValueError::new_err(format!(
+                    "the shape of `{name}` is {shape}: it must be a list of all extents, or of such lists for a pack"
+                ))
+            })?;
+            options = options.pack_shapes(&name, &shapes);
         }
         for name in &self.given {
             options = options.given(name);

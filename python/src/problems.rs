@@ -50,9 +50,10 @@ pub fn diagnostic(problem: &Problem) -> Diagnostic {
         None => text.clone(),
     });
     let (mut help, mut rendered) = (problem.help.clone(), problem.rendered.clone());
-    if let Some(own) = options(&problem.message).filter(|_| help.is_none()) {
+    let text = help.as_ref().unwrap_or(&problem.message);
+    if let Some(own) = options(text) {
         rendered = format!("{}\nhelp: {own}", rendered.trim_end());
-        help = Some(own);
+        help = Some(help.map_or(own.clone(), |help| format!("{help}; {own}")));
     }
     Diagnostic {
         code: Some(problem.code.to_owned()),

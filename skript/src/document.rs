@@ -7,7 +7,7 @@ use crate::problem::{Problem, Severity};
 use crate::weights::Weights;
 use skript_frontend::check::check_program;
 use skript_frontend::compose;
-use skript_frontend::diagnostics::codes::{ONNX, UNREADABLE};
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, ONNX, UNREADABLE};
 use skript_frontend::diagnostics::{Diagnostic, Sink};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::AttributeValue;
@@ -47,9 +47,15 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Fixes the shape of an input.
-    pub fn input_shape(mut self, name: &str, shape: &[u64]) -> Self {
-        self.inner.shapes.push((name.to_owned(), shape.to_vec()));
+    /// Fixes the shape of an input, by its name in ONNX or SkriptND.
+    pub fn input_shape(self, name: &str, shape: &[u64]) -> Self {
+        let extents: Vec<Option<u64>> = shape.iter().copied().map(Some).collect();
+        self.input_extents(name, &extents)
+    }
+
+    /// Fixes some dimensions of an input; those that are `None` stay as they are in the model.
+    pub fn input_extents(mut self, name: &str, extents: &[Option<u64>]) -> Self {
+        self.inner.shapes.push((name.to_owned(), extents.to_vec()));
         self
     }
 
@@ -226,16 +232,17 @@ impl Document {
         let imported = match skript_import::convert(path, options.inner) {
             Ok(imported) => imported,
             Err(error) => {
-                let reasons = match error {
+                let (code, reasons) = match error {
                     ImportError::Refused { path, refusals } => {
                         let name = path.display();
                         let reasons = refusals.iter().map(|r| format!("{name}: {r}"));
-                        reasons.collect()
+                        (&ONNX, reasons.collect())
                     }
-                    other => vec![other.to_string()],
+                    ImportError::Name(text) => (&COMMAND_LINE_NAME, vec![text]),
+                    other => (&ONNX, vec![other.to_string()]),
                 };
                 for reason in reasons {
-                    sink.report(Diagnostic::without_location(&ONNX, reason));
+                    sink.report(Diagnostic::without_location(code, reason));
                 }
                 let (beside, origin) = (Beside::Folder, Origin::default());
                 return Self::checked(Program::default(), limits, sink, beside, origin);
@@ -346,6 +353,9 @@ impl Document {
             }));
         }
         let mut options = options.clone();
+        let shapes = std::mem::take(&mut options.inner.input_shapes).into_iter();
+        let shapes = shapes.map(|(name, shapes)| (self.origin.input(&name).to_owned(), shapes));
+        options.inner.input_shapes = shapes.collect();
         if let Some(real) = self
             .origin
             .real

@@ -141,6 +141,49 @@ class Onnx(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "constants and structure are for ONNX models"):
             skript.load(ROOT / "examples/perceptron", structure=True)
 
+    def test_shapes_of_onnx(self):
+        """`image` is a module of SkriptND's library, and the graph has another name for it."""
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        helper, path = onnx.helper, self.path.parent / "image.onnx"
+        ports = [helper.make_tensor_value_info(name, kinds.INT32, ["batch", 3, "size"]) for name in ("image", "y")]
+        graph = helper.make_graph([helper.make_node("Add", ["image", "image"], ["y"])], "net", ports[:1], ports[1:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        for name in ("image", "x_image"):
+            for shape, found, bounds in [((2, 3, 4), (2, 3, 4), (2, 3, 4)), ([None, 3, 4], (None, 3, 4), (9, 3, 4)), ((-1, 3, None), (None, 3, None), (9, 3, 1024))]:
+                some = {"batch": 9} if bounds[0] == 9 else {}
+                (port,) = skript.load(path, shapes={name: shape}, bounds=some).inputs
+                self.assertEqual((port.name, port.shape, port.bounds), ("x_image", found, bounds))
+        for options, kind, text in [
+            (dict(shapes={"x": (2, 3, 4)}), skript.Error, "no input `x`; there is `image`"),
+            (dict(shapes={"image": (-2, 3, 4)}), ValueError, "the shape of `image` is .-2, 3, 4.: it must be a list of extents, with None or -1"),
+            (dict(shapes={"image": "abc"}), ValueError, "the shape of `image` is abc"),
+            (dict(bounds={"batch": 0}), skript.Error, "the upper bound of the dynamic dimension `batch` is 0: it must be at least 1"),
+            (dict(bounds={"batch": -1}), ValueError, "the upper bound of the dynamic dimension `batch` is -1: it must be an int"),
+        ]:
+            with self.assertRaisesRegex(kind, text):
+                skript.load(path, **options)
+        text = "graph G { @input { x: real[n|8]; } @output { y: real[n]; } @compose { y = x; } }"
+        with self.assertRaisesRegex(ValueError, "the shape of `x` is .None,.: it must be a list of all extents"):
+            skript.from_text(text, shapes={"x": (None,)})
+        with self.assertRaisesRegex(skript.Error, "SK3003.*(?s:.*)--bound is bounds={…}, --input-shape is shapes={…}"):
+            skript.load(path, bounds={"batch": 10**9, "size": 10**9})
+
+    def test_byte_orders(self):
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        helper, path = onnx.helper, self.path.parent / "order.onnx"
+        for name in ("int16", "int32", "int64", "uint32", "float32", "float16"):
+            kind = helper.np_dtype_to_tensor_dtype(numpy.dtype(name))
+            ports = [helper.make_tensor_value_info(p, kind, [3]) for p in "xky"]
+            graph = helper.make_graph([helper.make_node("Add", ["x", "k"], ["y"])], "net", ports[:2], ports[2:])
+            onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+            x = numpy.array([1, 2, 300], name)
+            other = x.astype(x.dtype.newbyteorder(">"))
+            self.assertEqual(skript.load(path)(other, k=x).tolist(), [2, 4, 600])
+            self.assertEqual(skript.load(path, constants={"k": other})(other).tolist(), [2, 4, 600])
+            if "int" in name:
+                # Of a wider type, whose values fit.
+                self.assertEqual(skript.load(path)(x.astype(">i8"), k=x).tolist(), [2, 4, 600])
+
     def test_memory_of_large_bounds(self):
         onnx, kinds = self.onnx, self.onnx.TensorProto
         helper, path = onnx.helper, self.path.parent / "large.onnx"

@@ -40,7 +40,8 @@ fn bound(text: &str) -> Result<(String, u64), String> {
     let wrong = || "write NAME=N".to_owned();
     let (name, number) = text.split_once('=').ok_or_else(wrong)?;
     match number.parse() {
-        Ok(number) if !name.is_empty() && number > 0 => Ok((name.to_owned(), number)),
+        Ok(0) => Err("an upper bound is at least 1".to_owned()),
+        Ok(number) if !name.is_empty() => Ok((name.to_owned(), number)),
         _ => Err(wrong()),
     }
 }
@@ -78,9 +79,10 @@ pub fn import(
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let shapes = shapes
-        .iter()
-        .filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
+    let shapes = shapes.iter().filter_map(|(name, shapes)| {
+        let shape = shapes.first()?.iter().copied().map(Some);
+        Some((name.clone(), shape.collect()))
+    });
     let options = Options {
         shapes: shapes.collect(),
         bounds: options.bounds.clone(),

@@ -124,6 +124,11 @@ impl<'a> Session<'a> {
             Some(opened) => (opened.origin, Some(opened.weights)),
             None => (Origin::of(&program.folder), None),
         };
+        if let Some(origin) = &origin {
+            for (name, _) in &mut input_shapes {
+                *name = origin.inner.input(name).to_owned();
+            }
+        }
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
         }

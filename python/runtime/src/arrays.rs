@@ -128,7 +128,7 @@ pub fn tensor_of(
     value: &Bound<'_, PyAny>,
     port: &Port,
 ) -> PyResult<Tensor> {
-    let array = array_of(py, what, value, port)?;
+    let array = native(array_of(py, what, value, port)?)?;
     let declared = port.declared();
     let found = match declared.is_int() {
         true => int_type(&array)?,
@@ -174,6 +174,7 @@ pub fn any_tensor(py: Python<'_>, what: &str, value: &Bound<'_, PyAny>) -> PyRes
         false if value.hasattr(intern!(py, "__dlpack__"))? => dlpack::array(py, what, value)?,
         false => numpy(py)?.call_method1(intern!(py, "asarray"), (value,))?,
     };
+    let array = native(array)?;
     let name = array.getattr(intern!(py, "dtype"))?.str()?;
     let element = ELEMENTS.into_iter().find(|e| name == type_name(*e));
     let element =
@@ -260,6 +261,17 @@ fn array_of<'py>(
         wanted_shape(port),
         value.get_type().name()?
     )))
+}
+
+/// The array with elements in the byte order of this processor: as it is, or copied.
+fn native(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let py = array.py();
+    let found = array.getattr(intern!(py, "dtype"))?;
+    if found.getattr(intern!(py, "isnative"))?.is_truthy()? {
+        return Ok(array);
+    }
+    let own = found.call_method1(intern!(py, "newbyteorder"), ("=",))?;
+    array.call_method1(intern!(py, "astype"), (own,))
 }
 
 /// The array with this type of elements: as it is, or widened.
