@@ -31,6 +31,8 @@ const MOST_NODES: usize = 1 << 20;
 pub struct Importer {
     pub folder: PathBuf,
     pub values: Vec<Value>,
+    /// The index of each loop, with the number of steps and the first condition: it is known at import where they are.
+    pub loops: Vec<(usize, Vec<usize>)>,
     /// Numbers of the values that are inputs of the model.
     pub inputs: BTreeSet<usize>,
     /// Numbers of the values that are ints of 4 bits, kept in 8.
@@ -51,7 +53,7 @@ pub struct Importer {
     /// The first ONNX name of a value, by its number.
     pub titles: HashMap<usize, String>,
     /// Names that no node gives because their node was refused.
-    refused: BTreeSet<String>,
+    pub refused: BTreeSet<String>,
 }
 
 /// A domain of operators; the default one has two names.
@@ -244,10 +246,11 @@ impl Importer {
         };
         let operator = operators::full_name(&node.domain, &node.op_type);
         let mut inputs = Vec::new();
+        let mut is_behind = false;
         for input in &node.input {
             let value = self.find(input);
             if value.is_none() && !input.is_empty() && !self.is_absent(input) {
-                // One reason for each chain of nodes: the first one.
+                is_behind = true;
                 if !self.refused.contains(input) {
                     self.refuse(
                         &name,
@@ -255,8 +258,6 @@ impl Importer {
                         format!("nothing before it gives its input `{input}`"),
                     );
                 }
-                self.refused.extend(node.output.iter().cloned());
-                return;
             }
             if value.as_ref().is_some_and(|v| v.is_sequence())
                 && !operators::takes_sequences(&operator)
@@ -267,6 +268,11 @@ impl Importer {
                 return;
             }
             inputs.push(value);
+        }
+        if is_behind {
+            self.refused.extend(node.output.iter().cloned());
+            self.refuse_alone(&node, &name, &inputs, 0);
+            return;
         }
         let outputs = node.output.clone();
         let named = || outputs.iter().filter(|output| !output.is_empty());
@@ -312,6 +318,76 @@ impl Importer {
         }
     }
 
+    /// Refuses a node behind a refused one for what is wrong whatever its operands are, also in its bodies and its function.
+    fn refuse_alone(
+        &mut self,
+        node: &NodeProto,
+        name: &str,
+        inputs: &[Option<Value>],
+        depth: usize,
+    ) {
+        self.nodes += 1;
+        if depth > DEEPEST || self.nodes > MOST_NODES {
+            return;
+        }
+        let key = (node.domain.clone(), node.op_type.clone());
+        let function = self.functions.get(&key).cloned();
+        if function.is_none()
+            && let Some(reason) = self.problem(node, inputs)
+        {
+            let operator = operators::full_name(&node.domain, &node.op_type);
+            self.refuse(name, &operator, reason);
+        }
+        let bodies = node.attribute.iter().filter_map(|a| a.g.as_ref());
+        for inner in bodies.flat_map(|body| &body.node) {
+            let inner_name = if inner.name.is_empty() {
+                name
+            } else {
+                &inner.name
+            };
+            self.refuse_alone(inner, inner_name, &[], depth + 1);
+        }
+        if let Some(function) = function {
+            let outer = self.opsets.clone();
+            self.opsets
+                .extend(versions_by_domain(&function.opset_import));
+            for inner in &function.node {
+                let inner_name = if inner.name.is_empty() {
+                    name
+                } else {
+                    &inner.name
+                };
+                self.refuse_alone(inner, inner_name, &[], depth + 1);
+            }
+            self.opsets = outer;
+        }
+    }
+
+    /// Why a node is refused whatever its operands have: its operator, their types, and its attributes.
+    fn problem(&self, node: &NodeProto, inputs: &[Option<Value>]) -> Option<String> {
+        let domain = domain(&node.domain);
+        let name = &node.op_type;
+        if operators::find(&domain, name).is_none() {
+            return Some("the operator is not supported".to_owned());
+        }
+        let opset = self.opset(&domain);
+        let version = operators::outdated(&domain, name, opset);
+        if let Some(text) = version.or_else(|| operators::newer(&domain, name, opset)) {
+            return Some(text);
+        }
+        let full = operators::full_name(&domain, name);
+        let signature = operators::signature(&full, opset)?;
+        let inputs = node.input.iter().zip(inputs);
+        let inputs = inputs.map(|(name, value)| {
+            let value = value.as_ref()?;
+            Some((name.as_str(), self.type_name(value)))
+        });
+        let attributes = node.attribute.iter().map(|a| a.name.as_str());
+        let problems =
+            signature.problems(&inputs.collect::<Vec<_>>(), &attributes.collect::<Vec<_>>());
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+
     fn is_absent(&self, name: &str) -> bool {
         self.scopes
             .iter()
@@ -326,10 +402,22 @@ impl Importer {
         if let Some(function) = self.functions.get(&key).cloned() {
             return self.function(&function, &node, inputs);
         }
-        let opset = self.opsets.get(&domain).copied().unwrap_or(1);
+        let is_nibbles = |x: &Option<Value>| {
+            let id = x.as_ref().map(|x| x.id);
+            id.is_some_and(|id| self.nibbles.contains(&id))
+        };
+        let of_nibbles = inputs.first().is_some_and(is_nibbles);
+        let moves = operators::moves(&domain, &node.op_type);
+        if inputs.iter().any(is_nibbles) && !moves && !operators::quantizes(&node.op_type) {
+            return Err("ints of 4 bits are supported where they are quantized or move".into());
+        }
+        if let Some(problem) = self.problem(&node, &inputs) {
+            return Err(Reason(problem));
+        }
         let Some(rule) = operators::find(&domain, &node.op_type) else {
             return Err("the operator is not supported".into());
         };
+        let opset = self.opset(&domain);
         let mut call = Call {
             importer: self,
             node,
@@ -338,23 +426,6 @@ impl Importer {
             opset,
             mistyped: RefCell::default(),
         };
-        let of_nibbles = call.inputs.first().cloned().flatten();
-        let of_nibbles = of_nibbles.is_some_and(|x| call.importer.nibbles.contains(&x.id));
-        let inputs = call.inputs.iter().flatten();
-        let reads_nibbles = inputs
-            .clone()
-            .any(|x| call.importer.nibbles.contains(&x.id));
-        let moves = operators::moves(&domain, &call.node.op_type);
-        if reads_nibbles && !moves && !operators::quantizes(&call.node.op_type) {
-            return Err("ints of 4 bits are supported where they are quantized or move".into());
-        }
-        if let Some(text) = operators::outdated(&domain, &call.node.op_type, opset) {
-            return Err(Reason(text));
-        }
-        let problems = problems(&call, &domain);
-        if !problems.is_empty() {
-            return Err(Reason(problems.join("; ")));
-        }
         let ruled = rule(&mut call);
         if let Some(text) = call.mistyped.take() {
             return Err(Reason(text));
@@ -469,21 +540,6 @@ impl Importer {
     pub fn opset(&self, domain: &str) -> i64 {
         self.opsets.get(domain).copied().unwrap_or(1)
     }
-}
-
-/// What is wrong with the inputs and attributes of a node, by the table of signatures.
-fn problems(call: &Call, domain: &str) -> Vec<String> {
-    let name = operators::full_name(domain, &call.node.op_type);
-    let Some(signature) = operators::signature(&name, call.opset) else {
-        return Vec::new();
-    };
-    let inputs = call.node.input.iter().zip(&call.inputs);
-    let inputs = inputs.map(|(name, value)| {
-        let value = value.as_ref()?;
-        Some((name.as_str(), call.importer.type_name(value)))
-    });
-    let attributes = call.node.attribute.iter().map(|a| a.name.as_str());
-    signature.problems(&inputs.collect::<Vec<_>>(), &attributes.collect::<Vec<_>>())
 }
 
 /// Replaces references to attributes of the function by their values, in bodies of the node as well.

@@ -345,6 +345,11 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     let version = numbers.of(&[7, 10, 12, 13, 17, 18, 21, 26]);
     let opset = if domain.is_empty() { version } else { 1 };
     let signature = signature(&full_name(domain, operator), opset).unwrap();
+    // Most operators exist in the set of the model.
+    let version = match domain.is_empty() && numbers.below(8) > 0 {
+        true => version.max(signature.since),
+        false => version,
+    };
     let types = input.iter().map(|info| {
         let kind = info.kind.clone().unwrap().tensor.unwrap();
         (info.name.clone(), kind.element)
@@ -375,7 +380,11 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
         true => attribute(numbers.of(own_names), numbers),
         false => attribute(numbers.of(ATTRIBUTES), numbers),
     });
-    let attributes: Vec<AttributeProto> = attributes.collect();
+    let mut attributes: Vec<AttributeProto> = attributes.collect();
+    if is_checked {
+        attributes.sort_by(|a, b| a.name.cmp(&b.name));
+        attributes.dedup_by(|a, b| a.name == b.name);
+    }
     let node = NodeProto {
         op_type: operator.into(),
         domain: domain.into(),

@@ -209,6 +209,14 @@ pub(crate) fn outdated(domain: &str, name: &str, opset: i64) -> Option<String> {
     })
 }
 
+/// Why a node's operator is not in the operator set of the model, if so.
+pub(crate) fn newer(domain: &str, name: &str, opset: i64) -> Option<String> {
+    let first = signatures::all(&full_name(domain, name)).first()?.since;
+    (first > opset).then(|| {
+        format!("the operator exists from opset {first} on, the model has opset {opset}; convert the model with `onnx.version_converter`")
+    })
+}
+
 /// Whether the elements of an operator's results are those of its first operand.
 pub(crate) fn moves(domain: &str, name: &str) -> bool {
     let operators = movement::OPERATORS.iter();

@@ -38,6 +38,17 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         return Err("the operands do not have three dimensions".into());
     }
     let cells = operator == "onnx.lstm";
+    let size = c.int("hidden_size", 0);
+    let fits = |extent: Extent, times: i64| {
+        let wanted = size.checked_mul(times);
+        extent.value().is_none_or(|extent| Some(extent) == wanted)
+    };
+    let fits = fits(r.extent(2), 1) && fits(r.extent(1), gates) && fits(w.extent(1), gates);
+    if c.has("hidden_size") && !(w.rank() == 3 && fits) {
+        return Err(Reason(format!(
+            "the attribute `hidden_size` is {size}, which contradicts the weights"
+        )));
+    }
     let given = c.strings("activations");
     let count = r.extent(0).value().unwrap_or(1);
     let usual = given.is_none_or(|g| {

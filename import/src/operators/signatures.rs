@@ -4,7 +4,7 @@
 //! `signatures.txt` is the table, which `scripts/onnx-signatures.py` writes from the schemas of ONNX and onnxruntime. Every node is
 //! compared with it before its rule runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The first operator set that is supported.
@@ -158,6 +158,9 @@ impl Signature {
                 self.since
             )
         }));
+        let mut seen = HashSet::new();
+        let twice = attributes.iter().filter(|name| !seen.insert(**name));
+        problems.extend(twice.map(|name| format!("it has the attribute `{name}` more than once")));
         problems
     }
 
@@ -227,6 +230,10 @@ mod tests {
         assert_eq!(
             of("Softmax", 13, &["f32"], &["axis", "depth", "__own"]),
             "the operator has no attribute `depth` in its version of opset 13"
+        );
+        assert_eq!(
+            of("Softmax", 13, &["f32"], &["axis", "axis"]),
+            "it has the attribute `axis` more than once"
         );
         assert_eq!(of("Squeeze", 11, &["f32"], &["axes"]), "");
         assert_eq!(
