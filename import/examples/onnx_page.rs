@@ -14,7 +14,7 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   as the block's part of the graph, with its own arrays as variables. `--weights-format dat` writes a file for each array.
 - **Names.** `_output_0` at the end is dropped, each run of other characters than letters and digits becomes `_`, and `_` at
   both ends is dropped. A name that begins with a digit, or is a word of the language, gets a prefix. A name that is in use
-  gets the first free suffix of `_2`, `_3`, …. `--input` accepts either name.
+  gets the first free suffix of `_2`, `_3`, …. `--input`, `--input-shape` and `--constant` accept either name.
 - **Dynamic dimensions** keep their names. `--bound batch=32` sets the upper bound of one (1024 without it, with a note);
   `--input-shape x=1,3,224,224` makes those of an input static.
 - **Shapes.** Arithmetic on shapes is computed at import. Inputs that decide a shape become constants with
@@ -28,16 +28,20 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   `GatherND` that is out of range reads the element at the border, as positions that data decide do in SkriptND, and nothing fails; the
   quotient of an int and 0 is 0.
 - **Broadcasting.** Dynamic dimensions that a node combines must have one extent in each call: that of 1 is not repeated (SK9203).
-- **Ints.** The mean of ints is that of their sum in 64 bits, rounded towards zero, as in onnxruntime. `ReduceL2`, `ReduceLogSum`,
-  `ReduceLogSumExp`, `Resize`, `Einsum` and `Shrink` of ints are refused.
-- **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1.
+- **Ints.** The mean of ints is that of their sum in 64 bits, rounded towards zero, as in onnxruntime. `ReduceL2` and `Shrink` compute ints
+  in f64, and round towards zero. `ReduceLogSum`, `ReduceLogSumExp`, and modes of `Resize` other than `nearest` are refused for ints.
+- **Normalization.** `LayerNormalization`, `RMSNormalization` and `GroupNormalization` compute in the wider one of the types of the input
+  and of `stash_type`, so f16 and bf16 in f32.
+- **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1. Nodes after a refused
+  one have those reasons that do not depend on it.
 - **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
 
-- **Loops.** `Loop` and `Scan` become loops of the language. Sequences are lists of tensors whose number is known at import.
+- **Loops.** `Loop` and `Scan` become loops of the language; the steps of a `Loop` whose body needs their numbers at import are written one by one,
+  where at most 256 are known. Sequences are lists of tensors whose number is known at import.
 
 The operators below are supported in opsets 7 to NEWEST, as their versions differ: those are the sets since which an operator is as it
 is. Each node is compared with the schema of its operator in the model's set: types that differ where they must not, attributes and
-inputs that the operator does not have, and newer sets are refused by name. So are declared types and shapes of outputs and inner
+inputs that the operator does not have or has twice, operators of later sets, and newer sets are refused by name. So are declared types and shapes of outputs and inner
 values that the graph does not compute.";
 
 fn main() {

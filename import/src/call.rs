@@ -8,7 +8,7 @@ use crate::dependence::unknown;
 use crate::extent::{Atom, Extent};
 use crate::importer::Importer;
 use crate::proto::{AttributeProto, GraphProto, NodeProto};
-use crate::refusal::{Reason, Ruled, overflow};
+use crate::refusal::{Reason, Refusal, Ruled, overflow};
 use crate::statement::{Argument, Body, Statement, marked};
 use crate::value::{Item, Value, width};
 
@@ -46,6 +46,23 @@ const INTS: i32 = 7;
 const STRINGS: i32 = 8;
 
 impl Call<'_> {
+    /// Tries a conversion. If it is refused, what it reported is returned, and nothing of it is left.
+    pub fn attempt<T>(
+        &mut self,
+        convert: impl FnOnce(&mut Self) -> Ruled<T>,
+    ) -> Result<T, (Reason, Vec<Refusal>)> {
+        let (statements, refused) = (
+            self.importer.statements.len(),
+            self.importer.refused.clone(),
+        );
+        let before = self.importer.refusals.len();
+        convert(self).map_err(|reason| {
+            self.importer.statements.truncate(statements);
+            self.importer.refused = refused;
+            (reason, self.importer.refusals.split_off(before))
+        })
+    }
+
     fn attribute(&self, name: &str) -> Option<&AttributeProto> {
         self.node.attribute.iter().find(|a| a.name == name)
     }
@@ -467,8 +484,11 @@ pub fn extent_list(items: &[Extent]) -> String {
     format!("[{}]", items.join(", "))
 }
 
-/// A real of this type in SkriptND: the shortest text that has its value. There is none for NaN.
+/// A real of this type in SkriptND: the shortest text that has its value; an expression for NaN, which has no literal.
 pub fn real_text(element: ElementType, value: f64) -> String {
+    if value.is_nan() {
+        return "(inf - inf)".to_owned();
+    }
     if value.is_infinite() {
         return if value < 0.0 { "-inf" } else { "inf" }.to_owned();
     }

@@ -45,6 +45,12 @@ fn inputs(importer: &Importer, value: &Value) -> Vec<String> {
             statement.reads(&mut wanted);
         }
     }
+    let indices = importer
+        .loops
+        .iter()
+        .filter(|(index, _)| wanted.contains(index));
+    let deciding: Vec<usize> = indices.flat_map(|(_, ids)| ids.clone()).collect();
+    wanted.extend(deciding);
     let found = wanted.iter().filter(|id| importer.inputs.contains(id));
     let names = found.filter_map(|id| importer.values.get(*id).map(|v| v.onnx.clone()));
     let names: Vec<String> = names.collect();

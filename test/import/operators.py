@@ -229,7 +229,6 @@ case("mean of large ints", [node("ReduceMean", "x", "y")], {"x": np.array([2**31
 case("mean of unsigned", [node("ReduceMean", "x", "y"), node("ReduceMean", "u", "z")], {"x": np.array([2**31, 2, 7], np.uint32), "u": np.full(3, 2**62, np.uint64)},
      outputs="y z", close=0, opset=13, oracle="onnx")
 case("norm of ints", [node("ReduceL1", "x", "y", axes=[1])], {"x": whole[np.int64]}, close=0, opset=13, oracle="onnx")
-case("Euclidean norm of ints", [node("ReduceL2", "x", "y")], {"x": whole[np.int32]}, opset=13, refused="ReduceL2")
 case("signs of uint64", [node("Sign", "x", "y")], {"x": np.array([0, 1, 2**63, 2**64 - 1], np.uint64)}, close=0)
 case("PRelu of ints", [node("PRelu", "x s", "y"), node("PRelu", "u t", "z")], {"x": whole[np.int32], "u": np.array([1, 2**31, 5], np.uint32)},
      dict(s=np.array([3, -2, 2**22], np.int32), t=np.array([9], np.uint32)), outputs="y z", close=0, oracle="onnx")
@@ -321,6 +320,77 @@ for name, batch, new, past, lengths, more in [("decode", 2, 1, 6, [7, 5], {}), (
          {"q": ["b", "s", 64], "k": ["b", "s", 32], "v": ["b", "s", 32], "pk": ["b", 2, "p", 16], "pv": ["b", 2, "p", 16], "last": ["b"]}, "y nk nv")
 case("GroupQueryAttention packed", [node("GroupQueryAttention", ["q", "", "", "", "", "last", "total", "cos", "sin"], "y nk nv", domain=MICROSOFT, num_heads=4, kv_num_heads=2, do_rotary=1)],
      {"q": reals(2, 5, 128), "last": np.array([4, 4], np.int32)}, dict(angles, total=np.int32(5)), outputs="y nk nv")
+
+# Statistics have the type of `stash_type`, and are computed in it where it is wider.
+for kind in (np.float16, np.float32, np.float64):
+    inputs = {"x": (reals(2, 3, 8) * 100 + 900).astype(kind), "s": reals(8).astype(kind), "b": reals(8).astype(kind)}
+    case(f"statistics of {kind.__name__}", [node("LayerNormalization", "x s b", "y mean inverse")], inputs, outputs="y mean inverse", close=2e-3)
+# Keys beyond the end of a mask are not seen, those of a mask with one key included.
+attended = {"q": reals(1, 2, 4, 8), "k": reals(1, 2, 6, 8), "v": reals(1, 2, 6, 8)}
+for shape in ((4, 1), (1, 1, 4, 1), (4, 3), (1, 2, 4, 3)):
+    case(f"mask of {shape}", [node("Attention", "q k v m", "y")], {**attended, "m": reals(*shape)}, opset=24)
+    case(f"bools of {shape}", [node("Attention", "q k v m", "y")], {**attended, "m": random.random(shape) > .3}, opset=24)
+case("mask of ints", [node("Attention", "q k v m", "y")], {**attended, "m": random.integers(-2, 2, (4, 6)).astype(np.int8)}, opset=23)
+# The first one of equal elements in rows, also where positions count columns first.
+ties = random.integers(0, 3, (2, 2, 6, 5))
+for kind, order in ((np.float32, 0), (np.float32, 1), (np.int8, 0), (np.uint8, 1)):
+    case(f"positions of {kind.__name__}, {order}", [node("MaxPool", "x", "y i", kernel_shape=[3, 2], strides=[1, 2], pads=[1, 0, 1, 0], storage_order=order)],
+         {"x": ties.astype(kind)}, outputs="y i", close=0)
+least = np.array([-2**63, -2**63, -2**63, 7, -7, 2**53 + 1, 5])
+case("remainders of the least int", [node("Mod", "x d", "y", fmod=1), node("Mod", "x d", "z")], {"x": least, "d": np.array([-1, 3, -2**63, -3, 3, 5, -2**63])},
+     outputs="y z", close=0)
+case("filled with bits", [node("ConstantOfShape", "n", "c", value=numpy_helper.from_array(np.array([2**63 + 5], np.uint64))), node("BitShift", "c x", "y", direction="RIGHT"),
+                          node("Cast", "c", "z", to=FLOAT)], {"x": np.arange(3).astype(np.uint64)}, dict(n=np.array([3])), outputs="y z", close=0)
+case("filled with the least int", [node("ConstantOfShape", "n", "c", value=numpy_helper.from_array(np.array([-2**63]))), node("Add", "c x", "y")], {"x": np.arange(3000)},
+     dict(n=np.array([3000])), close=0)
+case("no rows", [node("Expand", "x s", "y")], {"x": reals(1, 3)}, dict(s=np.array([0, 3])))
+case("no rows of a dynamic number", [node("Shape", "r", "s"), node("Expand", "x s", "y")], {"x": reals(1, 3), "r": reals(0, 3)}, shapes={"r": ["n", 3]})
+case("filled with nothing", [node("LeakyRelu", "x", "y", alpha=float("nan")), node("Elu", "x", "z", alpha=float("inf"))], {"x": np.array([-1, 0, 2], np.float32)}, outputs="y z")
+
+# What the operators of the set do not have.
+case("newer", [node("Gelu", "x", "y")], {"x": reals(4)}, opset=19, refused="Gelu `y`: the operator exists from opset 20 on, the model has opset 19")
+case("new", [node("Gelu", "x", "y")], {"x": reals(4)}, opset=20)
+twice = node("Softmax", "x", "y", axis=0)
+twice.attribute.append(helper.make_attribute("axis", 1))
+case("an attribute twice", [twice], {"x": reals(3, 4)}, refused="it has the attribute `axis` more than once")
+gates = dict(w=reals(1, 16, 3), r=reals(1, 16, 4))
+case("another size", [node("LSTM", "x w r", "y", hidden_size=5)], {"x": reals(2, 1, 3)}, gates, refused="`hidden_size` is 5")
+case("its size", [node("LSTM", "x w r", "y", hidden_size=4)], {"x": reals(2, 1, 3)}, gates)
+
+# Ints where ONNX's reference has one meaning for them.
+pair = {"x": random.integers(-99, 99, (3, 4)).astype(np.int32), "z": random.integers(-2**30, 2**30, (4, 5)).astype(np.int32)}
+case("Einsum of ints", [node("Einsum", "x z", "y", equation="ij,jk->ki")], pair, close=0, oracle="onnx")
+case("Einsum of uint64", [node("Einsum", "x z w", "y", equation="i,i,j->j")],
+     {key: random.integers(0, 2**64, 5, np.uint64) for key in "xzw"}, close=0, oracle="onnx")
+for kind, factor in ((np.int8, 1), (np.int16, -1), (np.uint8, 1), (np.int64, 10**9)):
+    case(f"Shrink of {kind.__name__}", [node("Shrink", "x", "y", lambd=1.5, bias=.75), node("Shrink", "x", "z", lambd=2., bias=-3.)],
+         {"x": (np.arange(10) - (0 if kind == np.uint8 else 5)).astype(kind) * kind(factor)}, outputs="y z", close=0, oracle="onnx")
+    case(f"nearest {kind.__name__}", [node("Resize", ["x", "", "s"], "y", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")],
+         {"x": (np.arange(12) * factor).reshape(1, 1, 3, 4).astype(kind)}, dict(s=np.array([1, 1, 2, 1.5], np.float32)), close=0, oracle="onnx")
+for kind in (np.int32, np.int64):
+    case(f"Euclidean norm of {kind.__name__}", [node("ReduceL2", "x", "y", axes=[1]), node("ReduceL2", "x", "z", keepdims=0)], {"x": whole[kind]}, outputs="y z",
+         opset=13, close=0, oracle="onnx")
+case("Euclidean norm of uint64", [node("ReduceL2", "x", "y")], {"x": np.array([2**31, 2**31 + 3, 5], np.uint64)}, opset=13, close=0, oracle="onnx")
+case("linear ints", [node("Resize", ["x", "", "s"], "y", mode="linear")], {"x": np.arange(4, dtype=np.uint8).reshape(1, 1, 4)},
+     dict(s=np.array([1, 1, 2], np.float32)), refused="of u8 it is supported for the mode \"nearest\"")
+case("logarithm of ints", [node("ReduceLogSum", "x", "y")], {"x": whole[np.int32]}, opset=13, refused="ReduceLogSum")
+
+# Positions that count from the end in some calls.
+behind = [node("Shape", "x", "d"), node("Sub", "d three", "p"), node("Div", "d two", "h"), node("Neg", "h", "m")]
+for rows in (0, 1, 3, 6):
+    for name, begin, end, step in (("n-3:", "p", "far", 1), (":n-3", "zero", "p", 1), ("-n/2:", "m", "far", 1), ("n/2:", "h", "d", 1), ("-n/2:n-3:-1", "m", "p", -1)):
+        case(f"slice {name} of {rows}", [*behind, node("Slice", f"x {begin} {end} zero step", "s"), node("Reshape", "s flat", "f"), node("Neg", "f", "y")],
+             {"x": np.arange(rows, dtype=np.float32)}, dict(two=np.array([2]), three=np.array([3]), zero=np.array([0]), far=np.array([FAR]), step=np.array([step]),
+                                                            flat=np.array([-1])), {"x": ["n"]}, opset=13)
+# Each step reads another part: steps are written one by one where their number is known.
+part = body([node("Unsqueeze", "i zero", "b"), node("Add", "b one", "e"), node("Slice", "t b e", "part"), node("Add", "s part", "s1"), node("Identity", "c", "c1"),
+             node("Identity", "s1", "o")], [("i", INT64, []), ("c", BOOL, []), ("s", FLOAT, [1])], [("c1", BOOL, []), ("s1", FLOAT, [1]), ("o", FLOAT, [1])])
+parts = dict(t=np.arange(5, dtype=np.float32), zero=np.array([0]), one=np.array([1]), m=np.int64(5))
+case("parts by steps", [node("Loop", ["m", "", "x"], "y z", body=part)], {"x": reals(1)}, parts, outputs="y z")
+case("parts by dynamic steps", [node("Loop", ["k", "", "x"], "y z", body=part)], {"x": reals(1), "k": np.int64(5)}, parts, outputs="y z",
+     refused="where it begins must be known at import, but depends on elements of `k`; pass `--constant k=FILE.npy`")
+strange = body([node("Frobnicate", "s", "s1"), node("Identity", "c", "c1")], [("i", INT64, []), ("c", BOOL, []), ("s", FLOAT, [1])], [("c1", BOOL, []), ("s1", FLOAT, [1])])
+case("an unknown operator by steps", [node("Loop", ["m", "", "x"], "y", body=strange)], {"x": reals(1)}, parts, refused="Frobnicate `s1`: the operator is not supported\n\n1 error")
 
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):

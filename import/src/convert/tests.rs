@@ -794,3 +794,5 @@ fn external_data_stays_in_the_folder() {
         assert!(text.contains(reason), "{text}");
     }
 }
+
+mod options;

@@ -180,11 +180,14 @@ fn bias(c: &mut Call, mask: Value, q: &Value, keys: &Extent) -> Ruled<Value> {
             &[(&mask).into()],
             (q.element, mask.shape.clone()),
         ),
-        false => mask,
+        // Ints are added as well.
+        false => converted(c, &mask, q.element)?,
     };
     let last = mask.rank().checked_sub(1).ok_or("the mask is a scalar")?;
     let own = mask.extent(last);
-    if own == *keys || own.is(1) {
+    // Before opset 24, masks broadcast alone.
+    let broadcasts = own.is(1) && c.opset < 24;
+    if own == *keys || broadcasts {
         return Ok(mask);
     }
     let more = keys.minus(&own).ok_or_else(overflow)?;

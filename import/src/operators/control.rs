@@ -147,7 +147,21 @@ fn repeat(c: &mut Call) -> Ruled<()> {
         return unrolled(c, &graph, starts, steps);
     }
     let (names, first) = (names(&graph), flag(c, begins == Some(true)));
-    let (mut block, mut parameters, mut index) = stepped(c, &graph, &names, &first, &starts)?;
+    let body = c.attempt(|c| stepped(c, &graph, &names, &first, &starts));
+    let (mut block, mut parameters, mut index) = match body {
+        Ok(body) => body,
+        Err((reason, refusals)) => {
+            // Known indices may decide what the body lacks.
+            if let Some(steps) = by_steps.filter(|_| begins == Some(true))
+                && c.attempt(|c| unrolled(c, &graph, starts.clone(), steps))
+                    .is_ok()
+            {
+                return Ok(());
+            }
+            c.importer.refusals.extend(refusals);
+            return Err(reason);
+        }
+    };
     let goes_on = |block: &Block| block.yields.first().and_then(|v| v.numbers()) == Some(vec![1]);
     let mut condition = None;
     if begins.is_none() || !goes_on(&block) {
@@ -231,6 +245,8 @@ fn stepped(
     let index = c
         .importer
         .value("i", ElementType::I64, Vec::new(), None, None);
+    let deciding = c.inputs.iter().take(2).flatten().map(|value| value.id);
+    c.importer.loops.push((index.id, deciding.collect()));
     let own = names.iter().skip(2).zip(starts);
     let parameters: Vec<Value> = own.map(|(name, start)| parameter(c, name, start)).collect();
     let values = [&index, condition].into_iter().chain(&parameters).cloned();

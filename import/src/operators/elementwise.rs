@@ -4,7 +4,7 @@
 use skript_tensor::ElementType;
 
 use super::{Operator, microsoft, operator};
-use crate::call::{Call, broadcast, float_text};
+use crate::call::{Call, broadcast, float_text, real_text};
 use crate::evaluate;
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
@@ -76,7 +76,11 @@ pub const OPERATORS: &[Operator] = &[
     operator("Sub", "`math.sub`", |c| arithmetic(c, "math.sub")),
     operator("Mul", "`math.mul`", |c| arithmetic(c, "math.mul")),
     operator("Div", "`math.div`, `onnx.divide_ints`", divide),
-    operator("Mod", "`math.mod`, `onnx.remainder`", modulo),
+    operator(
+        "Mod",
+        "`math.mod`, `onnx.remainder`, `onnx.remainder_of_ints`",
+        modulo,
+    ),
     operator("Pow", "`math.pow`, `math.sqr`", power),
     operator("Max", "`math.max`", |c| variadic(c, "math.max")),
     operator("Min", "`math.min`", |c| variadic(c, "math.min")),
@@ -304,12 +308,20 @@ fn swiglu(c: &mut Call) -> Ruled<()> {
 }
 
 fn shrink(c: &mut Call) -> Ruled<()> {
-    let x = c.real(0)?;
+    let x = c.input(0)?;
+    // Ints are computed as reals, and rounded towards zero.
+    let of = if x.is_real() {
+        x.element
+    } else {
+        ElementType::F64
+    };
     let attributes = [
-        ("lambda", float_text(c.float("lambd", 0.5))),
-        ("bias", float_text(c.float("bias", 0.0))),
+        ("lambda", real_text(of, c.float("lambd", 0.5).into())),
+        ("bias", real_text(of, c.float("bias", 0.0).into())),
     ];
-    let y = c.map("onnx.shrink", &attributes, &x);
+    let reals = converted(c, &x, of)?;
+    let y = c.map("onnx.shrink", &attributes, &reals);
+    let y = converted(c, &y, x.element)?;
     c.set(0, y);
     Ok(())
 }
@@ -370,7 +382,8 @@ fn modulo(c: &mut Call) -> Ruled<()> {
             let whole = c.binary("math.mul", &quotient, &y)?;
             c.binary("math.sub", &x, &whole)?
         }
-        (true, _) => c.binary("onnx.remainder", &x, &y)?,
+        (true, true) => c.binary("onnx.remainder", &x, &y)?,
+        (true, false) => c.binary("onnx.remainder_of_ints", &x, &y)?,
         (false, _) => c.binary("math.mod", &x, &y)?,
     };
     c.set(0, z);

@@ -66,7 +66,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("Reshape", "the shape is known at import"),
     (
         "Resize",
-        "static extents along axes that change; scales and sizes are known at import",
+        "static extents along axes that change; scales and sizes are known at import; ints only `nearest`",
     ),
     ("RoiAlign", "a stated number of samples"),
     ("STFT", "a static signal; a window as long as a frame"),
@@ -74,10 +74,7 @@ const LIMITS: &[(&str, &str)] = &[
         "Scan",
         "carried values keep type and shape; in set 8 a static batch, and no lengths",
     ),
-    (
-        "Slice",
-        "the ends are known at import; a dynamic end has a known sign",
-    ),
+    ("Slice", "the ends are known at import"),
     ("SplitToSequence", "a static dimension"),
     ("TfIdfVectorizer", "ints; a static number of items"),
     ("Tile", "the numbers are known at import, and at least 1"),

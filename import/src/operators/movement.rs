@@ -427,7 +427,9 @@ pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     if let Some(items) = items {
         return c.known(x.element, shape, items);
     }
-    let fits = skipped == 0 && !shape.iter().any(|e| e.is(0));
+    // Extents of the library's operator are positive.
+    let is_positive = |extent: &Extent| extent.value().is_some_and(|extent| extent > 0);
+    let fits = skipped == 0 && shape.iter().all(is_positive);
     let operator = if fits {
         "layout.broadcast"
     } else {

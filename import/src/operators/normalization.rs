@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Normalization, and softmax.
 
+use super::elementwise::converted;
 use super::reduction::over;
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, axis, axis_list, float_text};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
-use crate::value::Value;
+use crate::statement::Argument;
+use crate::value::{Value, element, is_real};
+use skript_tensor::ElementType;
 
 pub const OPERATORS: &[Operator] = &[
     operator("BatchNormalization", "`nn.batch_norm`", batch_norm),
@@ -128,25 +131,59 @@ fn last_axes(c: &Call, rank: usize) -> Ruled<Vec<usize>> {
     Ok((first..rank).collect())
 }
 
+/// The type of the statistics of a normalization.
+fn stash(c: &Call) -> Ruled<ElementType> {
+    let number = i32::try_from(c.int("stash_type", 1)).unwrap_or(0);
+    let stash = element(number).ok().filter(|element| is_real(*element));
+    stash.ok_or_else(|| "the attribute `stash_type` is no type of reals".into())
+}
+
+/// The wider one of the types of an input and of its statistics.
+fn precise(c: &Call, x: &Value) -> Ruled<ElementType> {
+    let stash = stash(c)?;
+    Ok(match stash.size() > x.element.size() {
+        true => stash,
+        false => x.element,
+    })
+}
+
+/// A call of an operator that normalizes, computed in the type of the statistics.
+fn normalized(
+    c: &mut Call,
+    operator: &str,
+    attributes: &[(&str, String)],
+    operands: &[Option<&Value>],
+) -> Ruled<Value> {
+    let x = operands.first().copied().flatten();
+    let x = x.ok_or("input 0 is missing")?;
+    let precise = precise(c, x)?;
+    let mut arguments: Vec<Argument> = Vec::new();
+    for operand in operands {
+        let operand = operand.map(|operand| converted(c, operand, precise));
+        arguments.push(operand.transpose()?.as_ref().into());
+    }
+    let y = c.call(operator, attributes, &arguments, (precise, x.shape.clone()));
+    converted(c, &y, x.element)
+}
+
 fn layer_norm(c: &mut Call) -> Ruled<()> {
     let (x, scale, bias) = (c.real(0)?, c.input(1)?, c.optional(2));
     let axes = last_axes(c, x.rank())?;
     let attributes = [("axes", axis_list(&axes)), epsilon(c)];
-    let whole = (x.element, x.shape.clone());
-    let arguments = [(&x).into(), (&scale).into(), bias.as_ref().into()];
-    let y = c.call("onnx.layer_norm", &attributes, &arguments, whole);
+    let operands = [Some(&x), Some(&scale), bias.as_ref()];
+    let y = normalized(c, "onnx.layer_norm", &attributes, &operands)?;
     if c.wants(1) || c.wants(2) {
-        let reduced = (
-            x.element,
-            super::reduction::reduced_shape(&x.shape, &axes, true),
-        );
+        let (stash, precise) = (stash(c)?, precise(c, &x)?);
+        let x = converted(c, &x, precise)?;
+        let shape = super::reduction::reduced_shape(&x.shape, &axes, true);
         let parts = c.calls(
             "onnx.layer_statistics",
             &attributes,
             &[(&x).into()],
-            vec![reduced.clone(), reduced],
+            vec![(precise, shape.clone()), (precise, shape)],
         );
         for (at, part) in parts.into_iter().enumerate() {
+            let part = converted(c, &part, stash)?;
             c.set(at + 1, part);
         }
     }
@@ -158,13 +195,7 @@ fn rms_norm(c: &mut Call) -> Ruled<()> {
     let (x, scale) = (c.real(0)?, c.input(1)?);
     let axes = last_axes(c, x.rank())?;
     let attributes = [("axes", axis_list(&axes)), epsilon(c)];
-    let arguments = [(&x).into(), (&scale).into()];
-    let y = c.call(
-        "onnx.rms_norm",
-        &attributes,
-        &arguments,
-        (x.element, x.shape.clone()),
-    );
+    let y = normalized(c, "onnx.rms_norm", &attributes, &[Some(&x), Some(&scale)])?;
     c.set(0, y);
     Ok(())
 }
@@ -192,13 +223,8 @@ fn skip_layer_norm(c: &mut Call) -> Ruled<()> {
         ("axes", axis_list(&[sum.rank().saturating_sub(1)])),
         ("epsilon", float_text(c.float("epsilon", 1e-12))),
     ];
-    let arguments = [(&sum).into(), (&scale).into(), bias.as_ref().into()];
-    let y = c.call(
-        "onnx.layer_norm",
-        &attributes,
-        &arguments,
-        (sum.element, sum.shape.clone()),
-    );
+    let operands = [Some(&sum), Some(&scale), bias.as_ref()];
+    let y = normalized(c, "onnx.layer_norm", &attributes, &operands)?;
     c.set(0, y);
     Ok(())
 }
@@ -210,12 +236,7 @@ fn skip_rms_norm(c: &mut Call) -> Ruled<()> {
         ("axes", axis_list(&[sum.rank().saturating_sub(1)])),
         ("epsilon", float_text(c.float("epsilon", 1e-12))),
     ];
-    let y = c.call(
-        "onnx.rms_norm",
-        &attributes,
-        &[(&sum).into(), (&scale).into()],
-        (sum.element, sum.shape.clone()),
-    );
+    let y = normalized(c, "onnx.rms_norm", &attributes, &[Some(&sum), Some(&scale)])?;
     c.set(0, y);
     Ok(())
 }
@@ -238,13 +259,8 @@ fn group_norm(c: &mut Call) -> Ruled<()> {
         ("by_group", by_group.to_string()),
         epsilon(c),
     ];
-    let arguments = [(&x).into(), (&scale).into(), (&bias).into()];
-    let y = c.call(
-        "onnx.group_norm",
-        &attributes,
-        &arguments,
-        (x.element, x.shape.clone()),
-    );
+    let operands = [Some(&x), Some(&scale), Some(&bias)];
+    let y = normalized(c, "onnx.group_norm", &attributes, &operands)?;
     c.set(0, y);
     Ok(())
 }

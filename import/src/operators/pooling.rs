@@ -3,7 +3,7 @@
 
 use super::convolution::{Window, enlarged, spatial, window};
 use super::{Operator, operator};
-use crate::call::{Call, float_text, list};
+use crate::call::{Call, extent_list, float_text, list};
 use crate::refusal::Ruled;
 use crate::value::Value;
 
@@ -65,6 +65,7 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let window = windows(c, &x)?;
     if c.wants(1) {
+        c.no_u64()?;
         let mut attributes = vec![("size", list(&window.size))];
         attributes.extend(window.attributes());
         if !attributes.iter().any(|(name, _)| *name == "stride") {
@@ -73,22 +74,26 @@ fn max_pool(c: &mut Call) -> Ruled<()> {
         if !attributes.iter().any(|(name, _)| *name == "dilation") {
             attributes.push(("dilation", list(&window.dilation)));
         }
-        if c.int("storage_order", 0) != 0 {
-            attributes.push(("columns_first", "true".to_owned()));
-        }
         let mut shape = vec![x.extent(0), x.extent(1)];
         shape.extend(window.extents);
         let types = vec![
             (x.element, shape.clone()),
             (skript_tensor::ElementType::I64, shape),
         ];
-        for (at, result) in c
-            .calls("onnx.max_pool_indices", &attributes, &[(&x).into()], types)
-            .into_iter()
-            .enumerate()
-        {
-            c.set(at, result);
-        }
+        let results = c.calls("onnx.max_pool_indices", &attributes, &[(&x).into()], types);
+        let [y, index] = results.as_slice() else {
+            return Err("there are not two results".into());
+        };
+        let index = match c.int("storage_order", 0) {
+            0 => index.clone(),
+            _ => {
+                let spatial = x.shape.get(2..).unwrap_or_default();
+                let attributes = [("shape", extent_list(spatial))];
+                c.map("onnx.columns_first", &attributes, index)
+            }
+        };
+        c.set(0, y.clone());
+        c.set(1, index);
         return Ok(());
     }
     match x.is_real() {

@@ -15,7 +15,11 @@ pub const OPERATORS: &[Operator] = &[
     operator("Gemm", "`nn.linear`, `linalg.matmul`", gemm),
     operator("Det", "`onnx.determinant`", determinant),
     operator("MatMulInteger", "`onnx.matmul_ints`", matmul_integer),
-    operator("Einsum", "`layout.transpose`, `linalg.matmul`", einsum),
+    operator(
+        "Einsum",
+        "`layout.transpose`, `linalg.matmul`, `onnx.matmul_ints`",
+        einsum,
+    ),
     microsoft("FusedMatMul", "`linalg.matmul`", fused_matmul),
 ];
 
@@ -81,14 +85,17 @@ pub(super) fn product_of(
     Ok(reshaped(c, &y, shape))
 }
 
+/// The operator for products of matrices with elements of this type.
+fn of_matrices(x: &Value) -> &'static str {
+    match x.is_real() {
+        true => "linalg.matmul",
+        false => "onnx.matmul_ints",
+    }
+}
+
 fn matmul(c: &mut Call) -> Ruled<()> {
     let (a, b) = (c.input(0)?, c.input(1)?);
-    let operator = if a.is_real() {
-        "linalg.matmul"
-    } else {
-        "onnx.matmul_ints"
-    };
-    let y = product(c, &a, &b, operator, a.element)?;
+    let y = product(c, &a, &b, of_matrices(&a), a.element)?;
     let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
@@ -285,7 +292,7 @@ fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<cha
 /// One operand: sums over what nothing needs. Two: transposed, flattened, multiplied as matrices. More: from left to right.
 fn einsum(c: &mut Call) -> Ruled<()> {
     let operands = (0..c.inputs.len())
-        .map(|at| c.real(at))
+        .map(|at| c.input(at))
         .collect::<Ruled<Vec<_>>>()?;
     let (terms, result) = letters(&c.string("equation", ""), &operands)?;
     if terms.len() != operands.len() {
@@ -320,6 +327,7 @@ fn einsum(c: &mut Call) -> Ruled<()> {
         .filter(|p| p.len() == on.len())
         .ok_or("a letter of the result is in no operand")?;
     let y = transposed(c, &x, &perm);
+    let y = c.wrapped(y);
     c.set(0, y);
     Ok(())
 }
@@ -407,7 +415,7 @@ fn contracted(
     );
     let a = reshaped(c, &a, [outer.clone(), vec![flat(&m)?, flat(&k)?]].concat());
     let b = reshaped(c, &b, [outer.clone(), vec![flat(&k)?, flat(&n)?]].concat());
-    let z = product(c, &a, &b, "linalg.matmul", x.element)?;
+    let z = product(c, &a, &b, of_matrices(x), x.element)?;
     let z = reshaped(c, &z, [outer, m, n].concat());
     Ok((z, [batch, rows, columns].concat()))
 }

@@ -3,6 +3,7 @@
 
 use skript_tensor::ElementType;
 
+use super::elementwise::converted;
 use super::{Operator, operator};
 use crate::call::{Call, axes, axis, axis_list, product};
 use crate::extent::Extent;
@@ -30,7 +31,7 @@ pub const OPERATORS: &[Operator] = &[
     operator(
         "ReduceL2",
         "`math.sqr`, `math.sum_reduce`, `math.sqrt`",
-        |c| real_reduce(c, &["math.sqr"], "math.sum_reduce", &["math.sqrt"]),
+        norm,
     ),
     operator("ReduceSumSquare", "`math.sqr`, `math.sum_reduce`", |c| {
         reduce(c, 18, &["math.sqr"], "math.sum_reduce", &[])
@@ -191,6 +192,34 @@ fn mean(c: &mut Call) -> Ruled<()> {
     let arguments = [(&sum).into(), Argument::Number(marked(&count))];
     let mean = c.call(divide, &[], &arguments, (sum.element, sum.shape.clone()));
     c.set(0, mean);
+    Ok(())
+}
+
+/// The root of the sum of squares; of ints in f64, rounded towards zero.
+fn norm(c: &mut Call) -> Ruled<()> {
+    let x = c.input(0)?;
+    if x.is_real() {
+        return real_reduce(c, &["math.sqr"], "math.sum_reduce", &["math.sqrt"]);
+    }
+    let squares = c.map("math.sqr", &[], &x);
+    let mut sum = c.wrapped(squares);
+    if let Some(axes) = reduced(c, &x, 18)? {
+        let keep = c.flag("keepdims", true);
+        sum = over(c, &sum, &axes, keep, "math.sum_reduce");
+    }
+    // The sum has 64 bits.
+    let wide = match width(x.element) {
+        (_, true) => ElementType::I64,
+        (_, false) => ElementType::U64,
+    };
+    let sum = match sum.element == wide {
+        true => sum,
+        false => c.alias(&sum, wide),
+    };
+    let sum = converted(c, &sum, ElementType::F64)?;
+    let root = c.map("math.sqrt", &[], &sum);
+    let root = converted(c, &root, x.element)?;
+    c.set(0, root);
     Ok(())
 }
 

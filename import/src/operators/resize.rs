@@ -26,7 +26,7 @@ pub const OPERATORS: &[Operator] = &[
 ];
 
 fn resize(c: &mut Call) -> Ruled<()> {
-    let x = c.real(0)?;
+    let x = c.input(0)?;
     let old = c.opset < 11;
     let on = match c.ints("axes") {
         Some(given) => given
@@ -52,7 +52,7 @@ fn resize(c: &mut Call) -> Ruled<()> {
 }
 
 fn upsample(c: &mut Call) -> Ruled<()> {
-    let x = c.real(0)?;
+    let x = c.input(0)?;
     let scales = match c.floats("scales") {
         Some(scales) => scales.iter().map(|s| f64::from(*s)).collect(),
         None => c.reals(1, "the scales")?,
@@ -153,7 +153,7 @@ fn sized(c: &Call, on: &[usize], sizes: &[i64]) -> Ruled<Vec<Axis>> {
 }
 
 fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
-    let x = c.real(0)?;
+    let x = c.input(0)?;
     if axes.is_empty() {
         c.set(0, x);
         return Ok(());
@@ -181,6 +181,14 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
         },
         other => return Err(Reason(format!("the mode {other:?} is unknown"))),
     };
+    // How sums of ints are rounded, ONNX does not say.
+    let moves = matches!(kernel, Kernel::Nearest(_)) && transform != "tf_crop_and_resize";
+    if !x.is_real() && !moves {
+        return Err(Reason(format!(
+            "of {} it is supported for the mode \"nearest\" without a region of interest",
+            x.element.name()
+        )));
+    }
     let known = match transform.as_str() {
         "half_pixel" | "half_pixel_symmetric" => Some("SYMMETRIC"),
         "pytorch_half_pixel" if axes.iter().all(|a| a.to > 1) => Some("SYMMETRIC"),
@@ -193,7 +201,7 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
         Kernel::Linear { antialias } => !*antialias && !exclude_outside,
         Kernel::Cubic { .. } => !exclude_outside,
     };
-    let Some(known) = known.filter(|_| exact && in_library) else {
+    let Some(known) = known.filter(|_| exact && in_library && x.is_real()) else {
         let manner = Manner {
             transform,
             kernel,

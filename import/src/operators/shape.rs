@@ -97,14 +97,19 @@ fn constant_of_shape(c: &mut Call) -> Ruled<()> {
         Some(mut tensor) => c.importer.tensor(&mut tensor).map_err(Reason)?,
         None => c.known(ElementType::F32, Vec::new(), vec![Item::Real(0.0)]),
     };
-    let item = match fill.known.as_deref() {
-        Some([item]) => item.clone(),
+    let (item, is_known) = match (fill.known.as_deref(), &fill.tensor) {
+        (Some([item]), _) => (item.clone(), true),
+        // Beyond the ints: their bits.
+        (None, Some(tensor)) if tensor.element() == ElementType::U64 && tensor.volume() == 1 => {
+            let bits: [u8; 8] = tensor.bytes().try_into().unwrap_or_default();
+            (Item::Int(Extent::from(i64::from_le_bytes(bits))), false)
+        }
         _ => return Err("the value does not have one element".into()),
     };
     let volume = Extent::product(&shape)
         .and_then(|v| v.value())
         .and_then(|v| usize::try_from(v).ok());
-    if let Some(volume) = volume.filter(|v| *v <= MOST_KNOWN) {
+    if let Some(volume) = volume.filter(|v| is_known && *v <= MOST_KNOWN) {
         let y = c.known(fill.element, shape, vec![item; volume]);
         c.set(0, y);
         return Ok(());
@@ -120,9 +125,6 @@ fn constant_of_shape(c: &mut Call) -> Ruled<()> {
 fn literal(element: ElementType, item: &Item) -> Ruled<String> {
     Ok(match item {
         Item::Bool(value) => value.to_string(),
-        Item::Real(value) if value.is_nan() => {
-            return Err("a constant NaN is not supported here".into());
-        }
         Item::Real(value) => real_text(element, *value),
         Item::Int(value) => marked(value),
     })

@@ -121,7 +121,15 @@ fn limited(c: &Call, at: &Extent, extent: &Extent, low: i64, high: &Extent) -> R
     let front = match at.range(bounds) {
         (Some(low), _) if low >= 0 => at.clone(),
         (_, Some(high)) if high < 0 => extent.plus(at).ok_or_else(overflow)?,
-        _ => return Err("whether a position counts from the end must be known at import".into()),
+        _ => {
+            // 1 for positions from the end, 0 for others.
+            let opposite = Extent::from(0).minus(at);
+            let opposite = opposite.and_then(|opposite| opposite.larger(&Extent::from(0), bounds));
+            let counts = opposite.and_then(|opposite| opposite.smaller(&Extent::from(1), bounds));
+            let shift = counts.and_then(|counts| extent.times(&counts));
+            let front = shift.and_then(|shift| at.plus(&shift));
+            front.ok_or_else(overflow)?
+        }
     };
     let least = front
         .larger(&Extent::from(low), bounds)
