@@ -98,7 +98,7 @@ pub struct Inside {
 pub struct Tensor {
     /// The name of the input or output, and the name in the text where that is another one.
     pub name: String,
-    /// `f32[1,64,≤56]`.
+    /// `f32[batch,64,≤56]`.
     pub r#type: String,
     /// Where it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]

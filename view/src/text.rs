@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types, values and locations as text.
 
-use skript_frontend::model::{AttributeValue, ConstantData, Extent, TensorType};
-use skript_frontend::source::{SourceMap, Span};
+use skript_frontend::model::{AttributeValue, ConstantData, Extent, ShapeExpr, TensorType};
+use skript_frontend::source::{SourceFile, SourceMap, Span};
 use skript_semantics::{Numbers, Scalar};
 use skript_tensor::ElementType;
 
@@ -10,11 +10,14 @@ use skript_tensor::ElementType;
 const SHOWN: usize = 16;
 const CHARACTERS: usize = 400;
 
-/// `f32[1,64,≤56]`.
+/// `f32[batch,64,≤56]`: an extent has its name, or its upper bound if it has none in the document.
 pub(crate) fn tensor(tensor: &TensorType, numbers: Numbers) -> String {
     let extents = tensor.shape.iter().map(|extent| match extent {
         Extent::Fixed(n) => n.to_string(),
-        dynamic => format!("≤{}", dynamic.bound()),
+        Extent::Dynamic { expr, bound } => match &**expr {
+            ShapeExpr::Symbol(name) if !name.contains('.') => name.clone(),
+            _ => format!("≤{bound}"),
+        },
     });
     let extents: Vec<String> = extents.collect();
     let element = ElementType::run_time(tensor.kind, numbers);
@@ -80,7 +83,20 @@ pub(crate) fn comment(span: Span, sources: &SourceMap) -> Option<String> {
 
 /// The text of a span, without what is too long to read.
 pub(crate) fn call(span: Span, sources: &SourceMap) -> String {
-    shortened(sources.text(span))
+    let text = sources.text(span);
+    let column = |file: &SourceFile| file.line_column(span.start).1;
+    let column = sources.get(span.file).map_or(1, column);
+    shortened(&dedented(text, column.saturating_sub(1)))
+}
+
+/// A text that begins in a column, with so many spaces less before its other lines.
+fn dedented(text: &str, columns: usize) -> String {
+    let lines = text.split('\n').enumerate().map(|(at, line)| {
+        let spaces = line.len() - line.trim_start_matches(' ').len();
+        let least = if at == 0 { 0 } else { spaces.min(columns) };
+        line.get(least..).unwrap_or_default()
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 pub(crate) fn shortened(text: &str) -> String {
@@ -101,5 +117,14 @@ mod tests {
         let list = AttributeValue::List(vec![AttributeValue::Real(1.0), AttributeValue::Null]);
         assert_eq!(attribute(&list), "[1.0, null]");
         assert_eq!(shortened(&"ä".repeat(401)).chars().count(), 401);
+    }
+
+    #[test]
+    fn calls_of_several_lines_begin_in_the_first_column() {
+        assert_eq!(
+            dedented("f{a=1,\n      b=2}(x,\n  y)", 4),
+            "f{a=1,\n  b=2}(x,\ny)"
+        );
+        assert_eq!(dedented("f(x)", 4), "f(x)");
     }
 }
