@@ -157,10 +157,11 @@ pub fn load<'py>(
             }
             for (name, bound) in bounds.into_iter().flatten() {
                 let name: String = name.extract()?;
-                let bound = bound.extract().map_err(|_| {
-                    PyValueError::new_err(format!(
+                let bound = bound.extract().or_else(|_| {
+                    let bound = bound.repr()?;
+                    Err(PyValueError::new_err(format!(
                         "the upper bound of the dynamic dimension `{name}` is {bound}: it must be an int of at least 1"
-                    ))
+                    )))
                 })?;
                 options = options.bound(&name, bound);
             }

@@ -158,6 +158,7 @@ class Onnx(unittest.TestCase):
             (dict(shapes={"image": (-2, 3, 4)}), ValueError, "the shape of `image` is .-2, 3, 4.: it must be a list of extents, with None or -1"),
             (dict(shapes={"image": "abc"}), ValueError, "the shape of `image` is abc"),
             (dict(bounds={"batch": 0}), skript.Error, "the upper bound of the dynamic dimension `batch` is 0: it must be at least 1"),
+            (dict(bounds={"batch": "4"}), ValueError, "`batch` is '4': it must be an int"),
             (dict(bounds={"batch": -1}), ValueError, "the upper bound of the dynamic dimension `batch` is -1: it must be an int"),
         ]:
             with self.assertRaisesRegex(kind, text):

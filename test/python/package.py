@@ -263,7 +263,7 @@ class Errors(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(kind, text):
                 call()
-        with self.assertRaisesRegex(ValueError, r"the model wants \(≤8,\)"):
+        with self.assertRaisesRegex(ValueError, r"the model wants \(≤8,\); `bounds` of skript.load sets the upper bounds of ONNX models"):
             skript.from_text(SCALE)(ramp(9))
 
     def test_options(self):

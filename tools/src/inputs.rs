@@ -358,9 +358,18 @@ fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorEr
         Extent::Dynamic { bound, .. } => format!("at most {bound}"),
     });
     let expected = expected.collect::<Vec<String>>().join(", ");
+    let mut pairs = shape.iter().zip(&wanted.shape);
+    let exceeds = shape.len() == wanted.shape.len()
+        && pairs.any(|(n, e)| e.fixed().is_none() && *n > e.bound());
+    let remedy = match exceeds {
+        true => {
+            "; `--bound` sets the upper bounds of ONNX models, a document declares them, as in `real[n|8]`"
+        }
+        false => "",
+    };
     Err(TensorError::Shape {
         what: format!("input `{name}`"),
-        expected: format!("[{expected}]"),
+        expected: format!("[{expected}]{remedy}"),
         got: shape.to_vec(),
     })
 }

@@ -141,11 +141,7 @@ pub fn tensor_of(
     let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
     let shape: Vec<u64> = shape.iter().map(|n| *n as u64).collect();
     if !admits(port, &shape) {
-        return Err(PyValueError::new_err(format!(
-            "{what} has shape {}, the model wants {}",
-            shape_text(&shape),
-            wanted_shape(port)
-        )));
+        return Err(unfit(what, &shape, port));
     }
     let tensor = tensor_at(py, what, array, found.unwrap_or(declared), &shape)?;
     let fitted = tensor.into_input(what, declared, port.element);
@@ -312,6 +308,23 @@ pub(crate) fn admits(port: &Port, shape: &[u64]) -> bool {
         PortExtent::Dynamic(bound) => n <= bound,
     };
     shape.len() == port.shape.len() && shape.iter().zip(&port.shape).all(fits)
+}
+
+/// The exception for an array of another shape.
+pub(crate) fn unfit(what: &str, shape: &[u64], port: &Port) -> PyErr {
+    let exceeds = |(n, extent): (&u64, &PortExtent)| matches!(extent, PortExtent::Dynamic(bound) if n > bound);
+    let same_rank = shape.len() == port.shape.len();
+    let remedy = match same_rank && shape.iter().zip(&port.shape).any(exceeds) {
+        true => {
+            "; `bounds` of skript.load sets the upper bounds of ONNX models, a document declares them, as in `real[n|8]`"
+        }
+        false => "",
+    };
+    PyValueError::new_err(format!(
+        "{what} has shape {}, the model wants {}{remedy}",
+        shape_text(shape),
+        wanted_shape(port)
+    ))
 }
 
 /// `(2, 3)`, as Python writes a shape.

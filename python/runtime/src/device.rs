@@ -90,11 +90,7 @@ fn fits(what: &str, (element, shape): (ElementType, &[u64]), port: &Port) -> PyR
         )));
     }
     if !arrays::admits(port, shape) {
-        return Err(PyValueError::new_err(format!(
-            "{what} has shape {}, the model wants {}",
-            arrays::shape_text(shape),
-            arrays::wanted_shape(port)
-        )));
+        return Err(arrays::unfit(what, shape, port));
     }
     Ok(())
 }
