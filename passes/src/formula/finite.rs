@@ -6,10 +6,10 @@
 
 use super::Refusal;
 use super::operand::Operand;
-use crate::ir::linalg::generic_attributes;
-use crate::ir::{Builder, attributes, maps, ops, types};
+use crate::ir::linalg::reduce;
+use crate::ir::{Builder, attributes, ops, types};
 use crate::structure::{Affine, Extent};
-use melior::ir::{Attribute, Location, Type, Value, ValueLike};
+use melior::ir::{Location, Type, Value, ValueLike};
 use skript_semantics::{Scalar, ScalarOp};
 
 /// Points that use each element of a tensor that is tested: at least as many.
@@ -92,19 +92,7 @@ fn sum_of_zeros<'c: 'a, 'a>(
     let total = inner.value(add, &[*sum, product], &[marked], wide)?;
     inner.create(ops::linalg::YIELD, &[total], &[], &[], Vec::new())?;
 
-    let loops: Vec<Affine> = (0..rank).map(Affine::index).collect();
-    let maps = [loops.as_slice(), &[]].map(|forms| maps::map(at.context, rank, forms));
-    let maps: Option<Vec<Attribute>> = maps.into_iter().collect();
-    let reductions = std::iter::repeat_n(true, rank);
-    let attributes =
-        maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [1, 1]));
-    let generic = at.create(
-        ops::linalg::GENERIC,
-        &[tensor, init],
-        &attributes.ok_or_else(unknown)?,
-        &[result],
-        vec![region],
-    )?;
+    let generic = reduce(at, [tensor, init], &vec![true; rank], region)?;
     let sum = Value::from(generic.result(0)?);
     Ok((at.value(ops::tensor::EXTRACT, &[sum], &[], wide)?, zero))
 }

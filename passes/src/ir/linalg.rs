@@ -2,11 +2,11 @@
 //! Operations of the dialect `linalg`.
 
 use super::typed::{self, typed};
-use super::{attributes, maps, mutation, operations, ops};
-use melior::Context;
+use super::{Builder, attributes, maps, mutation, operations, ops};
 use melior::ir::attribute::ArrayAttribute;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Attribute, BlockRef, OperationRef, RegionLike};
+use melior::ir::{Attribute, BlockRef, OperationRef, Region, RegionLike, Type, Value, ValueLike};
+use melior::{Context, Error};
 use skript_symbolic::Affine;
 
 typed! {
@@ -49,6 +49,40 @@ pub(crate) fn generic_attributes<'c>(
         ),
         ("operandSegmentSizes", segments),
     ])
+}
+
+/// A `linalg.generic` that reduces an array or tensor over some of its dimensions into another one, which has the rest of them. The
+/// region has the payload.
+///
+/// # Errors
+/// The builder's error.
+pub(crate) fn reduce<'c: 'a, 'a>(
+    at: &Builder<'c, 'a>,
+    [input, output]: [Value<'c, 'a>; 2],
+    reduced: &[bool],
+    region: Region<'c>,
+) -> Result<OperationRef<'c, 'a>, Error> {
+    let rank = reduced.len();
+    let all: Vec<Affine> = (0..rank).map(Affine::index).collect();
+    let kept = (0..rank).zip(reduced).filter(|(_, reduces)| !**reduces);
+    let kept: Vec<Affine> = kept
+        .map(|(dimension, _)| Affine::index(dimension))
+        .collect();
+    let maps = [all, kept].map(|forms| maps::map(at.context, rank, &forms));
+    let maps: Option<Vec<Attribute>> = maps.into_iter().collect();
+    let reductions = reduced.iter().copied();
+    let attributes =
+        maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [1, 1]));
+    let attributes = attributes.ok_or(Error::OperationBuild)?;
+    let is_tensor = super::types::extents(output.r#type()).is_some();
+    let results: &[Type] = if is_tensor { &[output.r#type()] } else { &[] };
+    at.create(
+        ops::linalg::GENERIC,
+        &[input, output],
+        &attributes,
+        results,
+        vec![region],
+    )
 }
 
 impl<'c: 'a, 'a> Generic<'c, 'a> {

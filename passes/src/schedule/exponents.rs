@@ -14,12 +14,11 @@ use super::body::Body;
 use super::dot::{Dot, Instruction};
 use super::reading::read;
 use super::target::{BF16_PRODUCTS, bf16_products};
-use crate::ir::linalg::{Generic, generic_attributes};
+use crate::ir::linalg::{Generic, reduce};
 use crate::ir::memref::extents;
 use crate::ir::walk::{named, nested};
-use crate::ir::{self, Builder, ops, types, uses};
-use crate::ir::{attributes, maps};
-use crate::structure::Affine;
+use crate::ir::{self, Builder, attributes, maps, ops, types, uses};
+
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::{IntegerType, MemRefType};
@@ -172,21 +171,7 @@ fn least_exponent<'c: 'a, 'a>(
     let next = with(ops::arith::MINSI, *before, counted)?;
     inner.create(ops::linalg::YIELD, &[next], &[], &[], Vec::new())?;
 
-    let rank = extents(array.r#type()).len();
-    let loops: Vec<Affine> = (0..rank).map(Affine::index).collect();
-    let maps = [loops.as_slice(), &[]].map(|forms| maps::map(at.context, rank, forms));
-    let maps: Option<Vec<Attribute>> = maps.into_iter().collect();
-    let reductions = std::iter::repeat_n(true, rank);
-    let attributes =
-        maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [1, 1]));
-    let attributes = attributes.ok_or(Error::OperationBuild)?;
-    let operands = [array, least];
-    at.create(
-        ops::linalg::GENERIC,
-        &operands,
-        &attributes,
-        &[],
-        vec![region],
-    )?;
+    let reduced = vec![true; extents(array.r#type()).len()];
+    reduce(at, [array, least], &reduced, region)?;
     at.value(ops::memref::LOAD, &[least], &[], i32)
 }

@@ -10,11 +10,10 @@
 use super::body::Combine;
 use crate::ir::arith::Constant;
 use crate::ir::effects::Effects;
-use crate::ir::linalg::generic_attributes;
+use crate::ir::linalg::reduce;
 use crate::ir::memref::{extents, may_overlap, root_of};
 use crate::ir::walk::{named, nested, parent};
-use crate::ir::{self, Builder, Copier, attributes, func, maps, ops, scf, types};
-use crate::structure::Affine;
+use crate::ir::{self, Builder, Copier, attributes, func, ops, scf, types};
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
@@ -203,15 +202,6 @@ impl<'c: 'a, 'a> Scatter<'c, 'a> {
 
     /// Combines the arrays of the parts into that of the loop.
     fn combine(&self, own: Value<'c, 'a>, at: &Builder<'c, 'a>) -> Result<(), Error> {
-        let rank = self.shape.len() + 1;
-        let forms: Vec<Affine> = (0..rank).map(Affine::index).collect();
-        let maps = [forms.as_slice(), ir::last(&forms, rank - 1)];
-        let maps = maps.map(|forms| maps::map(at.context, rank, forms));
-        let maps: Option<Vec<Attribute>> = maps.into_iter().collect();
-        let reductions = (0..rank).map(|dimension| dimension == 0);
-        let attributes =
-            maps.and_then(|maps| generic_attributes(at.context, &maps, reductions, [1, 1]));
-        let attributes = attributes.ok_or(Error::OperationBuild)?;
         let element = MemRefType::try_from(self.array.r#type())?.element();
         let (region, inner, arguments) = at.region(&[element, element]);
         let [part, all] = arguments.as_slice() else {
@@ -227,14 +217,9 @@ impl<'c: 'a, 'a> Scatter<'c, 'a> {
         copier.copy(self.combination, &inner, &mut |_, _, _| Ok(false))?;
         let combined = copier.get(self.combination.result(0)?.into());
         inner.create(ops::linalg::YIELD, &[combined], &[], &[], Vec::new())?;
-        let operands = [own, self.array];
-        at.create(
-            ops::linalg::GENERIC,
-            &operands,
-            &attributes,
-            &[],
-            vec![region],
-        )?;
+        let kept = vec![false; self.shape.len()];
+        let reduced = [&[true], kept.as_slice()].concat();
+        reduce(at, [own, self.array], &reduced, region)?;
         Ok(())
     }
 }

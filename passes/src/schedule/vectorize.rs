@@ -99,12 +99,16 @@ pub fn vectorize(
             call_before(anchor, &name, &kernel.arguments, location).map_err(|e| e.to_string())
         };
         let mut anchor = last;
+        let mut others = Vec::new();
         for (condition, other) in &kernel.alternatives {
             let [then, otherwise] = branch_before(anchor, *condition, location)?;
-            call(other, otherwise)?;
+            others.push((other, otherwise));
             anchor = then;
         }
         call(&kernel.text, anchor)?;
+        for (other, anchor) in others {
+            call(other, anchor)?;
+        }
         kernel.others.iter().copied().for_each(erase);
         erase(last);
         count += 1;

@@ -14,16 +14,16 @@
 // CHECK:           call @[[EXACT:kernel_[01]]](
 // CHECK:       func.func private @pack_0({{.*}}: memref<64x31xbf16> {{.*}}: memref<2048xbf16>
 // CHECK:       func.func private @kernel_0
-// CHECK-NOT:     call_intrinsic
-// CHECK:         vector.load {{.+}}, vector<32xbf16>
-// CHECK:         arith.shli {{.+}} : vector<16xi32>
-// CHECK:         arith.mulf
-// CHECK:       func.func private @kernel_1
 // CHECK:         %[[PAIR:.+]] = vector.load {{.+}}, vector<2xbf16>
 // CHECK:         vector.bitcast %[[PAIR]] : vector<2xbf16> to vector<2xi16>
 // CHECK:         llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"({{.+}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
 // CHECK:         vector.insert {{.+}} [0] : i16 into vector<2xi16>
 // CHECK-NOT:     arith.mulf
+// CHECK:       func.func private @kernel_1
+// CHECK-NOT:     call_intrinsic
+// CHECK:         vector.load {{.+}}, vector<32xbf16>
+// CHECK:         arith.shli {{.+}} : vector<16xi32>
+// CHECK:         arith.mulf
 func.func @product(%suits: i1, %x: memref<64x31xbf16>, %w: memref<64x31xbf16>, %y: memref<64x64xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%y : memref<64x64xf32>)
