@@ -110,6 +110,7 @@ if [ -d "$suite" ]; then
     step "mappings on Vulkan" target/release/skript compare test/gpu/inputs/mappings.sknd --device=vulkan
     step "functions of f64 on Vulkan" target/release/skript compare test/gpu/inputs/functions.sknd --real=f64 --device=vulkan --rtol=1e-15 --atol=0
     step "dynamic mappings on Vulkan" test/gpu/dynamic.sh target/release/skript
+    step "attentions with long rows on Vulkan" .venv/bin/python test/gpu/attention.py --skript target/release/skript
     step "units for matrices, simulated on Vulkan" .venv/bin/python test/gpu/matrices.py --skript target/release/skript
   else
     echo "== conformance on Vulkan: skipped, mesa-vulkan-drivers is not installed"

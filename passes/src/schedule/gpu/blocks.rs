@@ -5,7 +5,7 @@
 //! computes an iteration of it, one operation after the other, and waits for all threads after each. The points of an elementwise
 //! operation are shared by the threads. A reduction has as many threads as results, or all of them for each result: thread t of T combines
 //! elements t, t + T, …, and shared memory has the results, which are combined in pairs; several results have an equal part of the threads
-//! each. Contractions are computed in tiles ([`super::row_products`]). Arrays of a row that nothing else reads are in shared memory.
+//! each. Loops around operations stay, with the same iterations for all threads. Contractions are computed in tiles ([`super::row_products`]). Arrays of a row that nothing else reads are in shared memory.
 //!
 //! Requires: buffers, linalg operations. Guarantees: the order of sums depends on extents and on the number of threads alone.
 
@@ -16,6 +16,7 @@ use super::row_products::{Means, Planned, partial_bytes};
 use super::threads::{Bounds, positions};
 use super::works::{Threads, Work};
 use crate::extents::size;
+use crate::ir::attribute_names::RESIDENT;
 use crate::ir::copy::arguments;
 use crate::ir::effects::Effects;
 use crate::ir::splice::splice;
@@ -70,6 +71,8 @@ struct Rows<'c, 'a> {
     works: Vec<Work<'c, 'a>>,
     /// Arrays of a row.
     arrays: Vec<OperationRef<'c, 'a>>,
+    /// Whether there are loops around operations.
+    has_loops: bool,
 }
 
 impl<'c: 'a, 'a> Rows<'c, 'a> {
@@ -80,26 +83,39 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
             body,
             works: Vec::new(),
             arrays: Vec::new(),
+            has_loops: false,
         };
-        let operations = ir::operations(body);
+        rows.add(body)?;
+        let reduces = |work: &Work| work.reductions.contains(&true);
+        rows.works.iter().any(reduces).then_some(rows)
+    }
+
+    /// Adds the operations of a block: that of the loop, or of a loop in it.
+    fn add(&mut self, block: BlockRef<'c, 'a>) -> Option<()> {
+        let operations = ir::operations(block);
         let (_, operations) = operations.split_last()?;
         for op in operations {
             match ir::name(*op).as_str() {
+                ops::scf::FOR if op.result_count() == 0 => {
+                    self.has_loops = true;
+                    self.add(ir::first_block(*op)?)?;
+                }
                 ops::memref::ALLOCA => {
                     let array: Value = op.result(0).ok()?.into();
                     let users = memref::users_of_buffer(array)?.into_iter();
                     let is_static = memref::extents(array.r#type()).iter().all(|n| *n >= 0);
-                    let is_read =
-                        |name: String| name == ops::memref::DIM || !name.starts_with("memref.");
+                    let is_read = |name: String| {
+                        let known = [ops::memref::DIM, ops::memref::COPY];
+                        known.contains(&name.as_str()) || !name.starts_with("memref.")
+                    };
                     let is_direct = users.map(ir::name).all(is_read);
-                    (is_static && is_direct).then(|| rows.arrays.push(*op))?;
+                    (is_static && is_direct).then(|| self.arrays.push(*op))?;
                 }
                 _ if op.region_count() == 0 && skript_dialect::op::is_pure(op) => {}
-                _ => rows.works.push(Work::of(*op)?),
+                _ => self.works.push(Work::of(*op)?),
             }
         }
-        let reduces = |work: &Work| work.reductions.contains(&true);
-        rows.works.iter().any(reduces).then_some(rows)
+        Some(())
     }
 
     /// Replaces the loop by blocks of threads.
@@ -173,13 +189,18 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
             .enumerate()
             .map(|(n, kind)| format!("%s{n} : {kind}"))
             .collect();
+        // Else the assembler of PTX keeps registers for more blocks than shared memory has space for.
+        let resident = match self.has_loops {
+            true => format!(" {{{RESIDENT} = {LOOPED} : i32}}"),
+            false => String::new(),
+        };
         let text = format!(
             "%one = arith.constant 1 : index\n%most = arith.constant {MOST_BLOCKS} : index\n\
              %few = arith.minui %0, %most : index\n%blocks = arith.maxui %few, %one : index\n\
              %threads = arith.constant {threads} : index\n\
              gpu.launch blocks(%bx, %by, %bz) in (%gx = %blocks, %gy = %one, %gz = %one) \
              threads(%thread, %ty, %tz) in (%sx = %threads, %sy = %one, %sz = %one) workgroup({}) {{\n\
-             scf.for %row = %bx to %0 step %gx {{\ngpu.barrier\n}}\ngpu.terminator\n}}",
+             scf.for %row = %bx to %0 step %gx {{\ngpu.barrier\n}}\ngpu.terminator\n}}{resident}",
             names.join(", ")
         );
         let spliced = splice(self.op, &[all], &text, &[])?;
@@ -278,6 +299,9 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
         threads
     }
 }
+
+/// Blocks with loops around operations that a processor has registers for, at least.
+const LOOPED: u32 = 2;
 
 /// Arguments of the body of a launch before its shared arrays.
 const SIZES: usize = 12;

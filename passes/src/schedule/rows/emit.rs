@@ -159,13 +159,13 @@ pub(super) fn largest_block(
 
 /// The rows of one dimension that a loop computes.
 #[derive(Clone, Copy)]
-struct Span<'c, 'a> {
+pub(super) struct Span<'c, 'a> {
     /// The first row; `None` for 0.
     first: Option<Value<'c, 'a>>,
     /// The number of rows in a block.
     rows: i64,
     /// The number of blocks; `None` if there is one.
-    blocks: Option<Value<'c, 'a>>,
+    pub(super) blocks: Option<Value<'c, 'a>>,
     /// The number of all rows, if the last block may have fewer than others.
     all: Option<Value<'c, 'a>>,
 }
@@ -196,7 +196,7 @@ fn all_spans<'c: 'a, 'a>(
 }
 
 /// The whole blocks of a row, and what is left.
-fn spans<'c: 'a, 'a>(
+pub(super) fn spans<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     row: &Row,
     (rows, has_one_loop): (i64, bool),
@@ -255,7 +255,8 @@ fn spans<'c: 'a, 'a>(
     ))
 }
 
-fn dynamic_extent<'c: 'a, 'a>(
+/// The extent of a row that is dynamic.
+pub(super) fn dynamic_extent<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     row: &Row,
     at: &Builder<'c, 'a>,
@@ -322,7 +323,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
             let own = body.with_location(member.op.location());
             let mut copier = Copier::new();
             let copy = copier.rebuild(member.op, &own, &mut |_, _, _| Ok(false))?;
-            self.shift_positions(number, copy, &firsts)?;
+            shift_positions(self.group, number, copy, &firsts)?;
             for access in &member.accesses {
                 let rows = self.group.rows_of(number, access);
                 let key = (ValueKey::of(access.array), rows.clone());
@@ -330,7 +331,7 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                     Some(view) => *view,
                     None => {
                         let before = Builder::before(at.context, copy)?;
-                        let sizes = self.sizes(access, &key.1, &sizes, at)?;
+                        let sizes = extents_of(access, &key.1, &sizes, at)?;
                         let view = match (self.home)(access.array) {
                             None => view(access, &sizes, &key.1, &firsts, &before)?,
                             Some((place, home)) => match stack.get(&place) {
@@ -370,54 +371,6 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Adds the first row of the block to the positions of rows that a payload reads.
-    fn shift_positions(
-        &self,
-        number: usize,
-        copy: OperationRef<'c, 'a>,
-        firsts: &[Option<Value<'c, 'a>>],
-    ) -> Result<(), PassError> {
-        for op in ir::nested(copy) {
-            let Some(l) = index_of(op) else {
-                continue;
-            };
-            let mut rows = self.group.rows.iter().zip(firsts);
-            let own = rows.find(|(row, _)| row.loops.get(number) == Some(&l));
-            let (Some(first), Some(next)) = (own.and_then(|(_, first)| *first), op.next_in_block())
-            else {
-                continue;
-            };
-            let at = Builder::before(ir::context::of(op), next)?.with_location(op.location());
-            let position: Value = op.result(0)?.into();
-            let index = Type::index(at.context);
-            let sum = at.value(ops::arith::ADDI, &[first, first], &[], index)?;
-            ir::replace_uses(position, sum);
-            let made = ir::definition(sum).ok_or("a sum without an operation")?.0;
-            mutation::set_operand(made, 0, position);
-        }
-        Ok(())
-    }
-
-    /// The extents of the part of an array that a block accesses, by those of rows. `before` is before the loop.
-    fn sizes(
-        &self,
-        access: &Access<'c, 'a>,
-        rows: &[Option<usize>],
-        of_rows: &[Extent<'c, 'a>],
-        before: &Builder<'c, 'a>,
-    ) -> Result<Vec<Extent<'c, 'a>>, PassError> {
-        let extents = extents(access.array).ok_or("an array without strides")?;
-        let extents = extents.into_iter().zip(rows).enumerate();
-        let size = |(dimension, (extent, row)): (usize, (Option<i64>, &Option<usize>))| match row {
-            Some(row) => Ok(*of_rows.get(*row).ok_or("an unknown row")?),
-            None => Ok(match extent {
-                Some(extent) => Extent::Known(extent),
-                None => Extent::Value(extent_of(access.array, dimension, before)?),
-            }),
-        };
-        extents.map(size).collect()
-    }
-
     /// The part of a block that an operand is a view of: rows are whole in it.
     fn part(
         &self,
@@ -449,8 +402,55 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
     }
 }
 
+/// Adds the first row of the block to the positions of rows that a payload reads.
+pub(super) fn shift_positions<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    number: usize,
+    copy: OperationRef<'c, 'a>,
+    firsts: &[Option<Value<'c, 'a>>],
+) -> Result<(), PassError> {
+    for op in ir::nested(copy) {
+        let Some(l) = index_of(op) else {
+            continue;
+        };
+        let mut rows = group.rows.iter().zip(firsts);
+        let own = rows.find(|(row, _)| row.loops.get(number) == Some(&l));
+        let (Some(first), Some(next)) = (own.and_then(|(_, first)| *first), op.next_in_block())
+        else {
+            continue;
+        };
+        let at = Builder::before(ir::context::of(op), next)?.with_location(op.location());
+        let position: Value = op.result(0)?.into();
+        let index = Type::index(at.context);
+        let sum = at.value(ops::arith::ADDI, &[first, first], &[], index)?;
+        ir::replace_uses(position, sum);
+        let made = ir::definition(sum).ok_or("a sum without an operation")?.0;
+        mutation::set_operand(made, 0, position);
+    }
+    Ok(())
+}
+
+/// The extents of the part of an array that a block accesses, by those of rows. `before` is before the loop.
+pub(super) fn extents_of<'c: 'a, 'a>(
+    access: &Access<'c, 'a>,
+    rows: &[Option<usize>],
+    of_rows: &[Extent<'c, 'a>],
+    before: &Builder<'c, 'a>,
+) -> Result<Vec<Extent<'c, 'a>>, PassError> {
+    let extents = extents(access.array).ok_or("an array without strides")?;
+    let extents = extents.into_iter().zip(rows).enumerate();
+    let size = |(dimension, (extent, row)): (usize, (Option<i64>, &Option<usize>))| match row {
+        Some(row) => Ok(*of_rows.get(*row).ok_or("an unknown row")?),
+        None => Ok(match extent {
+            Some(extent) => Extent::Known(extent),
+            None => Extent::Value(extent_of(access.array, dimension, before)?),
+        }),
+    };
+    extents.map(size).collect()
+}
+
 /// The part of an array that a block accesses.
-fn view<'c: 'a, 'a>(
+pub(super) fn view<'c: 'a, 'a>(
     access: &Access<'c, 'a>,
     sizes: &[Extent<'c, 'a>],
     rows: &[Option<usize>],
@@ -473,6 +473,22 @@ pub(super) fn local<'c: 'a, 'a>(
     is_loop: bool,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, PassError> {
+    let extents = sizes.iter().zip(largest).map(|(size, most)| match size {
+        Extent::Known(size) => *size,
+        Extent::Value(_) => *most,
+    });
+    let extents: Vec<i64> = extents.collect();
+    let whole = allocate(array, &extents, is_loop, at)?;
+    part_of(whole, sizes, at)
+}
+
+/// An array of elements like those of another one, for one block.
+pub(super) fn allocate<'c: 'a, 'a>(
+    array: Value<'c, 'a>,
+    extents: &[i64],
+    is_loop: bool,
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
     let element = MemRefType::try_from(array.r#type())?.element();
     let name = match is_loop {
         true => ops::memref::ALLOCA,
@@ -482,26 +498,27 @@ pub(super) fn local<'c: 'a, 'a>(
         ("operandSegmentSizes", attributes::i32s(at.context, &[0, 0])),
         ("alignment", attributes::i64(at.context, 64)),
     ];
-    let extents = sizes.iter().zip(largest).map(|(size, most)| match size {
-        Extent::Known(size) => *size,
-        Extent::Value(_) => *most,
-    });
-    let extents: Vec<i64> = extents.collect();
-    let kind = ir::types::memref(&extents, element);
-    let whole = at.value(name, &[], &attributes, kind)?;
+    let kind = ir::types::memref(extents, element);
+    Ok(at.value(name, &[], &attributes, kind)?)
+}
+
+/// The first elements of an array of a block: as many as the block has.
+pub(super) fn part_of<'c: 'a, 'a>(
+    whole: Value<'c, 'a>,
+    sizes: &[Extent<'c, 'a>],
+    at: &Builder<'c, 'a>,
+) -> Result<Value<'c, 'a>, PassError> {
     match sizes.iter().all(|size| size.value().is_none()) {
         true => Ok(whole),
-        false => Ok(ir::memref::block(
-            at,
-            whole,
-            &vec![None; sizes.len()],
-            sizes,
-        )?),
+        false => {
+            let none = vec![None; sizes.len()];
+            Ok(ir::memref::block(at, whole, &none, sizes)?)
+        }
     }
 }
 
 /// The first row of a block; `None` for 0.
-fn first_row<'c: 'a, 'a>(
+pub(super) fn first_row<'c: 'a, 'a>(
     span: &Span<'c, 'a>,
     position: Option<Value<'c, 'a>>,
     at: &Builder<'c, 'a>,
@@ -521,7 +538,7 @@ fn first_row<'c: 'a, 'a>(
 }
 
 /// The number of rows of a block.
-fn rows_of_block<'c: 'a, 'a>(
+pub(super) fn rows_of_block<'c: 'a, 'a>(
     span: &Span<'c, 'a>,
     first: Option<Value<'c, 'a>>,
     at: &Builder<'c, 'a>,

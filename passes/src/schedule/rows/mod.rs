@@ -15,12 +15,14 @@
 //! rows that a block of windows reads are in an array of their own. Rows that windows of two blocks read are kept for the next one.
 //!
 //! On a GPU (`gpu`), the threads of a block compute its rows together (`skript-map-rows`). A block is one row, or several if contractions
-//! belong to the group, as in an attention: arrays that nothing else reads are in the memory that the threads share.
+//! belong to the group, as in an attention: arrays that nothing else reads are in the memory that the threads share. Rows that are too
+//! long for that are computed in blocks of columns ([`columns`]).
 //!
 //! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
 //! operations in the same order as before, whatever the number of rows in a block.
 
 mod blocks;
+mod columns;
 mod emit;
 mod group;
 mod member;
@@ -35,6 +37,7 @@ use crate::ir::{self, ops};
 use crate::prepare::constants::Constants;
 use crate::schedule::targets::gpus::Gpu;
 use blocks::Blocks;
+use columns::Columns;
 use group::Group;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockRef, OperationRef};
@@ -146,16 +149,29 @@ fn fuse<'c: 'a, 'a>(
                 continue;
             }
             let has_one_loop = memory.has_one_loop();
-            let mut found = |accepts: &dyn Fn(&Group) -> bool| {
-                let group =
-                    Group::around(&operations, position, &mut effects, has_one_loop, accepts);
+            let found = |effects: &mut Effects<'c, 'a>, accepts: &dyn Fn(&Group) -> bool| {
+                let group = Group::around(&operations, position, effects, has_one_loop, accepts);
                 let group = group.filter(blocks::gains)?;
                 let rows = memory.blocks(&group)?;
                 Some((group, rows))
             };
-            let mut group = found(&|group| memory.accepts(group));
+            let mut group = found(&mut effects, &|group| memory.accepts(group));
+            let is_long = group.as_ref().is_none_or(|(group, _)| !group.has_product());
+            if let Memory::Shared(gpu) = memory
+                && is_long
+                && let Some((columns, rows)) = of_columns(&operations, position, &mut effects, gpu)
+            {
+                let erased = columns::emit(&columns, &rows, context)?;
+                effects.forget_buffers();
+                let before = operations.iter().take(position);
+                position = before.filter(|op| !erased.contains(&ir::key(**op))).count();
+                operations = operations_of(block);
+                continue;
+            }
             if group.is_none() && has_one_loop {
-                group = found(&|group| !group.has_product() && memory.accepts(group));
+                group = found(&mut effects, &|group| {
+                    !group.has_product() && memory.accepts(group)
+                });
             }
             let Some((group, rows)) = group else {
                 position += 1;
@@ -170,6 +186,20 @@ fn fuse<'c: 'a, 'a>(
         }
     }
     Ok(())
+}
+
+/// The group around a reduction whose columns are computed in blocks, and these.
+fn of_columns<'c: 'a, 'a>(
+    operations: &[OperationRef<'c, 'a>],
+    position: usize,
+    effects: &mut Effects<'c, 'a>,
+    gpu: &Gpu,
+) -> Option<(Columns<'c, 'a>, Blocks)> {
+    let accepts = |group: &Group<'c, 'a>| shared::suits(group) && Columns::of(group).is_some();
+    let group = Group::around(operations, position, effects, true, accepts)?;
+    let columns = Columns::of(&group).filter(Columns::is_complete)?;
+    let blocks = shared::of_columns(&columns, gpu)?;
+    Some((columns, blocks))
 }
 
 /// Whether an operation is a parallel loop, or in one.

@@ -2,9 +2,10 @@
 //! How many rows the threads of a block of a GPU compute together: the arrays that nothing else reads fit into the memory that they share.
 
 use super::blocks::Blocks;
+use super::columns::Columns;
 use super::emit::largest_block;
 use super::group::{Group, Row};
-use super::member::{ESTIMATE, Kind, Member, element_bytes, extents};
+use super::member::{Access, ESTIMATE, Kind, Member, element_bytes, extents};
 use super::storage::Storage;
 use crate::ir::ValueKey;
 use crate::schedule::gpu::{blocks, row_products};
@@ -30,11 +31,23 @@ const READ: i64 = 6;
 /// Rows of a tile that computes a contraction alone.
 const TILE: i64 = 64;
 
-/// The blocks of a group; `None` if its operations are computed one after the other. There are enough rows for all blocks, and consecutive
-/// elements of arrays are of one row.
+/// The blocks of a group; `None` if its operations are computed one after the other.
 ///
 /// What contractions write counts as an array of the block, too, while `grows`: more members may read it, and nothing else.
 pub(super) fn blocks(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
+    suits(group).then_some(())?;
+    let one = Blocks(vec![1; group.rows.len()]);
+    if group.has_product() {
+        return of_products(group, gpu, grows);
+    }
+    one.have_strides(group).then_some(())?;
+    let bytes = local_bytes(group, &one, false)?;
+    (bytes <= i64::from(gpu.shared_memory) / 2).then_some(one)
+}
+
+/// Whether the threads of a block may compute the operations of a group together: there are enough rows for all blocks, and consecutive
+/// elements of arrays are of one row.
+pub(super) fn suits(group: &Group) -> bool {
     let one = Blocks(vec![1; group.rows.len()]);
     let mut members = group.members.iter();
     let is_shared = members.all(|member| match member.kind {
@@ -44,13 +57,7 @@ pub(super) fn blocks(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
     });
     let rows = group.rows.iter().map(|row| row.extent.unwrap_or(FEWEST));
     let has_enough = rows.fold(1, i64::saturating_mul) >= FEWEST;
-    (is_shared && has_enough && are_next(group, &one)).then_some(())?;
-    if group.has_product() {
-        return of_products(group, gpu, grows);
-    }
-    one.have_strides(group).then_some(())?;
-    let bytes = local_bytes(group, &one, false)?;
-    (bytes <= i64::from(gpu.shared_memory) / 2).then_some(one)
+    is_shared && has_enough && are_next(group, &one)
 }
 
 /// Whether consecutive elements of each array are of one row.
@@ -83,12 +90,7 @@ fn local_bytes(group: &Group, blocks: &Blocks, grows: bool) -> Option<i64> {
         if !is_counted {
             continue;
         }
-        let largest = largest_block(access.array, &group.rows_of(number, access), blocks)?;
-        let mut bytes = element_bytes(access.array)?;
-        for extent in largest {
-            bytes = bytes.checked_mul(extent)?;
-        }
-        all = all.checked_add(bytes)?;
+        all = all.checked_add(largest_bytes(group, (number, access), blocks)?)?;
     }
     Some(all)
 }
@@ -102,28 +104,38 @@ fn is_passed_on(group: &Group, array: Value) -> bool {
         && own().any(|(number, access)| access.reads && !is_product(number))
 }
 
-/// Several rows: those that read the same other operands of all contractions.
-fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
-    let products = || {
-        let members = group.members.iter().enumerate();
-        members.filter(|(_, member)| member.kind == Kind::Product)
-    };
+/// The contractions of a group.
+fn products<'g, 'c, 'a>(
+    group: &'g Group<'c, 'a>,
+) -> impl Iterator<Item = (usize, &'g Member<'c, 'a>)> {
+    let members = group.members.iter().enumerate();
+    members.filter(|(_, member)| member.kind == Kind::Product)
+}
+
+/// The last of some rows that all contractions read the same other operands of, its extent, and the number of all others.
+fn common_row(group: &Group, rows: &[Row]) -> Option<(usize, i64, i64)> {
     let is_common = |row: &Row| {
-        products().all(|(number, member)| {
+        products(group).all(|(number, member)| {
             let l = row.loops.get(number).copied().unwrap_or_default();
             let mut inputs = member.accesses.iter().filter(|access| !access.writes);
             inputs.any(|access| access.dimension(l) == Some(None))
         })
     };
-    let position = group.rows.iter().rposition(is_common)?;
-    let extent = group.rows.get(position)?.extent.unwrap_or(ESTIMATE);
-    let others = group
-        .rows
-        .iter()
-        .enumerate()
-        .filter(|(n, _)| *n != position);
+    let position = rows.iter().rposition(is_common)?;
+    let extent = rows.get(position)?.extent.unwrap_or(ESTIMATE);
+    let others = rows.iter().enumerate().filter(|(n, _)| *n != position);
     let others = others.map(|(_, row)| row.extent.unwrap_or(ESTIMATE));
-    let others = others.fold(1, i64::saturating_mul);
+    Some((position, extent, others.fold(1, i64::saturating_mul)))
+}
+
+/// Whether so many blocks have work for the processors.
+fn has_work(count: i64, gpu: &Gpu) -> bool {
+    count > 1 && count.saturating_mul(PROCESSORS) >= i64::from(gpu.processors)
+}
+
+/// Several rows: those that read the same other operands of all contractions.
+fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
+    let (position, extent, others) = common_row(group, &group.rows)?;
     let storage = Storage::of(group);
     let sized = |rows: i64| {
         let mut blocks = Blocks(vec![1; group.rows.len()]);
@@ -131,7 +143,7 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
         let local = local_bytes(group, &blocks, grows).filter(|_| blocks.have_strides(group))?;
         let count = others.saturating_mul(extent.saturating_add(rows - 1) / rows);
         let processors = i64::from(gpu.processors);
-        (count > 1 && count.saturating_mul(PROCESSORS) >= processors).then_some(())?;
+        has_work(count, gpu).then_some(())?;
         let keeps = |member: &Member| {
             let mut arrays = member.accesses.iter().map(|access| access.array);
             grows
@@ -141,19 +153,17 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
                         .is_some_and(|p| storage.home(p).is_none())
                 })
         };
-        let is_worth = products().all(|(number, member)| {
+        let is_worth = products(group).all(|(number, member)| {
             // Else it is as well computed alone.
             if !keeps(member) {
                 return false;
             }
             let other = other_bytes(group, &blocks, (number, member), position);
-            let saved = READ.saturating_mul(local / rows.min(extent));
-            let more = other.saturating_mul((TILE - rows).max(0)) / TILE;
-            more <= saved.saturating_mul(rows)
+            is_worth(other, local / rows.min(extent), rows)
         });
         let used = local + row_products::partial_bytes(gpu);
         let memory = i64::from(gpu.shared_memory) - used;
-        let products: Option<Vec<Product>> = products()
+        let products: Option<Vec<Product>> = products(group)
             .map(|(number, member)| product(group, (number, member), rows.min(extent)))
             .collect();
         let cycles = row_products::cycles(&products?, memory, gpu)?;
@@ -162,6 +172,106 @@ fn of_products(group: &Group, gpu: &Gpu, grows: bool) -> Option<Blocks> {
     };
     let found = ROWS.into_iter().filter_map(sized);
     found.min_by_key(|(_, cycles)| *cycles).map(|found| found.0)
+}
+
+/// Whether a block may read so many bytes again for its rows, each of which saves some.
+fn is_worth(other: i64, saved: i64, rows: i64) -> bool {
+    let more = other.saturating_mul((TILE - rows).max(0)) / TILE;
+    more <= READ.saturating_mul(saved).saturating_mul(rows)
+}
+
+/// Columns of a block.
+const COLUMNS: [i64; 4] = [128, 64, 32, 16];
+
+/// The blocks of rows and columns of a group whose rows are too long; `None` if it gains nothing.
+pub(super) fn of_columns(columns: &Columns, gpu: &Gpu) -> Option<Blocks> {
+    let group = &columns.group;
+    let (along, rows) = group.rows.split_last()?;
+    let (position, extent, others) = common_row(group, rows)?;
+    let length = along.extent.unwrap_or(LONG);
+    let ones = || Blocks(vec![1; group.rows.len()]);
+    // What a row has in memory otherwise.
+    let mut row = ones();
+    *row.0.last_mut()? = length;
+    let saved = bytes_of_columns(columns, &row)?;
+    let sized = |rows: i64, width: i64| {
+        let mut blocks = ones();
+        *blocks.0.get_mut(position)? = rows.min(extent);
+        *blocks.0.last_mut()? = width.min(length);
+        let mut used = bytes_of_columns(columns, &blocks)?;
+        for (number, access) in columns.results() {
+            used = used.checked_add(largest_bytes(group, (number, access), &blocks)?)?;
+        }
+        let memory = i64::from(gpu.shared_memory) - used - row_products::partial_bytes(gpu);
+        let count = others.saturating_mul(extent.saturating_add(rows - 1) / rows);
+        has_work(count, gpu).then_some(())?;
+        let mut others = ones();
+        *others.0.last_mut()? = length;
+        let is_worth = products(group).all(|(number, member)| {
+            let other = other_bytes(group, &others, (number, member), position);
+            is_worth(other, saved, rows)
+        });
+        let of = |(number, member): (usize, &Member)| {
+            let own = product(group, (number, member), rows.min(extent))?;
+            let l = *along.loops.get(number)?;
+            Some(match member.reductions.get(l)? {
+                true => Product {
+                    depth: width.min(length),
+                    ..own
+                },
+                false => Product {
+                    sizes: [rows.min(extent), width.min(length)],
+                    ..own
+                },
+            })
+        };
+        let products: Option<Vec<Product>> = products(group).map(of).collect();
+        let cycles = row_products::cycles(&products?, memory, gpu)?;
+        let parts = length.saturating_add(width - 1) / width;
+        let processors = i64::from(gpu.processors);
+        let waves = (count + processors - 1) / processors;
+        let all = waves.saturating_mul(parts).saturating_mul(cycles);
+        is_worth.then_some((blocks, all))
+    };
+    let sizes = ROWS
+        .into_iter()
+        .flat_map(|rows| COLUMNS.map(|width| (rows, width)));
+    let found = sizes.filter_map(|(rows, width)| sized(rows, width));
+    found.min_by_key(|(_, cycles)| *cycles).map(|found| found.0)
+}
+
+/// An estimate of the columns of rows that are too long.
+const LONG: i64 = 2048;
+
+/// Bytes of the arrays of a block that have columns, or that are in its memory as well, without sums.
+fn bytes_of_columns(columns: &Columns, blocks: &Blocks) -> Option<i64> {
+    let group = &columns.group;
+    let storage = Storage::of(group);
+    let (mut places, mut all) = (HashSet::new(), 0_i64);
+    for (number, access) in group.numbered() {
+        let mut results = columns.results();
+        let is_sum = results.any(|(_, own)| own.array == access.array);
+        if let Some(place) = storage.place(access.array)
+            && !is_sum
+            && places.insert(place)
+        {
+            all = all.checked_add(largest_bytes(group, (number, access), blocks)?)?;
+        }
+    }
+    Some(all)
+}
+
+/// Bytes of the largest part of an array that a block has.
+fn largest_bytes(
+    group: &Group,
+    (number, access): (usize, &Access),
+    blocks: &Blocks,
+) -> Option<i64> {
+    let largest = largest_block(access.array, &group.rows_of(number, access), blocks)?;
+    let bytes = element_bytes(access.array)?;
+    largest
+        .into_iter()
+        .try_fold(bytes, |all, n| all.checked_mul(n))
 }
 
 /// Bytes of the operands of a contraction that all rows of a block read.
