@@ -6,6 +6,7 @@
 
 use super::super::targets::gpus::DirectCopy;
 use super::code::{Code, Number};
+use super::matrix_unit::Unit;
 use super::tiles::{BUFFERS, Copied, PADDING, TileWriter};
 use crate::extents::size::element_bytes;
 
@@ -53,11 +54,25 @@ impl Code<'_> {
 }
 
 impl TileWriter<'_> {
-    /// Whether elements that follow each other in an input, and in its copy if there are several, are copied without registers.
+    /// Whether elements that follow each other in an input, and in its copy if there are several, are copied without registers. Those of a unit
+    /// for matrices are so in the last step as well, whose products after the last one are zeros, if it has no such products.
     pub(super) fn is_direct(&self, input: usize, width: i64, is_along_depth: bool) -> bool {
-        let is_next = width == 1 || !is_along_depth;
-        let copies = self.code.direct_copies().filter(|_| !self.has_unit());
+        let is_next = match &self.unit {
+            None => width == 1 || !is_along_depth,
+            Some(unit) => {
+                let is_whole = matches!(self.depth, Number::Known(depth) if depth % self.step == 0);
+                let is_kept = unit.format.keeps(self.code.element(input));
+                is_whole && is_kept && is_along_depth
+            }
+        };
+        let copies = self.code.direct_copies();
         copies.is_some() && is_next && SIZES.contains(&self.code.bytes(input, width))
+    }
+
+    /// Whether an input of a side is copied without registers.
+    pub(super) fn is_side_direct(&self, side: usize) -> bool {
+        let mut copies = self.copies.iter();
+        copies.any(|copied| copied.side == side && copied.is_direct)
     }
 
     /// The way of copies without registers, if there are any.
@@ -75,18 +90,22 @@ impl TileWriter<'_> {
         let buffers = Number::Known(i64::try_from(BUFFERS).unwrap_or(1));
         let buffer = self.code.split(&number, &buffers).1;
         let copies = std::mem::take(&mut self.copies);
+        let unit = self.unit.take();
         for copied in copies.iter().filter(|copied| copied.is_direct) {
             let address = self.source(copied, first);
-            match direct {
-                DirectCopy::Async => self.begin(copied, &buffer, &address),
-                DirectCopy::Simulated => {
-                    let all = self.code.load_vector(copied.input, &address, copied.width);
-                    let buffer = self.code.index(&buffer);
-                    self.put(copied, &all, &buffer);
-                }
+            if direct == DirectCopy::Async {
+                self.begin(copied, unit.as_ref(), &buffer, &address);
+                continue;
+            }
+            let all = self.code.load_vector(copied.input, &address, copied.width);
+            let buffer = self.code.index(&buffer);
+            match &unit {
+                None => self.put(copied, &all, &buffer),
+                Some(unit) => self.fill_matrix(unit, copied, (&all, &buffer), None),
             }
         }
         self.copies = copies;
+        self.unit = unit;
         if direct == DirectCopy::Async {
             self.code.lines.line("nvvm.cp.async.commit.group");
         }
@@ -106,14 +125,24 @@ impl TileWriter<'_> {
     }
 
     /// Begins a copy.
-    fn begin(&mut self, copied: &Copied, buffer: &Number, address: &Number) {
+    fn begin(&mut self, copied: &Copied, unit: Option<&Unit>, buffer: &Number, address: &Number) {
         let input = copied.input;
-        let padding = i64::from(copied.is_along_depth) * i64::from(PADDING);
-        let lines = self.sizes.get(copied.side).copied().unwrap_or(1) + padding;
-        let place = self.code.times(buffer, self.step);
-        let place = self.code.add(&place, &copied.product);
-        let place = self.code.times(&place, lines);
-        let place = self.code.add(&place, &copied.line);
+        let size = self.sizes.get(copied.side).copied().unwrap_or(1);
+        // Products of consecutive lines, or for a unit lines of consecutive products.
+        let (count, outer, length, inner) = match unit {
+            None => {
+                let padding = i64::from(copied.is_along_depth) * i64::from(PADDING);
+                (self.step, &copied.product, size + padding, &copied.line)
+            }
+            Some(unit) => {
+                let length = self.step + unit.padding();
+                (size, &copied.line, length, &copied.product)
+            }
+        };
+        let place = self.code.times(buffer, count);
+        let place = self.code.add(&place, outer);
+        let place = self.code.times(&place, length);
+        let place = self.code.add(&place, inner);
         let place = self.code.index(&place);
         let kind = self.shared.get(&input).cloned().unwrap_or_default();
         let base = self.code.lines.value(format!(

@@ -7,7 +7,8 @@
 //! register is one access; lines are apart by 16 bytes, so that the threads of a warp access other banks. Tensor cores have an instruction
 //! for several registers of all threads, `ldmatrix`: each thread gives the address of 16 bytes of a line, which four threads get.
 //!
-//! Products after the last one are negative zeros: they change no sum.
+//! Products after the last one are negative zeros: they change no sum. Elements of f32 for tf32 are rounded before they are written there, or, where
+//! they are copied without registers ([`super::direct_copies`]), when they are read.
 
 use super::super::body::{Body, Operand, Step};
 use super::super::targets::gpus::{MatrixTile, MatrixUnitKind, Precision};
@@ -66,6 +67,14 @@ impl Format {
             Format::Bf16 => "i16",
             Format::Tf32 => "i32",
         }
+    }
+
+    /// Whether a copy of elements of a type has their bits; those of f32 are rounded when they are read.
+    pub(super) fn keeps(self, element: &str) -> bool {
+        matches!(
+            (self, element),
+            (Format::F16, "f16") | (Format::Bf16, "bf16") | (Format::Tf32, "f32")
+        )
     }
 
     /// Products of one multiplication.
@@ -317,7 +326,13 @@ impl TileWriter<'_> {
         let lanes = self.code.lanes(all, element, copied.width);
         let mut values = Vec::new();
         for (shift, value) in (0..).zip(lanes) {
-            let mut value = self.rounded(unit, &value, element);
+            let mut value = match copied.is_direct && unit.format == Format::Tf32 {
+                true => {
+                    let bits = format!("arith.bitcast {value} : f32 to i32");
+                    self.code.lines.value(bits)
+                }
+                false => self.rounded(unit, &value, element),
+            };
             if let Some(rest) = rest {
                 let shift = if copied.is_along_depth { shift } else { 0 };
                 let product = self.code.add(&copied.product, &Number::Known(shift));
@@ -401,14 +416,27 @@ impl TileWriter<'_> {
         let depth = unit.format.depth();
         for first in (0..self.step / depth).map(|n| n * depth) {
             let operand = |writer: &mut Self, side: usize, line: i64| -> Vec<String> {
-                if unit.kind == MatrixUnitKind::Mma {
-                    return writer.load_matrix(unit, side, buffer, [line, first]);
-                }
-                let all = registers(unit.format, side).into_iter();
-                all.map(|[shift, product]| {
-                    writer.register(unit, side, buffer, [line + shift, first + product])
-                })
-                .collect()
+                let found = match unit.kind {
+                    MatrixUnitKind::Mma => writer.load_matrix(unit, side, buffer, [line, first]),
+                    MatrixUnitKind::Simulated => {
+                        let all = registers(unit.format, side).into_iter();
+                        all.map(|[shift, product]| {
+                            writer.register(unit, side, buffer, [line + shift, first + product])
+                        })
+                        .collect()
+                    }
+                };
+                // What was copied without registers was not rounded.
+                let rounds = unit.format == Format::Tf32 && writer.is_side_direct(side);
+                let round = |word: String| match rounds {
+                    false => word,
+                    true => {
+                        let value = format!("arith.bitcast {word} : i32 to f32");
+                        let value = writer.code.lines.value(value);
+                        writer.rounded(unit, &value, "f32")
+                    }
+                };
+                found.into_iter().map(round).collect()
             };
             let left: Vec<Vec<String>> = (0..down).map(|n| operand(self, 0, n * 16)).collect();
             let right: Vec<Vec<String>> = (0..across).map(|n| operand(self, 1, n * 8)).collect();

@@ -126,14 +126,14 @@ pub(super) struct TileWriter<'r> {
     /// Blocks along the rows, and along the columns.
     across: [Number; 2],
     /// Products of an element, and those of whole steps.
-    depth: Number,
+    pub(super) depth: Number,
     whole: Number,
     /// Rows and columns of a block.
     pub(super) sizes: [i64; 2],
     /// Rows and columns of a thread, from its first ones on.
     shifts: [Vec<i64>; 2],
     /// What multiplies matrices, if threads do not.
-    unit: Option<Unit>,
+    pub(super) unit: Option<Unit>,
     pub(super) threads: i64,
     pub(super) step: i64,
     pub(super) thread: Number,
@@ -564,11 +564,6 @@ impl TileWriter<'_> {
         }
         let iterations = self.code.iterations(&product, &contraction.depth);
         self.code.address(copied.input, &copied.base, &iterations)
-    }
-
-    /// Whether a unit multiplies matrices, which may round what is copied.
-    pub(super) fn has_unit(&self) -> bool {
-        self.unit.is_some()
     }
 
     /// Copies elements for the step at `first` into shared memory, and waits for the other threads. Returns the copy's number. `rest` is
