@@ -7,7 +7,7 @@ use crate::model::{arranged, declared};
 use crate::port::Port;
 use crate::target::Target;
 use crate::weights::Weights;
-use skript_passes::target::Gpu;
+use skript_passes::target::{Gpu, Language};
 use skript_runtime::device::{Argument, DeviceArray, DeviceChoice, ForeignArray};
 use skript_runtime::{Program, RunError, run};
 use skript_tensor::Tensor;
@@ -39,10 +39,14 @@ impl Target {
             }
         };
         let name = architecture.unwrap_or(usual);
-        let language = Gpu::named(usual).map(|gpu| gpu.language);
-        let gpu = Gpu::named(name).filter(|gpu| Some(gpu.language) == language);
+        let language = match device {
+            DeviceChoice::Vulkan(_) => Language::SpirV,
+            _ => Language::Ptx,
+        };
+        let gpu = Gpu::named(name).filter(|gpu| gpu.language == language);
         let unknown = || skript_passes::target::TargetError::Gpu {
             name: name.to_owned(),
+            language,
         };
         let mut target = Target::host();
         target.inner.gpu = Some(gpu.ok_or_else(unknown)?);

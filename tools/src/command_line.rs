@@ -411,7 +411,7 @@ pub struct CompileArguments {
     model: Option<PathBuf>,
     #[command(flatten)]
     pub reading: ModelArguments,
-    /// Stage or format to write; the default follows from the extension of -o: .skm, .so, .o, .s or .ll
+    /// Stage or format to write; the default follows from the extension of -o: .skm, .so, .o, .s or .ll, of kernels .ptx or .spv
     #[arg(long, value_enum)]
     pub emit: Option<EmitName>,
     /// Lowering of formulas

@@ -150,9 +150,9 @@ impl TargetArguments {
             Kind::Cpu => match self.device().0 {
                 DeviceChoice::Cuda(_) => (architecture("sm_80"), Language::Ptx),
                 DeviceChoice::Vulkan(_) => (architecture("vulkan"), Language::SpirV),
-                DeviceChoice::Cpu | DeviceChoice::Auto => return Ok(None),
+                DeviceChoice::Cpu | DeviceChoice::Auto => return self.no_gpu(),
             },
-            Kind::Triple(_) => return Ok(None),
+            Kind::Triple(_) => return self.no_gpu(),
             Kind::Nvptx64 => (architecture("sm_80"), Language::Ptx),
             Kind::Amdgcn => (architecture("gfx90a"), Language::Amdgcn),
             Kind::Vulkan => (architecture("vulkan"), Language::SpirV),
@@ -160,8 +160,19 @@ impl TargetArguments {
         let gpu = Gpu::named(name).filter(|gpu| gpu.language == language);
         let unknown = || TargetError::Gpu {
             name: name.to_owned(),
+            language,
         };
         gpu.map(Some).ok_or_else(unknown)
+    }
+
+    /// No GPU; an architecture is for one, or for one that `auto` did not find.
+    fn no_gpu(&self) -> Result<Option<&'static Gpu>, TargetError> {
+        match &self.gpu_arch {
+            Some(name) if self.device != DeviceChoice::Auto => {
+                Err(TargetError::NoGpu(name.clone()))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// How products of matrices round.

@@ -111,8 +111,19 @@ pub enum TargetError {
         architecture: &'static str,
         triple: String,
     },
-    #[error("the GPU architecture `{name}` is not known; there are {}", gpus())]
-    Gpu { name: String },
+    #[error(
+        "the feature `{feature}` needs `{needed}`, which is not among the features, or is taken away: write +{needed},+{feature}"
+    )]
+    Needed {
+        feature: &'static str,
+        needed: &'static str,
+    },
+    #[error("the GPU architecture `{name}` is not known here; there are {}", gpus(*.language))]
+    Gpu { name: String, language: Language },
+    #[error(
+        "--gpu-arch={0} selects a GPU, and code is for a processor: add --target=nvptx64, amdgcn or vulkan, or --device=cuda or vulkan"
+    )]
+    NoGpu(String),
     #[error(
         "{name} has no units for products of matrices in {precision}: there is --gpu-precision=f32"
     )]
@@ -126,8 +137,9 @@ fn suggestion(near: Option<&str>) -> String {
     near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-fn gpus() -> String {
-    let names: Vec<_> = GPUS.iter().map(|gpu| gpu.name).collect();
+fn gpus(language: Language) -> String {
+    let own = GPUS.iter().filter(|gpu| gpu.language == language);
+    let names: Vec<_> = own.map(|gpu| gpu.name).collect();
     names.join(", ")
 }
 
@@ -326,7 +338,13 @@ fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
         features.push(item);
     }
     target.features = features.join(",");
-    Ok(())
+    match Architecture::missing(target) {
+        // What a processor has of itself needs no features that changes take away.
+        Some([feature, needed]) if changes.contains(&format!("+{feature}")) => {
+            Err(TargetError::Needed { feature, needed })
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -382,6 +400,13 @@ mod tests {
         let other = of("wasm32", "znver5", "").unwrap_err().to_string();
         assert!(other.contains("one of x86_64"), "{other}");
         assert!(of("riscv64-linux-gnu", NATIVE, "+avx2").is_err());
+        for (triple, features) in [("riscv64", "+zvl512b"), ("aarch64", "+sve256,-sve")] {
+            let refused = of(triple, NATIVE, features).unwrap_err().to_string();
+            assert!(refused.contains("needs `"), "{refused}");
+        }
+        assert!(of("aarch64", NATIVE, "-sve,+sve256").is_ok());
+        let without = of("riscv64-linux-gnu", "spacemit-x60", "-v").unwrap();
+        assert_eq!(without.processor.vector_bits, 64);
     }
 
     #[test]

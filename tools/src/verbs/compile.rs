@@ -62,7 +62,7 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
     }
     if let Some(text) = arguments.wrong_extension() {
         session.report_usage(Diagnostic::without_location(&OUTPUT, text).with_help(
-            "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, or --emit, such as --emit=linalg",
+            "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, of kernels of GPUs `.ptx` or `.spv`, or --emit, such as --emit=linalg",
         ));
     }
     if arguments.target.target.is_gpu() && arguments.emit() == EmitName::So {

@@ -17,6 +17,15 @@ pub(crate) struct Vectors {
     /// LLVM's feature for registers whose length differs between processors, if `feature` is a name of ours for their least length; else
     /// empty.
     scalable: &'static str,
+    /// The feature without which `feature` gives no registers; empty for none.
+    needs: &'static str,
+}
+
+impl Vectors {
+    /// Whether code for a target may use them.
+    fn is_in(&self, target: &Target) -> bool {
+        has(target, self.feature) && (self.needs.is_empty() || has(target, self.needs))
+    }
 }
 
 /// Bits of a scalable register of the least length, and the most times that a register is as long.
@@ -40,6 +49,8 @@ pub(crate) struct Architecture {
     features: &'static [&'static str],
     /// Operations that LLVM compiles to calls of the C library: the option of `skript-expand-library-math`.
     pub(crate) library_math: &'static str,
+    /// Types of elements that LLVM has vectors of for other architectures: the option of `skript-annotate-loops`.
+    pub(crate) scalar_types: &'static str,
     /// Whether objects of parts of a module are joined ([`crate::codegen::merged_object`]); else LLVM links the parts before.
     pub(crate) joins_objects: bool,
 }
@@ -50,6 +61,14 @@ const fn vectors(feature: &'static str, bits: u32, registers: u32) -> Vectors {
         bits,
         registers,
         scalable: "",
+        needs: "",
+    }
+}
+
+const fn needing(needs: &'static str, feature: &'static str, bits: u32) -> Vectors {
+    Vectors {
+        needs,
+        ..vectors(feature, bits, 32)
     }
 }
 
@@ -79,6 +98,7 @@ const HOST: Architecture = Architecture {
     ],
     features: &[],
     library_math: "ceil,floor,remf,round,roundeven,trunc",
+    scalar_types: "",
     joins_objects: true,
 };
 
@@ -97,6 +117,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         ],
         features: &["sve256", "sve512"],
         library_math: "remf",
+        scalar_types: "",
         joins_objects: true,
     },
     Architecture {
@@ -105,8 +126,8 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         triple: "riscv64-unknown-linux-gnu",
         generic: "generic-rv64",
         vectors: &[
-            vectors("zvl512b", 512, 32),
-            vectors("zvl256b", 256, 32),
+            needing("v", "zvl512b", 512),
+            needing("v", "zvl256b", 256),
             vectors("v", 128, 32),
             vectors("", 64, 16),
         ],
@@ -115,6 +136,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             "zvl128b", "zvl256b", "zvl512b",
         ],
         library_math: "remf",
+        scalar_types: "",
         joins_objects: false,
     },
     Architecture {
@@ -138,6 +160,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             "tail-call",
         ],
         library_math: "remf,round",
+        scalar_types: "f16,bf16",
         joins_objects: false,
     },
     Architecture {
@@ -156,6 +179,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             "hwdiv",
         ],
         library_math: "ceil,floor,remf,round,roundeven,trunc",
+        scalar_types: "",
         joins_objects: false,
     },
 ];
@@ -197,7 +221,24 @@ impl Architecture {
     /// The vector registers of code for a target.
     pub(crate) fn vectors(target: &Target) -> Option<&'static Vectors> {
         let mut rows = Architecture::of_target(target).vectors.iter();
-        rows.find(|row| row.feature.is_empty() || has(target, row.feature))
+        rows.find(|row| row.feature.is_empty() || row.is_in(target))
+    }
+
+    /// A feature of vector registers that a target names, and the one that it needs and that the target has not, or takes away after it.
+    pub(crate) fn missing(target: &Target) -> Option<[&'static str; 2]> {
+        let position = |sign: char, name: &str| {
+            let mut features = target.features.split(',');
+            features.position(|feature| feature.strip_prefix(sign) == Some(name))
+        };
+        let mut rows = Architecture::of_target(target).vectors.iter();
+        rows.find_map(|row| {
+            let own = position('+', row.feature)?;
+            let without = position('-', row.scalable);
+            match without.is_some_and(|without| without > own) {
+                true => Some([row.feature, row.scalable]),
+                false => (!row.is_in(target)).then_some([row.feature, row.needs]),
+            }
+        })
     }
 
     /// The least and the most length of scalable registers, in units of LLVM's `vscale`, if code for a target depends on it.
