@@ -53,3 +53,6 @@ said=$("$skript" compare inputs/long.sknd --device=vulkan 2>&1) || grep "SK9201.
 for int in i64 i32 i16 i8; do
   "$skript" compare inputs/signs.sknd --device=vulkan --int $int
 done
+for edition in draft6 khronos; do
+  "$skript" compare inputs/remainders.sknd --device=vulkan --edition=$edition
+done

@@ -171,8 +171,8 @@ fn is_int(expr: &Expr, value: i64) -> bool {
     matches!(expr.node, Node::Literal(Scalar::Int(v)) if v == value)
 }
 
-/// Division toward zero, away from zero, and the remainder with the dividend's sign, in terms of the draft's operations
-/// on absolute values.
+/// Division toward zero, away from zero, and the remainder with the dividend's sign, in terms of the draft's operations: on absolute values,
+/// which extents and positions have; the least int has none.
 fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     let kind = a.kind;
     if kind != b.kind || kind == ScalarKind::Bool {
@@ -180,6 +180,9 @@ fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     }
     if kind == ScalarKind::Int && never_negative(a) && never_negative(b) {
         return None;
+    }
+    if kind == ScalarKind::Int && (reads(a) || reads(b)) {
+        return division_of_elements(op, a, b);
     }
     let unary = |op, x: &Expr| Expr::apply(kind, op, vec![x.clone()]);
     let binary = |op, x: Expr, y: Expr| Expr::apply(kind, op, vec![x, y]);
@@ -198,6 +201,34 @@ fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
             unary(ScalarOp::Sign, a),
             binary(ScalarOp::Mod, x, y),
         )),
+        _ => None,
+    }
+}
+
+/// The same of any ints.
+fn division_of_elements(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
+    let int = |op, x: Expr, y: Expr| Expr::apply(ScalarKind::Int, op, vec![x, y]);
+    let test = |op, x: Expr, y: Expr| Expr::apply(ScalarKind::Bool, op, vec![x, y]);
+    let choice = |x, y, z| Expr::apply(ScalarKind::Int, ScalarOp::Select, vec![x, y, z]);
+    let zero = || Expr::int(0);
+    let both = |x, y| test(ScalarOp::And, x, y);
+    let rest = int(ScalarOp::Mod, a.clone(), b.clone());
+    let is_inexact = test(ScalarOp::Ne, rest.clone(), zero());
+    // Rounded down, a quotient is one less than toward zero if it is negative, and than away from zero if it is not.
+    let quotient = int(ScalarOp::Div, a.clone(), b.clone());
+    let next = |is_next| {
+        let more = int(ScalarOp::Add, quotient.clone(), Expr::int(1));
+        choice(both(is_next, is_inexact.clone()), more, quotient.clone())
+    };
+    match op {
+        ScalarOp::Div => Some(next(test(ScalarOp::Lt, quotient.clone(), zero()))),
+        ScalarOp::CeilDiv => Some(next(test(ScalarOp::Ge, quotient.clone(), zero()))),
+        ScalarOp::Mod => {
+            let [one, other] = [a, b].map(|x| test(ScalarOp::Lt, x.clone(), zero()));
+            let is_other = both(test(ScalarOp::Ne, one, other), is_inexact);
+            let signed = int(ScalarOp::Sub, rest.clone(), b.clone());
+            Some(choice(is_other, signed, rest))
+        }
         _ => None,
     }
 }
@@ -251,5 +282,40 @@ mod tests {
     fn kinds_must_agree() {
         let mixed = vec![Expr::index(0), Expr::literal(Scalar::Real(1.0))];
         assert!(operation(ScalarOp::Add, mixed, Edition::Draft6).is_none());
+    }
+
+    #[test]
+    fn edition_khronos_divides_elements_as_compile_time_ints() {
+        let element = |number: u32| Expr {
+            kind: ScalarKind::Int,
+            node: Node::Access {
+                tensor: crate::model::ValueId(number),
+                subscripts: Vec::new(),
+            },
+        };
+        fn value(expr: &Expr, of: [i64; 2]) -> Scalar {
+            match &expr.node {
+                Node::Literal(literal) => *literal,
+                Node::Access { tensor, .. } => Scalar::Int(of[usize::from(tensor.0 > 0)]),
+                Node::Apply { op, operands } => {
+                    let operands: Vec<Scalar> = operands.iter().map(|o| value(o, of)).collect();
+                    op.eval(&operands)
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        for op in [ScalarOp::Div, ScalarOp::CeilDiv, ScalarOp::Mod] {
+            let expr = operation(op, vec![element(0), element(1)], Edition::Khronos).unwrap();
+            for a in [i64::MIN, i64::MIN + 1, -7, -6, -1, 0, 1, 6, 7, i64::MAX] {
+                for b in [i64::MIN, i64::MIN + 1, -3, -2, -1, 1, 2, 3, i64::MAX] {
+                    let literals = [Scalar::Int(a), Scalar::Int(b)];
+                    // The quotient of the least int and -1 has no value at compile time.
+                    if let Ok(expected) = apply(op, &literals, Edition::Khronos) {
+                        assert_eq!(value(&expr, [a, b]), expected, "{op:?} {a} {b}");
+                    }
+                }
+                assert_eq!(value(&expr, [a, 0]), Scalar::Int(0), "{op:?} {a} 0");
+            }
+        }
     }
 }

@@ -26,11 +26,16 @@ gpu.module @kernels {
   // CHECK:         math.ceil
   // CHECK:         scf.for
   // CHECK-NOT:     math.ipowi
-  gpu.func @whole(%x: f32, %n: i64, %z: memref<f32>, %w: memref<i64>) kernel {
+  // CHECK:         %[[Q:.+]] = arith.divsi %[[A:.+]], %[[B:.+]] : index
+  // CHECK:         %[[P:.+]] = arith.muli %[[Q]], %[[B]] : index
+  // CHECK:         arith.subi %[[A]], %[[P]] : index
+  gpu.func @whole(%x: f32, %n: i64, %a: index, %b: index, %z: memref<f32>, %w: memref<i64>, %v: memref<index>) kernel {
     %r = math.trunc %x : f32
     memref.store %r, %z[] : memref<f32>
     %p = math.ipowi %n, %n : i64
     memref.store %p, %w[] : memref<i64>
+    %m = arith.remsi %a, %b : index
+    memref.store %m, %v[] : memref<index>
     gpu.return
   }
 }

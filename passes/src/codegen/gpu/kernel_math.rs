@@ -28,6 +28,7 @@ pub(crate) const EXPAND: Pass = Pass {
                 (ops::arith::REMF, "f32") => remainder(false),
                 (ops::arith::REMF, "f64") => remainder(true),
                 (ops::math::TRUNC, _) => TRUNCATION.replace("TYPE", &kind),
+                (ops::arith::REMSI, "i64" | "index") => INTEGER_REMAINDER.replace("TYPE", &kind),
                 (ops::math::IPOWI, _) => INTEGER_POWER.replace("TYPE", &kind),
                 _ => continue,
             };
@@ -53,6 +54,13 @@ const TRUNCATION: &str = "
   %upper = math.ceil %0 : TYPE
   %is_negative = arith.cmpf olt, %0, %zero : TYPE
   %r = arith.select %is_negative, %upper, %lower : TYPE
+";
+
+/// By the quotient: drivers of Vulkan compute that of the least number, whose absolute value is none, but not its remainder.
+const INTEGER_REMAINDER: &str = "
+  %quotient = arith.divsi %0, %1 : TYPE
+  %product = arith.muli %quotient, %1 : TYPE
+  %r = arith.subi %0, %product : TYPE
 ";
 
 /// By the bits of the exponent, which is not negative.
