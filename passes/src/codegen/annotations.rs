@@ -8,6 +8,9 @@
 //! LLVM's vectorizer (22) treats a division in a branch whose operands do not change in the loop as if the first lane
 //! alone decided whether it is executed: if this lane does not take the branch, the other lanes have no quotient. Loops
 //! with divisions in branches are therefore not vectorized. Division by a constant is never in a branch for LLVM.
+//!
+//! LLVM (22) compares elements of 16 bits as such, and does not end where a processor has vectors, but none of such elements. Loops with elements
+//! of the types in `scalar-types` are not vectorized.
 
 use crate::error::CodegenError;
 use crate::ir;
@@ -17,8 +20,8 @@ use crate::ir::llvm::{ConditionalBranch, Division};
 use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{BlockRef, OperationRef, Value};
-use skript_dialect::Pass;
+use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
+use skript_dialect::{Pass, PassOption};
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
@@ -27,7 +30,15 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-annotate-loops",
     summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong",
     anchor: Some(ops::builtin::MODULE),
-    run: |root, _, _| Ok(annotate_loops(root)?),
+    options: &[PassOption {
+        name: "scalar-types",
+        summary: "types of elements that the target has no vectors of, separated by commas, or none",
+        default: "none",
+    }],
+    run: |root, options, _| {
+        let types: Vec<&str> = options.text("scalar-types").split(',').collect();
+        Ok(annotate_loops(root, &types)?)
+    },
     ..Pass::NONE
 };
 
@@ -43,12 +54,19 @@ fn is_large(blocks: &[BlockRef]) -> bool {
     operations.sum::<usize>() > LARGEST_UNROLLED
 }
 
+/// Whether blocks compute values of one of some types.
+fn has_types(blocks: &[BlockRef], types: &[&str]) -> bool {
+    let operations = blocks.iter().flat_map(|block| ir::operations(*block));
+    let mut results = operations.flat_map(|op| op.results().collect::<Vec<_>>());
+    results.any(|result| types.contains(&result.r#type().to_string().as_str()))
+}
+
 /// Forbids unrolling in the functions of a module in the LLVM dialect that have many loops, and vectors in loops with divisions in
-/// branches.
+/// branches, or with values of some types.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if LLVM's dialect does not know the attribute.
-fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
+fn annotate_loops(module: OperationRef, scalar_types: &[&str]) -> Result<(), CodegenError> {
     for block in ir::blocks(module) {
         for function in ir::operations(block) {
             let blocks = ir::blocks(function);
@@ -56,9 +74,9 @@ fn annotate_loops(module: OperationRef) -> Result<(), CodegenError> {
             let many = loops.len() > MOST_UNROLLED || function.has_attribute(attribute_names::PART);
             for (range, latch) in &loops {
                 let body = blocks.get(range.clone()).unwrap_or_default();
-                let divides = divides_in_branches(body);
+                let is_scalar = divides_in_branches(body) || has_types(body, scalar_types);
                 let stays = many || is_large(body);
-                let never: Vec<&str> = [(divides, "vectorize"), (stays, "unroll")]
+                let never: Vec<&str> = [(is_scalar, "vectorize"), (stays, "unroll")]
                     .into_iter()
                     .filter_map(|(forbidden, what)| forbidden.then_some(what))
                     .collect();
@@ -203,7 +221,7 @@ mod tests {
         );
         let context = ir::new_context();
         let module = Module::parse(&context, &text).unwrap();
-        annotate_loops(module.as_operation()).unwrap();
+        annotate_loops(module.as_operation(), &[]).unwrap();
         let printed = module.as_operation().to_string();
         let found = ["vectorize", "unroll"].into_iter();
         found.filter(|what| printed.contains(what)).collect()

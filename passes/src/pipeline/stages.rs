@@ -6,7 +6,7 @@
 
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
-use crate::codegen::{library_math, parallel_calls, streams, vector_math};
+use crate::codegen::{annotations, library_math, parallel_calls, streams, vector_math};
 use crate::elementwise::factor_sums;
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
@@ -116,7 +116,7 @@ const LLVM: &[Step] = &[
     models("skript-add-entry"),
     models("skript-merge-functions"),
     models("skript-parallelize-calls"),
-    models("skript-annotate-loops"),
+    models(ANNOTATE_LOOPS),
 ];
 
 /// Canonicalization without that of regions, which looks for equal blocks and for dead loop-carried values in the whole module:
@@ -125,6 +125,9 @@ const CANONICALIZE: &str = "canonicalize{region-simplify=disabled}";
 
 /// The pass of [`LLVM`] for targets without a C library.
 const LIBRARY_MATH: &str = library_math::PASS.flag;
+
+/// The pass of [`LLVM`] that forbids vectors.
+const ANNOTATE_LOOPS: &str = annotations::PASS.flag;
 
 /// The passes of [`LLVM`] for threads.
 const THREADS: [&str; 2] = ["skript-share-loops", "skript-parallelize-calls"];
@@ -343,10 +346,14 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
     });
     let processor = &target.processor;
     let (scales, ranges, rounds) = (processor.scales, processor.ranges, processor.rounds);
-    let library_math = Architecture::of_target(&target.code).library_math;
+    let architecture = Architecture::of_target(&target.code);
+    let (library_math, scalar_types) = (architecture.library_math, architecture.scalar_types);
     let passes = passes.map(|pass| match pass {
         EXPAND_MATH => format!("{pass}{{scales={scales} ranges={ranges} rounds={rounds}}}"),
         LIBRARY_MATH => format!("{pass}{{operations={library_math}}}"),
+        ANNOTATE_LOOPS if !scalar_types.is_empty() => {
+            format!("{pass}{{scalar-types={scalar_types}}}")
+        }
         pass => pass.to_owned(),
     });
     let triple = format!("skript-set-target{{triple={}}}", target.code.triple);
