@@ -29,6 +29,12 @@ operator scores {
     @lower { s[g, i, j] += q[g, i, l] * p[g, j, l], g < h, i < m, j < n, l < k; }
 }
 
+operator directions {
+    @input { d: real[m, k]; e: real[n, k]; }
+    @output { t: real[m, n]; }
+    @lower { t[i, j] += d[i, l] * e[j, l], i < m, j < n, l < k; }
+}
+
 operator window {
     @input { x: real[c, h, w]; f: real[n, c, p, q]; }
     @output { y: real[n, h, w]; }
@@ -39,9 +45,9 @@ operator window {
 }
 
 graph Matrices {
-    @input { a: real[%s]; b: real[%s]; q: real[3, 35, 33]; p: real[3, 34, 33]; x: real[5, 17, 19]; f: real[18, 5, 3, 3]; }
-    @output { c: real[%s]; s: real[3, 35, 34]; y: real[18, 17, 19]; }
-    @compose { c = product(a, b); s = scores(q, p); y = window(x, f); }
+    @input { a: real[%s]; b: real[%s]; q: real[3, 35, 33]; p: real[3, 34, 33]; x: real[5, 17, 19]; f: real[18, 5, 3, 3]; d: real[40, 96]; e: real[50, 96]; }
+    @output { c: real[%s]; s: real[3, 35, 34]; y: real[18, 17, 19]; t: real[40, 50]; }
+    @compose { c = product(a, b); s = scores(q, p); y = window(x, f); t = directions(d, e); }
 }
 """
 # Extents of the product, and whether they are dynamic.
@@ -63,6 +69,7 @@ def rounded(array, precision):
 def expected(inputs):
     """Results in f64."""
     a, b, q, p, x, f = (inputs[name].astype(np.float64) for name in "abqpxf")
+    d, e = (inputs[name].astype(np.float64) for name in "de")
     height, width = x.shape[1:]
     rows = [[abs(i + u - 1) if i + u - 1 < height else 2 * height - 2 - (i + u - 1) for i in range(height)] for u in range(3)]
     columns = [[abs(j + v - 1) if j + v - 1 < width else 2 * width - 2 - (j + v - 1) for j in range(width)] for v in range(3)]
@@ -74,7 +81,7 @@ def expected(inputs):
                 for j in range(width):
                     inside[i, j] = 0 <= i + u - 1 < height and 0 <= j + v - 1 < width
             y += np.einsum("chw,nc->nhw", x[:, rows[u]][:, :, columns[v]] * inside, f[:, :, u, v])
-    return {"c": a @ b, "s": np.einsum("gik,gjk->gij", q, p), "y": y}
+    return {"t": d @ e.T, "c": a @ b, "s": np.einsum("gik,gjk->gij", q, p), "y": y}
 
 
 def main():
@@ -84,7 +91,7 @@ def main():
     random = np.random.default_rng(30)
     wrong = 0
     for (m, k, n), is_dynamic in SHAPES:
-        sizes = {"a": (m, k), "b": (k, n), "q": (3, 35, 33), "p": (3, 34, 33), "x": (5, 17, 19), "f": (18, 5, 3, 3)}
+        sizes = {"a": (m, k), "b": (k, n), "q": (3, 35, 33), "p": (3, 34, 33), "x": (5, 17, 19), "f": (18, 5, 3, 3), "d": (40, 96), "e": (50, 96)}
         inputs = {name: random.standard_normal(shape).astype(np.float32) for name, shape in sizes.items()}
         shapes = ("m|64, k|64", "k|64, n|64", "m, n") if is_dynamic else ("%d, %d" % (m, k), "%d, %d" % (k, n), "%d, %d" % (m, n))
         for precision in ("tf32", "f16", "bf16"):
