@@ -40,6 +40,7 @@ CASES = [
     (70, 1500, 16, True, "f32", "f32", 2e-6),
     (67, 4099, 11, True, "f32", "f32", 2e-6),
     (64, 1500, 16, True, "f32", "f16", 2e-3),
+    (64, 1500, 16, False, "f32", "bf16", 1.6e-2),
     (64, 2048, 16, False, "f32", "f64", 1e-12),
     (64, 1500, 16, False, "tf32", "f32", 2e-3),
     (70, 3, 16, True, "f32", "f32", 2e-6),
@@ -56,6 +57,20 @@ def expected(q, k, v, mask):
         weights = np.exp(scores - largest)
         weights /= weights.sum(axis=2, keepdims=True)
     return np.einsum("hij,hjc->hic", weights, v)
+
+
+def stored(array, real):
+    """An array in f64 or f32, rounded to a storage type."""
+    if real == "f64":
+        return array
+    array = array.astype(np.float32)
+    if real == "f16":
+        return array.astype(np.float16).astype(np.float32)
+    if real == "bf16":
+        bits = array.view(np.uint32).astype(np.uint64)
+        bits = np.where(np.isnan(array), bits, (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000)
+        return bits.astype(np.uint32).view(np.float32)
+    return array
 
 
 def inputs(n, m, c, random):
@@ -84,8 +99,7 @@ def main():
     wrong = 0
     for n, m, c, is_dynamic, precision, real, error in CASES:
         name = "%d rows of %d scores, %s, units %s, real %s" % (n, m, "dynamic" if is_dynamic else "static", precision, real)
-        kind = {"f16": np.float16, "f32": np.float32, "f64": np.float64}[real]
-        arrays = {key: array.astype(kind) for key, array in inputs(n, m, c, random).items()}
+        arrays = {key: stored(array, real) for key, array in inputs(n, m, c, random).items()}
         extents = {"n": "n|100", "m": "m|5000"} if is_dynamic else {"n": n, "m": m}
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "main.sknd")
@@ -104,8 +118,7 @@ def main():
             command = [skript, "run", path, "--device=vulkan", "--output-dir", folder, *target]
             for key, array in arrays.items():
                 file = os.path.join(folder, key + ".npy")
-                # Inputs of f16 are files of f32.
-                np.save(file, array.astype(np.float32) if real == "f16" else array)
+                np.save(file, array)
                 command += ["--input", "%s=%s" % (key, file)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
             if done.returncode:

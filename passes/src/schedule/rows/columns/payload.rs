@@ -5,7 +5,7 @@ use crate::ir::copy::arguments;
 use crate::ir::linalg::{Generic, Yield};
 use crate::ir::{self, ops};
 use melior::ir::operation::{OperationLike, OperationRef};
-use melior::ir::{BlockRef, Value};
+use melior::ir::{BlockRef, Value, ValueLike};
 use skript_dialect::melior;
 
 /// The payload of an operation with one result.
@@ -99,21 +99,48 @@ impl<'c: 'a, 'a> Payload<'c, 'a> {
     }
 }
 
-/// The operation of a name that a value is the result of, if nothing else uses it.
+/// The operation of a name that a value is the result of.
 fn applied<'c: 'a, 'a>(value: Value<'c, 'a>, name: &str) -> Option<OperationRef<'c, 'a>> {
     let (op, _) = ir::definition(value)?;
-    (ir::name(op) == name && ir::users(value).len() == 1).then_some(op)
+    (ir::name(op) == name).then_some(op)
 }
 
 /// A value before it was rounded to a storage type, and extended from it.
 fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let mut own = value;
-    for name in [ops::arith::EXTF, ops::arith::TRUNCF, ops::arith::EXTF] {
-        if let Some(op) = applied(own, name)
-            && let Ok(before) = op.operand(0)
-        {
-            own = before;
+    // Extended, rounded, and extended before.
+    for _ in 0..3 {
+        let cast = [ops::arith::EXTF, ops::arith::TRUNCF]
+            .into_iter()
+            .find_map(|name| applied(own, name)?.operand(0).ok());
+        match cast.or_else(|| extended(own)).or_else(|| rounded(own)) {
+            Some(before) => own = before,
+            None => break,
         }
     }
     own
+}
+
+/// The operand of a chain of operations, the last one first.
+fn chain<'c: 'a, 'a>(value: Value<'c, 'a>, names: &[&str]) -> Option<Value<'c, 'a>> {
+    let mut names = names.iter();
+    names.try_fold(value, |value, name| applied(value, name)?.operand(0).ok())
+}
+
+/// The number in bf16 that one in f32 is extended from, as the upper half of its bits.
+fn extended<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    use ops::arith::{BITCAST, EXTUI, SHLI};
+    let own = chain(value, &[BITCAST, SHLI, EXTUI, BITCAST])?;
+    (own.r#type().to_string() == "bf16").then_some(own)
+}
+
+/// The number in f32 that one in bf16 is rounded from: half of the last bit that is left is added to its bits, unless it is NaN.
+fn rounded<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    use ops::arith::{ADDI, BITCAST, CMPF, SELECT, SHRUI, TRUNCI};
+    (value.r#type().to_string() == "bf16").then_some(())?;
+    let choice = applied(chain(value, &[BITCAST, TRUNCI])?, SELECT)?;
+    let test = applied(choice.operand(0).ok()?, CMPF)?;
+    let [own, same] = [test.operand(0).ok()?, test.operand(1).ok()?];
+    let finite = chain(choice.operand(2).ok()?, &[SHRUI, ADDI, BITCAST])?;
+    (own == same && own == finite).then_some(own)
 }
