@@ -40,6 +40,9 @@ for sizes in 2,70,50 3,5,33 1,64,1 2,0,9; do
       --input-shape p="$b",2,"$m",16 --input-shape w="$b",2,"$m",12
   done
 done
+kernels=$("$skript" compile inputs/layers.sknd --target=vulkan --emit=scheduled | grep -c gpu.launch_func)
+[ "$kernels" = 5 ] || { echo "inputs/layers.sknd has $kernels kernels instead of 5" && exit 1; }
+"$skript" compare inputs/layers.sknd --device=vulkan
 for precision in tf32 f16; do
   "$skript" compare inputs/attention.sknd --device=vulkan --gpu-arch=vulkan-matrices --gpu-precision=$precision --atol 2e-3 \
     --input-shape r=2,2,50,16 --input-shape p=2,2,41,16 --input-shape w=2,2,41,12

@@ -198,11 +198,16 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         })
     }
 
-    /// The loop of an operation that is a row, by the arrays that it shares with members.
+    /// The loop of an operation that is a row, by the arrays that it shares with members, and that one of them writes: what all read, such as
+    /// the keys and the values of an attention, may have the row elsewhere.
     fn loop_of(&self, row: usize, other: &Member<'c, 'a>) -> Option<usize> {
         let row = self.rows.get(row)?;
         let mut found = None;
-        for access in &other.accesses {
+        let is_passed = |access: &&Access| {
+            let mut all = self.accesses().chain(&other.accesses);
+            all.any(|own| own.array == access.array && own.writes)
+        };
+        for access in other.accesses.iter().filter(is_passed) {
             for (member, l) in self.members.iter().zip(&row.loops) {
                 let shared = member.accesses.iter().filter(|a| a.array == access.array);
                 for own in shared {

@@ -16,7 +16,8 @@
 //!
 //! On a GPU (`gpu`), the threads of a block compute its rows together (`skript-map-rows`). A block is one row, or several if contractions
 //! belong to the group, as in an attention: arrays that nothing else reads are in the memory that the threads share. Rows that are too
-//! long for that are computed in blocks of columns ([`columns`]).
+//! long for that are computed in blocks of columns ([`columns`]). Tensors that bufferization keeps in one array, one after the other, get arrays
+//! of their own before ([`ranges`]).
 //!
 //! Requires: buffers. Dynamic extents beside those of rows are whole in each block. Guarantees: each element is computed by the same
 //! operations in the same order as before, whatever the number of rows in a block.
@@ -26,6 +27,7 @@ mod columns;
 mod emit;
 mod group;
 mod member;
+mod ranges;
 mod shared;
 mod storage;
 pub(crate) mod streams;
@@ -135,6 +137,10 @@ fn fuse<'c: 'a, 'a>(
         operations.any(|op| ir::name(op) == ops::linalg::GENERIC)
     });
     for block in blocks {
+        if memory.has_one_loop() {
+            ranges::separate(block, context)?;
+            effects.forget_buffers();
+        }
         let mut operations = operations_of(block);
         let mut position = 0;
         while position < operations.len() {

@@ -20,7 +20,7 @@ use melior::ir::r#type::MemRefType;
 use melior::ir::{ShapedTypeLike, Value, ValueLike};
 use payload::Payload;
 use skript_dialect::melior;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub(super) use emit::emit;
 
@@ -181,7 +181,7 @@ impl<'c: 'a, 'a> Columns<'c, 'a> {
                 Some(State::Plain | State::Weights | State::Quotients(_)) => return None,
             }
         }
-        (member.kind == Kind::Elementwise || is_after).then_some(())?;
+        (member.kind == Kind::Elementwise).then_some(())?;
         let (role, state) = match is_after {
             true => (Role::After, State::After),
             false => (Role::Before, State::Rows(number)),
@@ -342,18 +342,21 @@ fn loops(group: &Group) -> Option<Vec<Option<usize>>> {
     let (l, _) = reduced.find(|(_, reduces)| **reduces)?;
     let is_only = reduced.all(|(_, reduces)| !*reduces);
     *found.get_mut(first).filter(|_| is_only)? = Some(l);
-    // The dimension of each array that columns are.
+    // The dimension of each array that columns are, of those that members write: others may have rows there as well.
     let mut dimensions: HashMap<ValueKey, usize> = HashMap::new();
+    let written = group.numbered().filter(|(_, access)| access.writes);
+    let written: HashSet<ValueKey> = written.map(|(_, own)| ValueKey::of(own.array)).collect();
     for _ in 0..=group.members.len() {
         let mut is_new = false;
         for (number, member) in group.members.iter().enumerate() {
             for access in &member.accesses {
                 let key = ValueKey::of(access.array);
                 let own = found.get_mut(number)?;
+                let is_written = written.contains(&key);
                 if let Some(l) = *own
                     && let Some(dimension) = access.dimension(l)?
+                    && is_written
                 {
-                    access.is_whole(dimension).then_some(())?;
                     match dimensions.insert(key, dimension) {
                         None => is_new = true,
                         Some(known) => (known == dimension).then_some(())?,
