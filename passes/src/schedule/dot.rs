@@ -173,6 +173,11 @@ impl Dot {
     pub(super) fn group(self) -> i64 {
         self.instruction.group()
     }
+
+    /// Whether there is an instruction for vectors of so many lanes.
+    pub(super) fn is_for(self, lanes: i64) -> bool {
+        self.instruction.intrinsic(lanes).is_some()
+    }
 }
 
 impl Body {

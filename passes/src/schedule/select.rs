@@ -64,7 +64,8 @@ pub(super) fn selections(
     };
     let share = |found: &(Vectors, Vec<Selected>)| found.1.first().map_or(0.0, |best| best.share);
     let widest = of(vectors);
-    let narrow = vectors.halves().map(of);
+    let has_products = |half: &Vectors| nest.dot.is_none_or(|dot| dot.is_for(half.lanes));
+    let narrow = vectors.halves().filter(has_products).map(of);
     let narrow = narrow.filter(|narrow| share(narrow) > share(&widest) * NARROW);
     narrow.unwrap_or(widest)
 }
