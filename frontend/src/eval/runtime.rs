@@ -117,8 +117,14 @@ pub(crate) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 
 /// Whether a tensor may be read; a local may denote a read.
 pub(crate) fn reads(expr: &Expr) -> bool {
-    matches!(expr.node, Node::Access { .. } | Node::Local(_))
-        || expr.children().iter().any(|c| reads(c))
+    any(expr, &|own| {
+        matches!(own.node, Node::Access { .. } | Node::Local(_))
+    })
+}
+
+/// Whether something holds for an expression or a part of it.
+fn any(expr: &Expr, holds: &impl Fn(&Expr) -> bool) -> bool {
+    holds(expr) || expr.children().iter().any(|part| any(part, holds))
 }
 
 /// `a && b`, lazy if `b` reads tensors.
@@ -181,7 +187,15 @@ fn khronos_division(op: ScalarOp, a: &Expr, b: &Expr) -> Option<Expr> {
     if kind == ScalarKind::Int && never_negative(a) && never_negative(b) {
         return None;
     }
-    if kind == ScalarKind::Int && (reads(a) || reads(b)) {
+    // Choices within choices take time to analyze that grows with each level.
+    let chooses = |x: &Expr| {
+        any(x, &|own| match &own.node {
+            Node::Select { .. } => true,
+            Node::Apply { op, .. } => *op == ScalarOp::Select,
+            _ => false,
+        })
+    };
+    if kind == ScalarKind::Int && (reads(a) || reads(b)) && !chooses(a) && !chooses(b) {
         return division_of_elements(op, a, b);
     }
     let unary = |op, x: &Expr| Expr::apply(kind, op, vec![x.clone()]);
@@ -284,15 +298,31 @@ mod tests {
         assert!(operation(ScalarOp::Add, mixed, Edition::Draft6).is_none());
     }
 
-    #[test]
-    fn edition_khronos_divides_elements_as_compile_time_ints() {
-        let element = |number: u32| Expr {
+    fn element(number: u32) -> Expr {
+        Expr {
             kind: ScalarKind::Int,
             node: Node::Access {
                 tensor: crate::model::ValueId(number),
                 subscripts: Vec::new(),
             },
-        };
+        }
+    }
+
+    #[test]
+    fn edition_khronos_has_no_choices_within_choices() {
+        fn choices(expr: &Expr) -> usize {
+            let own = matches!(&expr.node, Node::Apply { op, .. } if *op == ScalarOp::Select);
+            usize::from(own) + expr.children().into_iter().map(choices).sum::<usize>()
+        }
+        let rest = |a, b| operation(ScalarOp::Mod, vec![a, b], Edition::Khronos).unwrap();
+        let once = rest(element(0), element(1));
+        assert_eq!(choices(&once), 1);
+        // On absolute values: the dividend is there twice.
+        assert_eq!(choices(&rest(once, element(1))), 2);
+    }
+
+    #[test]
+    fn edition_khronos_divides_elements_as_compile_time_ints() {
         fn value(expr: &Expr, of: [i64; 2]) -> Scalar {
             match &expr.node {
                 Node::Literal(literal) => *literal,
