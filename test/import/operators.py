@@ -392,6 +392,19 @@ case("parts by dynamic steps", [node("Loop", ["k", "", "x"], "y z", body=part)],
 strange = body([node("Frobnicate", "s", "s1"), node("Identity", "c", "c1")], [("i", INT64, []), ("c", BOOL, []), ("s", FLOAT, [1])], [("c1", BOOL, []), ("s1", FLOAT, [1])])
 case("an unknown operator by steps", [node("Loop", ["m", "", "x"], "y", body=strange)], {"x": reals(1)}, parts, refused="Frobnicate `s1`: the operator is not supported\n\n1 error")
 
+# Parts have the extents that the node gives them, and a dynamic dimension must have as many elements as they.
+equal_parts, first_parts = dict(e=np.array([3, 3])), node("Split", "x", "y z", split=[3, 3])
+case("equal parts of a dynamic dimension", [node("Split", "x e", "y z")], {"x": reals(6, 4)}, equal_parts, {"x": ["n", 4]}, "y z")
+case("equal parts of opset 11", [first_parts], {"x": reals(6, 4)}, shapes={"x": ["n", 4]}, outputs="y z", opset=11)
+case("equal parts of too many", [node("Split", "x e", "y z")], {"x": reals(8, 4)}, equal_parts, {"x": ["n", 4]}, "y z", refused="'sizes' must sum to the extent")
+case("equal parts of too many, opset 11", [first_parts], {"x": reals(8, 4)}, shapes={"x": ["n", 4]}, outputs="y z", opset=11, refused="'sizes' must sum to the extent")
+case("parts that do not add up", [node("Split", "x e", "y z", name="cut")], {"x": reals(8, 4)}, equal_parts, outputs="y z",
+     refused="Split `cut`: the extents of the parts add up to 6, and the extent of dimension 0 is 8")
+case("parts below zero", [node("Split", "x e", "y z")], {"x": reals(6, 4)}, dict(e=np.array([7, -1])), outputs="y z", refused="the extent -1 of a part is negative")
+case("another number of parts", [node("Split", "x", "y z", num_outputs=3)], {"x": reals(6, 4)}, outputs="y z", opset=18,
+     refused="`num_outputs` is 3, and the number of outputs is 2")
+case("parts by both", [node("Split", "x e", "y z", num_outputs=2)], {"x": reals(6, 4)}, equal_parts, outputs="y z", opset=18, refused="both `num_outputs` and the extents")
+
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):
     inputs = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), shapes.get(key, a.shape)) for key, a in arrays.items()]

@@ -337,7 +337,10 @@ pub(super) fn parts(c: &mut Call, x: &Value, at: usize, sizes: &[Extent]) -> Vec
         (x.element, shape)
     });
     let types = types.collect();
-    let equal = sizes.iter().all(|s| Some(s) == sizes.first());
+    // The parts of a dynamic dimension have the extents that are given, not equal ones of whatever there is.
+    let count = i64::try_from(sizes.len()).unwrap_or(0);
+    let one = x.extent(at).over(&Extent::from(count));
+    let equal = one.is_some_and(|one| sizes.iter().all(|s| *s == one));
     let how = match equal {
         true => ("count", sizes.len().to_string()),
         false => ("sizes", extent_list(sizes)),
@@ -361,6 +364,17 @@ fn split(c: &mut Call) -> Ruled<()> {
             .map(|s| s.into_iter().map(Extent::from).collect()),
     };
     let count = i64::try_from(c.node.output.len()).unwrap_or(0);
+    if c.has("num_outputs") {
+        let parts = c.int("num_outputs", 0);
+        if given.is_some() {
+            return Err("it has both `num_outputs` and the extents of the parts".into());
+        }
+        if parts != count {
+            return Err(Reason(format!(
+                "`num_outputs` is {parts}, and the number of outputs is {count}"
+            )));
+        }
+    }
     let sizes = match given {
         Some(sizes) => sizes,
         None => {
@@ -387,6 +401,22 @@ fn split(c: &mut Call) -> Ruled<()> {
     };
     if sizes.len() != c.node.output.len() {
         return Err("the number of extents is not that of the outputs".into());
+    }
+    if let Some(size) = sizes.iter().find(|s| s.value().is_some_and(|v| v < 0)) {
+        return Err(Reason(format!(
+            "the extent {} of a part is negative",
+            size.value().unwrap_or(0)
+        )));
+    }
+    let none = Some(Extent::default());
+    let sum = sizes.iter().fold(none, |sum, size| sum?.plus(size));
+    let sum = sum.ok_or_else(overflow)?;
+    if let (Some(sum), Some(whole)) = (sum.value(), x.extent(at).value())
+        && sum != whole
+    {
+        return Err(Reason(format!(
+            "the extents of the parts add up to {sum}, and the extent of dimension {at} is {whole}"
+        )));
     }
     if x.known.is_some() && x.rank() == 1 && sizes.iter().all(|s| s.value().is_some()) {
         let mut begin = 0;

@@ -137,7 +137,10 @@ fn split(c: &mut Call) -> Ruled<()> {
             }
         }
     };
-    if sizes.len() > 4096 || sizes.iter().any(|s| *s < 0) || sizes.iter().sum::<i64>() != whole {
+    let sum = sizes
+        .iter()
+        .try_fold(0_i64, |sum, size| sum.checked_add(*size));
+    if sizes.len() > 4096 || sizes.iter().any(|s| *s < 0) || sum != Some(whole) {
         return Err("the extents of the parts are not valid".into());
     }
     let keep = c.flag("keepdims", true) || c.optional(1).is_some();
