@@ -405,6 +405,10 @@ case("another number of parts", [node("Split", "x", "y z", num_outputs=3)], {"x"
      refused="`num_outputs` is 3, and the number of outputs is 2")
 case("parts by both", [node("Split", "x e", "y z", num_outputs=2)], {"x": reals(6, 4)}, equal_parts, outputs="y z", opset=18, refused="both `num_outputs` and the extents")
 
+# Squares beyond the type.
+for kind, large in ((np.int32, [50000, 60000]), (np.int64, [4 * 10**9, 3 * 10**9])):
+    case(f"Euclidean norm of large {kind.__name__}", [node("ReduceL2", "x", "y")], {"x": np.array(large, kind)}, opset=13, close=0)
+
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):
     inputs = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), shapes.get(key, a.shape)) for key, a in arrays.items()]

@@ -201,22 +201,13 @@ fn norm(c: &mut Call) -> Ruled<()> {
     if x.is_real() {
         return real_reduce(c, &["math.sqr"], "math.sum_reduce", &["math.sqrt"]);
     }
-    let squares = c.map("math.sqr", &[], &x);
-    let mut sum = c.wrapped(squares);
+    // Squares in the type of the ints would wrap around.
+    let wide = converted(c, &x, ElementType::F64)?;
+    let mut sum = c.map("math.sqr", &[], &wide);
     if let Some(axes) = reduced(c, &x, 18)? {
         let keep = c.flag("keepdims", true);
         sum = over(c, &sum, &axes, keep, "math.sum_reduce");
     }
-    // The sum has 64 bits.
-    let wide = match width(x.element) {
-        (_, true) => ElementType::I64,
-        (_, false) => ElementType::U64,
-    };
-    let sum = match sum.element == wide {
-        true => sum,
-        false => c.alias(&sum, wide),
-    };
-    let sum = converted(c, &sum, ElementType::F64)?;
     let root = c.map("math.sqrt", &[], &sum);
     let root = converted(c, &root, x.element)?;
     c.set(0, root);
