@@ -409,6 +409,17 @@ case("parts by both", [node("Split", "x e", "y z", num_outputs=2)], {"x": reals(
 for kind, large in ((np.int32, [50000, 60000]), (np.int64, [4 * 10**9, 3 * 10**9])):
     case(f"Euclidean norm of large {kind.__name__}", [node("ReduceL2", "x", "y")], {"x": np.array(large, kind)}, opset=13, close=0)
 
+# The nearest elements before opset 11, and extents of scales that f32 does not have.
+for name, scales in (("shorter", [.6, .7]), ("mixed", [1.5, .6]), ("longer", [1.4, 2])):
+    case(f"nearest of opset 10, {name}", [node("Resize", "x s", "y")], {"x": reals(1, 1, 14, 5)}, dict(s=np.array([1, 1, *scales], np.float32)), opset=10, close=0)
+    case(f"nearest by floor, {name}", [node("Resize", ["x", "", "s"], "y", nearest_mode="floor", coordinate_transformation_mode="asymmetric")],
+         {"x": reals(1, 1, 14, 5)}, dict(s=np.array([1, 1, *scales], np.float32)), opset=13, close=0)
+case("Upsample by 1.4", [node("Upsample", "x s", "y")], {"x": reals(1, 1, 5, 5)}, dict(s=np.array([1, 1, 1.4, 1.4], np.float32)), opset=9, close=0)
+case("scales and sizes", [node("Resize", ["x", "", "s", "z"], "y")], {"x": reals(1, 1, 4, 4)}, dict(s=np.array([1, 1, 2, 2], np.float32), z=np.array([1, 1, 8, 8])),
+     refused="both `scales` and `sizes`")
+case("an unknown nearest mode", [node("Resize", ["x", "", "s"], "y", nearest_mode="up")], {"x": reals(1, 1, 4, 4)}, dict(s=np.array([1, 1, 2, 2], np.float32)),
+     refused='the nearest mode "up" is unknown')
+
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):
     inputs = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), shapes.get(key, a.shape)) for key, a in arrays.items()]

@@ -35,7 +35,7 @@ pub(super) struct Manner {
 
 #[derive(Clone)]
 pub(super) enum Kernel {
-    /// By the `nearest_mode` of ONNX.
+    /// By the `nearest_mode` of ONNX, or [`BY_SCALE`].
     Nearest(String),
     Linear {
         antialias: bool,
@@ -45,6 +45,9 @@ pub(super) enum Kernel {
         a: f64,
     },
 }
+
+/// How operators before opset 11 find the nearest element: the next one above where an axis becomes shorter, else the next one below.
+pub(super) const BY_SCALE: &str = "by_scale";
 
 /// Elements of a matrix of weights, at most.
 const MOST_WEIGHTS: i64 = 1 << 24;
@@ -65,7 +68,13 @@ impl Axis {
     /// Where an element of the result is in the input.
     fn position(&self, manner: &Manner, at: i64) -> Ruled<f64> {
         let (x, from, whole) = (real(at), real(self.from), self.scale * real(self.from));
-        let half = (x + 0.5) / self.scale - 0.5;
+        // Which element is the nearest one depends on positions of f32, as in onnxruntime.
+        #[expect(clippy::cast_possible_truncation, reason = "positions are of f32")]
+        let scaled = |x: f64| match manner.kernel {
+            Kernel::Nearest(_) => f64::from((x / self.scale) as f32),
+            _ => x / self.scale,
+        };
+        let half = scaled(x + 0.5) - 0.5;
         Ok(match manner.transform.as_str() {
             "half_pixel" => half,
             "pytorch_half_pixel" => {
@@ -76,7 +85,7 @@ impl Axis {
                 }
             }
             "half_pixel_symmetric" => from / 2.0 * (1.0 - real(self.to) / whole) + half,
-            "asymmetric" => x / self.scale,
+            "asymmetric" => scaled(x),
             "align_corners" => {
                 if whole == 1.0 {
                     0.0
@@ -149,6 +158,7 @@ impl Kernel {
                 let second = match mode.as_str() {
                     "floor" => ratio == 1.0,
                     "ceil" => true,
+                    BY_SCALE => ratio == 1.0 || scale < 1.0,
                     "round_prefer_ceil" => ratio >= 0.5,
                     _ => ratio > 0.5,
                 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Images in other sizes, and samples of images.
 
-use super::resample::{Axis, Kernel, Manner, resampled};
+use super::resample::{Axis, BY_SCALE, Kernel, Manner, resampled};
 use super::{Operator, operator};
 use crate::call::{Call, axis, axis_list, float_text, list};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
+use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
     operator(
@@ -25,6 +26,9 @@ pub const OPERATORS: &[Operator] = &[
     ),
 ];
 
+/// The nearest modes of ONNX.
+const ROUNDINGS: [&str; 4] = ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"];
+
 fn resize(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let old = c.opset < 11;
@@ -35,10 +39,13 @@ fn resize(c: &mut Call) -> Ruled<()> {
             .collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).collect(),
     };
-    let given = c
-        .optional(3)
-        .filter(|s| !old && !s.shape.first().is_some_and(|e| e.is(0)));
+    // Opset 11 has empty tensors for what is absent.
+    let is_given = |s: &Value| !s.shape.first().is_some_and(|e| e.is(0));
+    let given = c.optional(3).filter(|s| !old && is_given(s));
     let axes = match given {
+        Some(_) if c.optional(2).is_some_and(|s| is_given(&s)) => {
+            return Err("it has both `scales` and `sizes`".into());
+        }
         Some(_) => {
             let sizes = c.numbers(3, "the sizes")?;
             sized(c, &on, &sizes)?
@@ -90,8 +97,13 @@ fn scaled(c: &Call, on: &[usize], scales: &[f64]) -> Ruled<Vec<Axis>> {
             continue;
         }
         let from = extent(c, *at)?;
-        #[expect(clippy::cast_precision_loss, reason = "extents are small")]
-        let size = (from as f64 * scale).floor();
+        // In f32, as in onnxruntime: 1.4 is a little less there, and 1.4 of 5 are 7.
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            reason = "extents are small, and scales are of f32"
+        )]
+        let size = (from as f32 * *scale as f32).floor();
         if !(1.0..1e9).contains(&size) {
             return Err(Reason(format!(
                 "the scale {scale} of the extent {from} is not supported"
@@ -168,8 +180,16 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
     let smaller = axes.iter().any(|a| a.to < a.from);
     let antialias = c.flag("antialias", false) && smaller;
     let exclude_outside = c.flag("exclude_outside", false);
-    let default = if old { "floor" } else { "round_prefer_floor" };
-    let rounding = c.string("nearest_mode", default);
+    let is_shorter = |a: &Axis| a.scale < 1.0;
+    let rounding = match old {
+        false => c.string("nearest_mode", "round_prefer_floor"),
+        true if !axes.iter().any(is_shorter) => "floor".to_owned(),
+        true if axes.iter().all(is_shorter) => "ceil".to_owned(),
+        true => BY_SCALE.to_owned(),
+    };
+    if !old && !ROUNDINGS.contains(&rounding.as_str()) {
+        return Err(Reason(format!("the nearest mode {rounding:?} is unknown")));
+    }
     let coefficient = c.float("cubic_coeff_a", -0.75);
     let mode = c.string("mode", "nearest");
     let kernel = match mode.as_str() {
@@ -197,7 +217,7 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
         _ => None,
     };
     let in_library = match &kernel {
-        Kernel::Nearest(_) => true,
+        Kernel::Nearest(rounding) => rounding != BY_SCALE,
         Kernel::Linear { antialias } => !*antialias && !exclude_outside,
         Kernel::Cubic { .. } => !exclude_outside,
     };
