@@ -420,6 +420,21 @@ case("scales and sizes", [node("Resize", ["x", "", "s", "z"], "y")], {"x": reals
 case("an unknown nearest mode", [node("Resize", ["x", "", "s"], "y", nearest_mode="up")], {"x": reals(1, 1, 4, 4)}, dict(s=np.array([1, 1, 2, 2], np.float32)),
      refused='the nearest mode "up" is unknown')
 
+# More of the largest elements than there are.
+for kind in (np.float32, np.int64):
+    case(f"largest of a dynamic number of {kind.__name__}", [node("TopK", "x k", "y z", axis=0)], {"x": random.permutation(20).reshape(5, 4).astype(kind)},
+         dict(k=np.array([3])), {"x": ["n", 4]}, "y z", close=0)
+    case(f"largest of too few {kind.__name__}", [node("TopK", "x k", "y z", axis=0)], {"x": np.ones((2, 4), kind)}, dict(k=np.array([3])), {"x": ["n", 4]}, "y z",
+         refused="'k' must not be larger than the extent")
+
+# Index tuples that data decide, of dynamic extents.
+rows_of = {"x": reals(6, 4), "i": np.array([[0, 1], [-1, -2], [3, 3]])}
+dynamic = {"x": ["n", 4], "i": ["m", 2]}
+case("elements at tuples", [node("GatherND", "x i", "y")], rows_of, shapes=dynamic)
+case("elements written at tuples", [node("ScatterND", "x i u", "y")], dict(rows_of, u=reals(3)), shapes=dict(dynamic, u=["m"]))
+case("masked elements", [node("Greater", "x zero", "m"), node("NonZero", "m", "i"), node("Transpose", "i", "t", perm=[1, 0]), node("GatherND", "x t", "y")],
+     {"x": reals(6, 4)}, dict(zero=np.float32(0)), {"x": ["n", "k"]})
+
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):
     inputs = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), shapes.get(key, a.shape)) for key, a in arrays.items()]

@@ -29,7 +29,11 @@ pub const OPERATORS: &[Operator] = &[
     operator("OneHot", "`onnx.one_hot`", one_hot),
     operator("Compress", "`layout.nonzero`, `layout.gather`", compress),
     operator("NonZero", "`layout.nonzero`", non_zero),
-    operator("TopK", "`algo.top_k`, `onnx.top_k`", top_k),
+    operator(
+        "TopK",
+        "`algo.top_k`, `onnx.top_k`, `onnx.top_k_of_enough`",
+        top_k,
+    ),
     operator("NonMaxSuppression", "`algo.nonmax_suppress`", suppress),
 ];
 
@@ -323,11 +327,6 @@ fn non_zero(c: &mut Call) -> Ruled<()> {
 
 fn top_k(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
-    let operator = if x.is_real() {
-        "algo.top_k"
-    } else {
-        "onnx.top_k"
-    };
     let k = match c.opset >= 10 {
         true => c.extents(1, "k")?.first().cloned().ok_or("k is missing")?,
         false => Extent::from(c.int("k", 0)),
@@ -339,6 +338,18 @@ fn top_k(c: &mut Call) -> Ruled<()> {
     {
         return Err(Reason(format!("k is {n}, and the extent is {e}")));
     }
+    let missing = k
+        .minus(&x.extent(at))
+        .ok_or_else(crate::refusal::overflow)?;
+    let is_enough = missing
+        .range(&c.importer.bounds)
+        .1
+        .is_some_and(|most| most <= 0);
+    let operator = match (is_enough, x.is_real()) {
+        (false, _) => "onnx.top_k_of_enough",
+        (true, true) => "algo.top_k",
+        (true, false) => "onnx.top_k",
+    };
     if let Some(extent) = shape.get_mut(at) {
         *extent = k.clone();
     }
