@@ -23,7 +23,7 @@ HEADER = """\
 # Written by scripts/onnx-signatures.py from the schemas of onnx {} and onnxruntime {}.
 #
 # Lines `@n types` name sets of types; `[t]` is a sequence. The others are: operator; set; types or type variables of the
-# inputs (`?`: optional, `*`: any number of one type, `**`: any number of any of the types); attributes; type variables.
+# inputs (`?`: optional, `*`: any number of one type, `**`: any number of any of the types); attributes (`!`: required); type variables.
 """
 
 
@@ -76,9 +76,9 @@ def main():
             known = [c for c in schema.type_constraints if c.type_param_str == typed(port)]
             inputs.append((typed(port) if known else types([typed(port)])) + mark)
         variables = [f"{c.type_param_str}={types(c.allowed_type_strs)}" for c in schema.type_constraints]
-        attributes = schema.attributes if isinstance(schema.attributes, list) else sorted(schema.attributes)
+        attributes = [key + "!" * attribute.required for key, attribute in sorted(schema.attributes.items())]
         full = f"{domain}.{name}" if domain else name
-        lines.append("; ".join([full, str(since), " ".join(inputs), " ".join(sorted(attributes)), " ".join(variables)]))
+        lines.append("; ".join([full, str(since), " ".join(inputs), " ".join(attributes), " ".join(variables)]))
     missing = wanted - {(d, n) for d, n, _ in schemas}
     if missing:
         sys.exit(f"no schema of {sorted(missing)}")

@@ -435,6 +435,18 @@ case("elements written at tuples", [node("ScatterND", "x i u", "y")], dict(rows_
 case("masked elements", [node("Greater", "x zero", "m"), node("NonZero", "m", "i"), node("Transpose", "i", "t", perm=[1, 0]), node("GatherND", "x t", "y")],
      {"x": reals(6, 4)}, dict(zero=np.float32(0)), {"x": ["n", "k"]})
 
+# Attributes that an operator needs.
+for operator, attribute, shape, opset in (("Concat", "axis", [3], 13), ("DepthToSpace", "blocksize", [1, 4, 2, 2], 13), ("SpaceToDepth", "blocksize", [1, 1, 2, 2], 13),
+                                          ("LRN", "size", [1, 4, 2, 2], 13), ("Cast", "to", [3], 13), ("TfIdfVectorizer", "mode", [3], 9),
+                                          ("MaxPool", "kernel_shape", [1, 1, 4, 4], 13), ("Upsample", "scales", [1, 1, 4, 4], 7), ("Unsqueeze", "axes", [3], 11)):
+    array = np.arange(np.prod(shape)).reshape(shape)
+    case(f"{operator} without {attribute}", [node(operator, "x", "y", name="bare")], {"x": array if operator == "TfIdfVectorizer" else array.astype(np.float32)}, opset=opset,
+         refused=f"{operator} `bare`: ")
+    case(f"{operator} names {attribute}", [node(operator, "x", "y", name="bare")], {"x": array if operator == "TfIdfVectorizer" else array.astype(np.float32)}, opset=opset,
+         refused=f"the attribute `{attribute}` is missing")
+case("GroupNormalization without num_groups", [node("GroupNormalization", "x s s", "y", name="bare")], {"x": reals(1, 4, 3)}, dict(s=np.ones(4, np.float32)), opset=21,
+     refused="GroupNormalization `bare`: the attribute `num_groups` is missing")
+
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):
     inputs = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), shapes.get(key, a.shape)) for key, a in arrays.items()]

@@ -364,7 +364,9 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
             let (name, found) = types.iter().find(|(own, _)| own == name)?;
             Some((name.as_str(), element(*found).unwrap().name().to_owned()))
         });
-        signature.problems(&all.collect::<Vec<_>>(), &[]).is_empty()
+        signature
+            .problems(&all.collect::<Vec<_>>(), signature.required())
+            .is_empty()
     };
     for _ in 0..operands {
         let mut tried = (0..12).map(|_| {
@@ -382,6 +384,8 @@ fn model(domain: &str, operator: &str, numbers: &mut Numbers) -> ModelProto {
     });
     let mut attributes: Vec<AttributeProto> = attributes.collect();
     if is_checked {
+        let required = signature.required().iter();
+        attributes.extend(required.map(|name| attribute(name, numbers)));
         attributes.sort_by(|a, b| a.name.cmp(&b.name));
         attributes.dedup_by(|a, b| a.name == b.name);
     }

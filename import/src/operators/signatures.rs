@@ -28,6 +28,8 @@ pub(crate) struct Signature {
     /// Types, or type variables.
     inputs: Vec<(&'static str, Occurrence)>,
     attributes: Vec<&'static str>,
+    /// Those of the attributes that a node must have.
+    required: Vec<&'static str>,
     /// The types of each type variable.
     variables: Vec<(&'static str, &'static str)>,
 }
@@ -67,10 +69,17 @@ fn read(text: &'static str) -> Table {
                 .find_map(|(mark, kind)| Some((input.strip_suffix(mark)?, kind)));
             found.unwrap_or((input, Occurrence::Once))
         });
+        let inputs = inputs.collect();
+        let attributes = next();
+        let required = attributes.split_whitespace();
+        let required = required.filter_map(|a| a.strip_suffix('!')).collect();
+        let attributes = attributes.split_whitespace();
+        let attributes = attributes.map(|a| a.trim_end_matches('!')).collect();
         let signature = Signature {
             since,
-            inputs: inputs.collect(),
-            attributes: next().split_whitespace().collect(),
+            inputs,
+            attributes,
+            required,
             variables: next()
                 .split_whitespace()
                 .filter_map(|v| v.split_once('='))
@@ -109,6 +118,12 @@ impl Signature {
     #[cfg(test)]
     pub fn attributes(&self) -> &[&'static str] {
         &self.attributes
+    }
+
+    /// Names of the attributes that a node must have.
+    #[cfg(test)]
+    pub fn required(&self) -> &[&'static str] {
+        &self.required
     }
 
     /// What is wrong with the inputs and attributes of a node, if anything.
@@ -158,6 +173,8 @@ impl Signature {
                 self.since
             )
         }));
+        let missing = self.required.iter().filter(|a| !attributes.contains(a));
+        problems.extend(missing.map(|name| format!("the attribute `{name}` is missing")));
         let mut seen = HashSet::new();
         let twice = attributes.iter().filter(|name| !seen.insert(**name));
         problems.extend(twice.map(|name| format!("it has the attribute `{name}` more than once")));
@@ -206,6 +223,24 @@ mod tests {
             ""
         );
         assert_eq!(of("Clip", 13, &["f32", "", "f32"], &[]), "");
+    }
+
+    #[test]
+    fn required_attributes_are_there() {
+        assert_eq!(
+            of("Concat", 13, &["i64", "i64"], &[]),
+            "the attribute `axis` is missing"
+        );
+        assert_eq!(
+            of("MaxUnpool", 11, &["f32", "i64"], &["pads"]),
+            "the attribute `kernel_shape` is missing"
+        );
+        // A value in one of several attributes, from opset 11 on.
+        assert_eq!(of("Constant", 11, &[], &[]), "");
+        assert_eq!(
+            of("Constant", 9, &[], &[]),
+            "the attribute `value` is missing"
+        );
     }
 
     #[test]

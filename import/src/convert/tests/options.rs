@@ -63,18 +63,22 @@ fn nodes_behind_a_refused_one_have_their_own_reasons() {
         node: vec![node("Smear", &["b"], &["i"], vec![])],
         ..GraphProto::default()
     };
-    let branch = AttributeProto {
-        name: "then_branch".into(),
+    let branch = |name: &str, body: GraphProto| AttributeProto {
+        name: name.into(),
         g: Some(body),
         ..AttributeProto::default()
     };
+    let branches = vec![
+        branch("then_branch", body),
+        branch("else_branch", GraphProto::default()),
+    ];
     let nodes = vec![
         node("Frobnicate", &["x"], &["a"], vec![]),
         node("Blur", &["a"], &["b"], vec![]),
         node("Relu", &["b"], &["c"], vec![]),
         node("Exp", &["c"], &["d"], vec![int("depth", 1)]),
         node("Gelu", &["d"], &["e"], vec![]),
-        node("If", &["e"], &["f"], vec![branch]),
+        node("If", &["e"], &["f"], branches),
         node("And", &["f", "x"], &["y"], vec![]),
     ];
     let text = statements(vec![value("x", F32, &["2"])], vec![], nodes);
