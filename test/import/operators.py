@@ -447,6 +447,19 @@ for operator, attribute, shape, opset in (("Concat", "axis", [3], 13), ("DepthTo
 case("GroupNormalization without num_groups", [node("GroupNormalization", "x s s", "y", name="bare")], {"x": reals(1, 4, 3)}, dict(s=np.ones(4, np.float32)), opset=21,
      refused="GroupNormalization `bare`: the attribute `num_groups` is missing")
 
+# Dimensions of one element broadcast along letters.
+for equation, a, b in (("ij,ij->ij", (4, 6), (1, 6)), ("ij,ij->i", (4, 6), (4, 1)), ("ij,ij->", (1, 6), (4, 1)), ("...j,...j->...", (2, 4, 6), (1, 6)), ("ij,jk->ik", (4, 1), (6, 3)),
+                       ("...ij,...jk->...ik", (1, 2, 3), (5, 3, 2))):
+    case(f"Einsum {equation} of {a} and {b}", [node("Einsum", "x z", "y", equation=equation)], {"x": reals(*a), "z": reals(*b)})
+case("Einsum of dynamic rows and one", [node("Einsum", "x z", "y", equation="ij,ij->ij")], {"x": reals(4, 6), "z": reals(1, 6)}, shapes={"x": ["n", 6]})
+case("Einsum of other extents", [node("Einsum", "x z", "y", equation="ij,ij->i")], {"x": reals(4, 6), "z": reals(4, 3)}, refused="the extents along the letter `j` differ, and neither is 1")
+case("Einsum with a digit", [node("Einsum", "x", "y", equation="i1->i")], {"x": reals(4, 6)}, refused="the equation has characters that are not letters")
+case("Einsum of a term too many", [node("Einsum", "x", "y", equation="ij,jk->ij")], {"x": reals(4, 6)}, refused="the equation does not have one term for each operand")
+case("GroupNormalization of rows", [node("GroupNormalization", "x s b", "y", num_groups=2)], {"x": reals(4, 6)}, dict(s=reals(6), b=reals(6)), opset=21)
+for mode in range(3):
+    case(f"capped scores {mode}", [node("Attention", ["q", "k", "v", "m"], "y a b s", softcap=1., qk_matmul_output_mode=mode)],
+         {key: reals(1, 2, 3, 4) for key in "qkv"}, dict(m=reals(3, 3)), outputs="y s", opset=23)
+
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):
     inputs = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), shapes.get(key, a.shape)) for key, a in arrays.items()]

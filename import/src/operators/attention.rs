@@ -375,7 +375,7 @@ fn attention(c: &mut Call) -> Ruled<()> {
     let all = attended(c, &q, &k, &v, manner)?;
     if c.wants(3) {
         let shown = match c.int("qk_matmul_output_mode", 0) {
-            0 if cap <= 0.0 => all.scaled,
+            0 => all.scaled,
             1 => all.capped,
             2 => all.biased,
             3 => all.weights,

@@ -7,7 +7,7 @@ use super::movement::{reshaped, transposed, unsqueezed};
 use super::{Operator, microsoft, operator};
 use crate::call::{Call, broadcast};
 use crate::extent::Extent;
-use crate::refusal::Ruled;
+use crate::refusal::{Reason, Ruled};
 use crate::value::Value;
 
 pub const OPERATORS: &[Operator] = &[
@@ -128,6 +128,13 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     let (ta, tb) = (c.flag("transA", false), c.flag("transB", false));
     let shape = vec![a.extent(usize::from(ta)), b.extent(usize::from(!tb))];
     let bias = c.optional(2).filter(|_| beta != 0.0);
+    if let Some(bias) = &bias {
+        let all = crate::call::broadcast(&shape, &bias.shape)?;
+        let fits = |(all, own): (&Extent, &Extent)| own.value().is_none() || all == own;
+        if all.len() != shape.len() || !all.iter().zip(&shape).all(fits) {
+            return Err("C does not broadcast to the shape of the product".into());
+        }
+    }
     let simple = alpha == 1.0 && beta == 1.0;
     let along_rows = |v: &Value| v.rank() == 1 && v.shape.first() == shape.get(1);
     if simple && !ta && tb && bias.as_ref().is_none_or(along_rows) {
@@ -242,6 +249,12 @@ fn letters(equation: &str, operands: &[Value]) -> Ruled<(Vec<Vec<char>>, Vec<cha
         Some((left, right)) => (left.to_owned(), Some(right.to_owned())),
         None => (equation.clone(), None),
     };
+    if equation.contains(|l: char| !l.is_ascii_alphabetic() && !",.->".contains(l)) {
+        return Err("the equation has characters that are not letters".into());
+    }
+    if left.split(',').count() != operands.len() {
+        return Err("the equation does not have one term for each operand".into());
+    }
     // The dimensions of `...` are digits, the last one 0.
     let mut terms = Vec::new();
     let mut longest = 0u32;
@@ -295,9 +308,6 @@ fn einsum(c: &mut Call) -> Ruled<()> {
         .map(|at| c.input(at))
         .collect::<Ruled<Vec<_>>>()?;
     let (terms, result) = letters(&c.string("equation", ""), &operands)?;
-    if terms.len() != operands.len() {
-        return Err("the equation does not have one term for each operand".into());
-    }
     let mut sorted = result.clone();
     sorted.sort_unstable();
     sorted.dedup();
@@ -309,6 +319,8 @@ fn einsum(c: &mut Call) -> Ruled<()> {
     let mut rest = operands.collect::<Ruled<std::collections::VecDeque<_>>>()?;
     let (mut x, mut on) = rest.pop_front().ok_or("there are no operands")?;
     while let Some((y, term)) = rest.pop_front() {
+        (x, on) = without_ones(c, x, on, (&y, &term))?;
+        let (y, term) = without_ones(c, y, term, (&x, &on))?;
         let needed = |l: &char| result.contains(l) || rest.iter().any(|(_, t)| t.contains(l));
         (x, on) = contracted(c, (&x, &on), (&y, &term), &needed)?;
     }
@@ -367,6 +379,26 @@ fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<
 
 type Lettered<'v> = (&'v Value, &'v [char]);
 
+/// An operand without its dimensions of one element that broadcast along those of another operand.
+fn without_ones(
+    c: &mut Call,
+    x: Value,
+    mut on: Vec<char>,
+    (y, on_y): Lettered,
+) -> Ruled<(Value, Vec<char>)> {
+    let broadcasts = |at: &usize| {
+        let other = on.get(*at).and_then(|l| on_y.iter().position(|o| o == l));
+        x.extent(*at).is(1) && other.is_some_and(|other| !y.extent(other).is(1))
+    };
+    let kept: Vec<usize> = (0..on.len()).filter(|at| !broadcasts(at)).collect();
+    if kept.len() == on.len() {
+        return Ok((x, on));
+    }
+    let shape = kept.iter().map(|at| x.extent(*at)).collect();
+    on = kept.iter().filter_map(|at| on.get(*at).copied()).collect();
+    Ok((reshaped(c, &x, shape), on))
+}
+
 fn contracted(
     c: &mut Call,
     (x, on_x): Lettered,
@@ -379,7 +411,9 @@ fn contracted(
     for l in &shared {
         let (a, b) = (extent(x, on_x, *l), extent(y, on_y, *l));
         if a != b {
-            return Err("operands that broadcast along a letter are not supported".into());
+            return Err(Reason(format!(
+                "the extents along the letter `{l}` differ, and neither is 1"
+            )));
         }
     }
     let (batch, summed): (Vec<char>, Vec<char>) = shared.iter().copied().partition(|l| needed(l));
