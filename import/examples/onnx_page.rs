@@ -28,6 +28,8 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   `GatherND` that is out of range reads the element at the border, as positions that data decide do in SkriptND, and nothing fails; the
   quotient of an int and 0 is 0.
 - **Broadcasting.** Dynamic dimensions that a node combines must have one extent in each call: that of 1 is not repeated (SK9203).
+- **Checks in each call.** The parts of `Split` must add up to the extent of a dynamic dimension, and `TopK` must find `k` elements there: other
+  calls are refused (SK9203).
 - **Ints.** The mean of ints is that of their sum in 64 bits, rounded towards zero, as in onnxruntime. `ReduceL2` and `Shrink` compute ints
   in f64, and round towards zero. `ReduceLogSum`, `ReduceLogSumExp`, and modes of `Resize` other than `nearest` are refused for ints.
 - **Normalization.** `LayerNormalization`, `RMSNormalization` and `GroupNormalization` compute in the wider one of the types of the input
@@ -41,7 +43,7 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
 
 The operators below are supported in opsets 7 to NEWEST, as their versions differ: those are the sets since which an operator is as it
 is. Each node is compared with the schema of its operator in the model's set: types that differ where they must not, attributes and
-inputs that the operator does not have or has twice, operators of later sets, and newer sets are refused by name. So are declared types and shapes of outputs and inner
+inputs that the operator does not have or has twice, required attributes that are missing, operators of later sets, and newer sets are refused by name. So are declared types and shapes of outputs and inner
 values that the graph does not compute.";
 
 fn main() {

@@ -460,6 +460,20 @@ for mode in range(3):
     case(f"capped scores {mode}", [node("Attention", ["q", "k", "v", "m"], "y a b s", softcap=1., qk_matmul_output_mode=mode)],
          {key: reals(1, 2, 3, 4) for key in "qkv"}, dict(m=reals(3, 3)), outputs="y s", opset=23)
 
+# What contradicts itself.
+for shape in ((5, 7), (2, 4, 5), (3, 1)):
+    case(f"Gemm plus {shape}", [node("Gemm", "x w c", "y", alpha=2.)], {"x": reals(4, 3)}, dict(w=reals(3, 5), c=reals(*shape)), refused="Gemm")
+case("Gemm of one row plus rows", [node("Gemm", "x w c", "y")], {"x": reals(1, 3)}, dict(w=reals(3, 5), c=reals(4, 5)), refused="C does not broadcast to the shape of the product")
+case("Gemm plus one column", [node("Gemm", "x w c", "y")], {"x": reals(4, 3)}, dict(w=reals(3, 5), c=reals(4, 1)))
+deformed = {"x": reals(1, 1, 3, 3), "o": reals(1, 8, 2, 2)}
+case("DeformConv of another kernel", [node("DeformConv", "x w o", "y", kernel_shape=[3, 3])], deformed, dict(w=reals(1, 1, 2, 2)), opset=19,
+     refused="`kernel_shape` is [3, 3], and the filter has the size [2, 2]")
+for batch, time in ((0, 0), (1, 1), (0, 2), (2, 1)):
+    case(f"ReverseSequence along {batch} and {time}", [node("ReverseSequence", "x l", "y", batch_axis=batch, time_axis=time)], {"x": reals(2, 2, 2)}, dict(l=np.array([1, 2])),
+         refused="`batch_axis` and `time_axis` are not 0 and 1")
+case("CenterCropPad of fewer extents", [node("CenterCropPad", "x s", "y", axes=[0, 1])], {"x": reals(4, 5)}, dict(s=np.array([3])), opset=18,
+     refused="the shape has 1 extents for 2 axes")
+
 
 def attempt(folder, options, name, nodes, arrays, constants, shapes, outputs, refused, close, integers, opset, oracle):
     inputs = [helper.make_tensor_value_info(key, helper.np_dtype_to_tensor_dtype(a.dtype), shapes.get(key, a.shape)) for key, a in arrays.items()]

@@ -204,7 +204,7 @@ pub(super) fn spatial(x: &Value) -> Ruled<&[Extent]> {
     }
 }
 
-fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
+pub(super) fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
     let size: Option<Vec<i64>> = w.shape.iter().skip(2).map(Extent::value).collect();
     let size = size.ok_or("the extents of the filter must be static")?;
     match c.ints("kernel_shape") {

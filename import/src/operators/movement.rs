@@ -569,6 +569,9 @@ fn reverse_sequence(c: &mut Call) -> Ruled<()> {
     let (x, lengths) = (c.input(0)?, c.input(1)?);
     let batch = axis(c.int("batch_axis", 1), x.rank())?;
     let time = axis(c.int("time_axis", 0), x.rank())?;
+    if batch == time || batch > 1 || time > 1 {
+        return Err("`batch_axis` and `time_axis` are not 0 and 1, or 1 and 0".into());
+    }
     let attributes = [("batch", batch.to_string()), ("time", time.to_string())];
     let arguments = [(&x).into(), (&lengths).into()];
     let y = c.call(

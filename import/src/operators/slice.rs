@@ -402,6 +402,13 @@ fn center(c: &mut Call) -> Ruled<()> {
             .collect::<Ruled<Vec<_>>>()?,
         None => (0..x.rank()).collect(),
     };
+    if target.len() != on.len() {
+        return Err(Reason(format!(
+            "the shape has {} extents for {} axes",
+            target.len(),
+            on.len()
+        )));
+    }
     let (mut cuts, mut on_padded, mut before, mut after) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut shape = x.shape.clone();

@@ -37,6 +37,9 @@ fn deform_conv(c: &mut Call) -> Ruled<()> {
     if kernel.len() != d || out.len() != d {
         return Err("the filters or the offsets do not fit the input".into());
     }
+    if c.has("kernel_shape") {
+        super::convolution::filter_size(c, &filter)?;
+    }
     let stride = numbers(c, "strides", d, 1, 1)?;
     let dilation = numbers(c, "dilations", d, 1, 1)?;
     let padding = numbers(c, "pads", 2 * d, 0, 0)?;
