@@ -256,6 +256,9 @@ impl Inputs<'_> {
             }
         }
         let ours = self.inputs_by_name(&given)?;
+        let options = &self.options;
+        once("shape", options.shapes.iter().map(|(name, _)| name))?;
+        once("constant", options.constants.iter().map(|(name, _)| name))?;
         for (info, ours) in given.into_iter().zip(ours) {
             self.input(importer, info, ours, &dims)?;
         }
@@ -367,6 +370,10 @@ impl Inputs<'_> {
                 return Err(Failed::Name(text));
             }
             let shape = shape.collect();
+            let mut shapes = self.options.shapes.iter();
+            if let Some((_, wanted)) = shapes.find(|(name, _)| *name == info.name) {
+                agree(&info.name, constant.shape(), wanted)?;
+            }
             let what = format!("the constant `{}`", info.name);
             let constant = constant.clone().into_input(&what, element, element);
             let constant = constant.map_err(|e| Failed::Name(e.to_string()))?;
@@ -468,6 +475,32 @@ impl Inputs<'_> {
             }
         }
     }
+}
+
+/// An input has one shape and is one constant, whichever of its names the options have.
+fn once<'n>(what: &str, names: impl Iterator<Item = &'n String>) -> Result<(), Failed> {
+    let mut seen = HashSet::new();
+    let mut names = names.filter(|name| !seen.insert(*name));
+    match names.next() {
+        None => Ok(()),
+        Some(name) => Err(Failed::Name(format!(
+            "the {what} of the input `{name}` is passed twice: pass it once, by either of its names"
+        ))),
+    }
+}
+
+/// Whether a constant has the shape that the options have for it.
+fn agree(name: &str, found: &[u64], wanted: &[Option<u64>]) -> Result<(), Failed> {
+    let fits = |(wanted, found): (&Option<u64>, &u64)| wanted.is_none_or(|n| n == *found);
+    if wanted.len() == found.len() && wanted.iter().zip(found).all(fits) {
+        return Ok(());
+    }
+    let shown = |extent: &Option<u64>| extent.map_or("?".to_owned(), |n| n.to_string());
+    let wanted: Vec<String> = wanted.iter().map(shown).collect();
+    Err(Failed::Name(format!(
+        "the constant `{name}` has the shape {found:?}, but the shape [{}] is passed for it: pass one that fits, or none",
+        wanted.join(", ")
+    )))
 }
 
 #[cfg(test)]

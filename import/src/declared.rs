@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Types that a graph declares for its values, compared with those that its nodes compute.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::extent::Extent;
 use crate::importer::Importer;
@@ -75,8 +75,14 @@ fn differs(
         });
         listed(extents.collect())
     });
-    let extents = value.shape.iter();
-    let extents = extents.map(|e| e.value().map_or_else(|| "?".to_owned(), |n| n.to_string()));
+    let extents = value.shape.iter().map(|extent| {
+        let mut computed = BTreeSet::new();
+        extent.values(&mut computed);
+        match computed.is_empty() {
+            true => extent.text(&|_| String::new()),
+            false => "?".to_owned(),
+        }
+    });
     let found_shape = dims.map(|_| listed(extents.collect())).unwrap_or_default();
     let wanted = wanted.unwrap_or(found.as_str());
     Some((

@@ -25,6 +25,9 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     let names: Vec<String> = own.iter().map(|n| format!("`{n}`")).collect();
     let names = names.join(", ");
     Reason(match inputs.as_slice() {
+        [] if value.onnx.is_empty() => format!(
+            "{what} must be known at import; pass inputs of the model that decide them, with `--constant NAME=FILE.npy`"
+        ),
         [] => format!(
             "{what} must be known at import; pass `{flags}` if {names} is an input of the model"
         ),

@@ -570,8 +570,8 @@ fn declared_types_are_those_that_the_graph_computes() {
         value("y", F32, &["m", "4"]),
     );
     for reason in [
-        "Exp `a`: its output `a` is declared as f64[n,3], but the graph computes f32[?,3]",
-        "Concat `y`: its output `y` is declared as f32[m,4], but the graph computes f32[?,3]",
+        "Exp `a`: its output `a` is declared as f64[n,3], but the graph computes f32[n,3]",
+        "Concat `y`: its output `y` is declared as f32[m,4], but the graph computes f32[2 * n,3]",
     ] {
         assert!(text.contains(reason), "{text}");
     }

@@ -43,6 +43,31 @@ fn shapes_may_leave_dimensions_dynamic() {
 }
 
 #[test]
+fn options_do_not_contradict_each_other() {
+    let shape = |name: &str, last| (name.to_owned(), vec![Some(2), Some(last)]);
+    let twice = with(Options {
+        shapes: vec![shape("image", 3), shape("x_image", 4)],
+        ..Options::default()
+    });
+    assert_eq!(
+        twice,
+        "the shape of the input `image` is passed twice: pass it once, by either of its names"
+    );
+    let other = with(Options {
+        shapes: vec![("image".to_owned(), vec![None, Some(3)])],
+        constants: vec![(
+            "image".to_owned(),
+            Tensor::from_f32(&[2, 4], &[0.0; 8]).unwrap(),
+        )],
+        ..Options::default()
+    });
+    assert_eq!(
+        other,
+        "the constant `image` has the shape [2, 4], but the shape [?, 3] is passed for it: pass one that fits, or none"
+    );
+}
+
+#[test]
 fn bounds_are_at_least_1() {
     let bounded = |bound| {
         with(Options {
