@@ -15,7 +15,7 @@ use skript_runtime::Artifact;
 use skript_runtime::device::DeviceChoice;
 
 use crate::model::{Calls, Model};
-use crate::problems::exception;
+use crate::problems::{exception, explained};
 
 /// The seed of random weights.
 const SEED: u64 = 1;
@@ -292,8 +292,7 @@ fn composed(
     };
     let name = name.to_owned();
     let warnings = document.problems().to_vec();
-    let model = Model::new(model, weights, warnings, name, calls);
-    Ok(model)
+    Model::new(py, model, weights, warnings, name, calls)
 }
 
 /// Whether code computes sums of products of quantized tensors in integers, by a value of `quantize`.
@@ -333,7 +332,7 @@ pub fn loaded(
 ) -> PyResult<CompiledModel> {
     let artifact = py.detach(|| Artifact::from_bytes(&code.to_bytes()));
     let artifact = artifact.map_err(|e| plain(py, e.to_string()))?;
-    CompiledModel::new(py, name, artifact, variables, threads, device)
+    CompiledModel::new(py, name, artifact, variables, threads, device).map_err(|e| explained(py, e))
 }
 
 /// The argument `weights`.

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
@@ -10,9 +11,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use skript::{DeviceChoice, Dimension, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
-use skript_python_runtime::{CompiledModel, Port, choice};
+use skript_python_runtime::{CompiledModel, Group, Inputs, Outputs, Port, choice, groups};
 use skript_runtime::artifact::PortExtent;
-use skript_runtime::files;
+use skript_runtime::{SMALLER, files};
 
 use crate::loading::loaded;
 use crate::problems::{diagnostic, exception};
@@ -28,9 +29,13 @@ pub struct Model {
     warnings: Vec<Problem>,
     name: String,
     calls: Calls,
+    arguments: Vec<Group>,
+    outputs: Outputs,
     compiled: PyOnceLock<Py<CompiledModel>>,
-    /// Code for the shapes of calls.
+    /// Code for the shapes of calls, of at most [`MOST_SPECIALIZED`].
     specialized: Mutex<HashMap<Shapes, Py<CompiledModel>>>,
+    /// Whether a call had no memory with the code for all shapes.
+    is_too_large: AtomicBool,
 }
 
 /// The shapes of all inputs.
@@ -53,22 +58,44 @@ pub struct Calls {
 }
 
 impl Model {
+    /// # Errors
+    /// An exception of the interpreter.
     pub fn new(
+        py: Python<'_>,
         model: skript::Model,
         weights: Weights,
         warnings: Vec<Problem>,
         name: String,
         calls: Calls,
-    ) -> Model {
-        Model {
+    ) -> PyResult<Model> {
+        let arguments = groups(model.input_ports());
+        let outputs = Outputs::new(py, model.output_ports())?;
+        Ok(Model {
             model,
             weights,
             warnings,
             name,
             calls,
+            arguments,
+            outputs,
             compiled: PyOnceLock::new(),
             specialized: Mutex::default(),
-        }
+            is_too_large: AtomicBool::new(false),
+        })
+    }
+
+    /// The tensors of a call, in the order of the graph.
+    fn tensors(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<Tensor>> {
+        let inputs = Inputs {
+            groups: &self.arguments,
+            ports: self.model.input_ports(),
+        };
+        inputs.tensors(py, args, kwargs)
     }
 
     fn compile_for(
@@ -119,6 +146,31 @@ impl Model {
         self.compile_for(py, model, &target, threads, cache)
     }
 
+    /// The code for this processor; `None` if a call has no memory with it, and code for the shapes of a call takes less: a
+    /// warning says so at first.
+    fn own_if_small<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, CompiledModel>>> {
+        if self.is_too_large.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let refused = match self.own(py) {
+            Ok(own) => return Ok(Some(own)),
+            Err(refused) => refused,
+        };
+        let message = refused.value(py).str()?.to_string();
+        let Some((reason, _)) = message.split_once(SMALLER) else {
+            return Err(refused);
+        };
+        let reason = reason.trim_end_matches([' ', ':', ';']);
+        let text = format!(
+            "model {}: {reason}. Shapes of calls get code of their own, as with specialize=True; with smaller upper bounds \
+             (bounds={{…}} of an ONNX model; in a document `real[n|8]`), one code is for all shapes",
+            self.name
+        );
+        py.import("warnings")?.call_method1("warn", (text,))?;
+        self.is_too_large.store(true, Ordering::Relaxed);
+        Ok(None)
+    }
+
     /// The code for a call: that for the shapes of its arrays, if shapes have code of their own.
     fn for_call<'py>(
         &self,
@@ -126,12 +178,16 @@ impl Model {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, CompiledModel>> {
-        let own = self.own(py)?;
         // Variables that calls update have one value for all shapes.
-        if !self.calls.specialize || own.get().updates_variables() {
+        if self.model.updates_variables() {
+            return self.own(py).cloned();
+        }
+        if !self.calls.specialize
+            && let Some(own) = self.own_if_small(py)?
+        {
             return Ok(own.clone());
         }
-        let tensors = own.get().arguments(py, args, kwargs)?;
+        let tensors = self.tensors(py, args, kwargs)?;
         let shapes: Shapes = tensors.iter().map(|t| t.shape().to_vec()).collect();
         let known = || {
             self.specialized
@@ -149,14 +205,17 @@ impl Model {
             return Ok(found.into_bound(py));
         }
         let extents: Vec<&[u64]> = shapes.iter().map(Vec::as_slice).collect();
-        let model = (count < MOST_SPECIALIZED).then(|| self.model.specialized(&extents));
-        let code = match model.flatten() {
-            Some(model) => Py::new(py, self.compile_for_host(py, &model)?)?,
-            None => own.clone().unbind(),
-        };
-        if count < MOST_SPECIALIZED {
-            known().insert(shapes, code.clone_ref(py));
+        if count >= MOST_SPECIALIZED {
+            if let Some(own) = self.own_if_small(py)? {
+                return Ok(own.clone());
+            }
+            known().clear();
         }
+        let code = match self.model.specialized(&extents) {
+            Some(model) => Py::new(py, self.compile_for_host(py, &model)?)?,
+            None => self.own(py)?.clone().unbind(),
+        };
+        known().insert(shapes, code.clone_ref(py));
         Ok(code.into_bound(py))
     }
 }
@@ -330,8 +389,7 @@ impl Model {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let own = self.own(py)?.get();
-        let tensors = own.arguments(py, args, kwargs)?;
+        let tensors = self.tensors(py, args, kwargs)?;
         let inputs = self.model.inputs();
         let evaluated = py.detach(|| {
             // In the types of the model that was imported, which `evaluate` takes.
@@ -345,7 +403,8 @@ impl Model {
             self.model.evaluate(&named, &self.weights)
         });
         let outputs = evaluated.map_err(|e| exception(py, &e))?;
-        own.results(py, outputs.into_iter().map(|(_, tensor)| tensor).collect())
+        let values = outputs.into_iter().map(|(_, tensor)| tensor).collect();
+        self.outputs.results(py, values)
     }
 
     /// The warnings about the document, and an error for each variable without a value. Other errors are raised by `load`.

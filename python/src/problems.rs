@@ -36,6 +36,15 @@ fn alone(message: &str) -> Diagnostic {
     }
 }
 
+/// The exception with the options of `load` that its message names, if it has a message alone.
+pub fn explained(py: Python<'_>, refused: PyErr) -> PyErr {
+    let message = refused.value(py).str().map(|text| text.to_string());
+    match message {
+        Ok(message) if options(&message).is_some() => errors::error(py, vec![alone(&message)]),
+        _ => refused,
+    }
+}
+
 /// A message of the frontend.
 pub fn diagnostic(problem: &Problem) -> Diagnostic {
     let notes = problem

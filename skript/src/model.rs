@@ -100,15 +100,34 @@ impl Model {
 
     /// The outputs, in the order of the graph; packs are flattened.
     pub fn outputs(&self) -> Vec<Port> {
-        let updates = self.interface.as_ref().map_or(0, |i| i.updates.len());
-        let mut outputs = self.ports(|interface| &interface.outputs);
-        outputs.truncate(outputs.len().saturating_sub(updates));
-        outputs
+        self.output_ports().iter().map(Port::of).collect()
     }
 
     /// The variables of the graph and of what it invokes.
     pub fn variables(&self) -> Vec<Port> {
         self.ports(|interface| &interface.variables)
+    }
+
+    /// The inputs as compiled code has them, with the packs that they are items of.
+    pub fn input_ports(&self) -> &[artifact::Port] {
+        self.interface.as_ref().map_or(&[], |i| &i.inputs)
+    }
+
+    /// The outputs as compiled code has them, with the packs that they are items of.
+    pub fn output_ports(&self) -> &[artifact::Port] {
+        let Some(interface) = &self.interface else {
+            return &[];
+        };
+        let updates = interface.updates.len();
+        let count = interface.outputs.len().saturating_sub(updates);
+        interface.outputs.get(..count).unwrap_or_default()
+    }
+
+    /// Whether calls give variables new values.
+    pub fn updates_variables(&self) -> bool {
+        self.interface
+            .as_ref()
+            .is_some_and(|i| !i.updates.is_empty())
     }
 
     fn ports(&self, role: impl Fn(&Interface) -> &Vec<artifact::Port>) -> Vec<Port> {

@@ -8,6 +8,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import package  # noqa: E402  places the packages
@@ -157,6 +158,12 @@ class Onnx(unittest.TestCase):
             (dict(shapes={"x": (2, 3, 4)}), skript.Error, "no input `x`; there is `image`"),
             (dict(shapes={"image": (-2, 3, 4)}), ValueError, "the shape of `image` is .-2, 3, 4.: it must be a list of extents, with None or -1"),
             (dict(shapes={"image": "abc"}), ValueError, "the shape of `image` is abc"),
+            (dict(shapes={"image": (2, 3, 4), "x_image": (2, 3, 5)}), skript.Error, "the shape of the input `image` is passed twice"),
+            (
+                dict(shapes={"image": (2, 3, None)}, constants={"image": numpy.zeros((2, 4, 3), numpy.int32)}),
+                skript.Error,
+                r"the constant `image` has the shape \[2, 4, 3\], but the shape \[2, 3, \?\] is passed for it",
+            ),
             (dict(bounds={"batch": 0}), skript.Error, "the upper bound of the dynamic dimension `batch` is 0: it must be at least 1"),
             (dict(bounds={"batch": "4"}), ValueError, "`batch` is '4': it must be an int"),
             (dict(bounds={"batch": -1}), ValueError, "the upper bound of the dynamic dimension `batch` is -1: it must be an int"),
@@ -195,9 +202,43 @@ class Onnx(unittest.TestCase):
         graph = helper.make_graph(nodes, "net", ports[:1], ports[1:], axes)
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
         x = numpy.ones((2, 2), numpy.float32)
-        with self.assertRaisesRegex(skript.Error, r"needs \d+ bytes .* at most 1099511627776 .*(?s:.*)--bound is bounds"):
-            skript.load(path, bounds={"k": 1000, "n": 30000}, cache=False)(x)
         self.assertEqual(skript.load(path, bounds={"k": 2, "n": 2})(x), 0.5)
+        # More than machines have, and more than code may have.
+        for k, reason in ((200, "no memory for an arena of 7.*"), (1000, r"needs \d+ bytes .* at most 1099511627776 .*")):
+            with self.subTest(k=k):
+                options = dict(bounds={"k": k, "n": 30000}, cache=False)
+                model = skript.load(path, **options)
+                # The code for the shapes of calls takes less.
+                with self.assertWarnsRegex(UserWarning, reason + "as with specialize=True.*bounds="):
+                    self.assertEqual(model(x), 0.5)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    for n in range(1, 20):
+                        self.assertEqual(model(numpy.ones((1, n), numpy.float32)), numpy.float32(1) / numpy.float32(n))
+                    self.assertEqual(model(x), 0.5)
+                    self.assertEqual(model.evaluate(x), 0.5)
+                    self.assertEqual(skript.load(path, specialize=True, **options)(x), 0.5)
+                with self.assertRaisesRegex(skript.Error, reason + "(?s:.*)--bound is bounds={…}.*--specialize is specialize=True"):
+                    model.compile()
+
+    def test_names_of_onnx_come_first(self):
+        """`a_b` is the name of the first input in SkriptND, and that of the second one in ONNX."""
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        helper, path = onnx.helper, self.path.parent / "names.onnx"
+        ports = [helper.make_tensor_value_info(name, kinds.FLOAT, [2]) for name in ("a.b", "a_b", "y")]
+        graph = helper.make_graph([helper.make_node("Sub", ["a.b", "a_b"], ["y"])], "net", ports[:2], ports[2:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        model = skript.load(path)
+        self.assertEqual([(port.name, port.aliases) for port in model.inputs], [("a_b", ["a.b"]), ("a_b_2", ["a_b"])])
+        compiled = model.compile()
+        compiled.save(path.with_suffix(".skm"))
+        a, b = numpy.float32([5, 7]), numpy.float32([1, 2])
+        for call in (model, model.evaluate, compiled, skript.load(path.with_suffix(".skm"))):
+            for arguments in ({"a.b": a, "a_b": b}, {"a_b": b, "a.b": a}, {"a.b": a, "a_b_2": b}):
+                self.assertEqual(call(**arguments).tolist(), [4, 5])
+            self.assertEqual(call(a, a_b=b).tolist(), [4, 5])
+            with self.assertRaisesRegex(TypeError, "`a_b_2` is passed twice"):
+                call(a_b=b, a_b_2=b)
 
     def test_output_names_of_onnx(self):
         """`sum` is a word of SkriptND's library, and the graph has another name for it."""

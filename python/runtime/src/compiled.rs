@@ -7,17 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use skript_runtime::artifact::{self, Artifact};
 use skript_runtime::device::{DeviceArray, DeviceChoice};
 use skript_runtime::{DeviceInstance, Instance, Program, RunError, embed, run};
 use skript_tensor::Tensor;
 use skript_tensor::random::{self, Purpose};
 
+use crate::arguments::Inputs;
 use crate::device::{self, Passed};
 use crate::ports::{Group, Port, groups};
+use crate::results::{Outputs, named_tuple};
 use crate::{arrays, errors};
 
 /// What does not change: the code, its interface, the first values of its variables.
@@ -26,9 +28,7 @@ struct Compiled {
     program: Program,
     variables: Vec<Tensor>,
     inputs: Vec<Group>,
-    outputs: Vec<Group>,
-    /// The class of several outputs.
-    tuple: Option<Py<PyAny>>,
+    outputs: Outputs,
     device: DeviceChoice,
 }
 
@@ -139,14 +139,8 @@ impl CompiledModel {
             .outputs
             .len()
             .saturating_sub(artifact.updates.len());
-        let (inputs, outputs) = (
-            groups(&artifact.inputs),
-            groups(artifact.outputs.get(..count).unwrap_or(&[])),
-        );
-        let tuple = match outputs.len() {
-            0 | 1 => None,
-            _ => Some(outputs_class(py, &outputs)?),
-        };
+        let inputs = groups(&artifact.inputs);
+        let outputs = Outputs::new(py, artifact.outputs.get(..count).unwrap_or(&[]))?;
         let program = Program::load(artifact).map_err(|e| errors::load(py, &e))?;
         let compiled = Compiled {
             name: name.to_owned(),
@@ -154,7 +148,6 @@ impl CompiledModel {
             variables: variables.into_iter().map(Tensor::into_shared).collect(),
             inputs,
             outputs,
-            tuple,
             device,
         };
         CompiledModel::of(py, Arc::new(compiled), threads)
@@ -176,116 +169,29 @@ impl CompiledModel {
         self.compiled.program.artifact()
     }
 
-    /// Whether calls give variables new values.
-    pub fn updates_variables(&self) -> bool {
-        !self.artifact().updates.is_empty()
-    }
-
     fn locked(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What calls pass.
+    fn call_inputs(&self) -> Inputs<'_> {
+        Inputs {
+            groups: &self.compiled.inputs,
+            ports: &self.artifact().inputs,
+        }
     }
 
     /// The tensors of a call, in the order of the graph.
     ///
     /// # Errors
     /// TypeError or ValueError for arguments that do not fit.
-    pub fn arguments(
+    fn arguments(
         &self,
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<Tensor>> {
-        self.converted(args, kwargs, |what, value, port| {
-            arrays::tensor_of(py, what, value, port)
-        })
-    }
-
-    /// What `convert` makes of the arrays of a call, with their names, in the order of the graph.
-    fn converted<T>(
-        &self,
-        args: &Bound<'_, PyTuple>,
-        kwargs: Option<&Bound<'_, PyDict>>,
-        mut convert: impl FnMut(&str, &Bound<'_, PyAny>, &artifact::Port) -> PyResult<T>,
-    ) -> PyResult<Vec<T>> {
-        let inputs = &self.compiled.inputs;
-        if args.len() > inputs.len() {
-            return Err(PyTypeError::new_err(format!(
-                "the model has {}, but {} were passed",
-                counted(inputs.len()),
-                args.len()
-            )));
-        }
-        let mut values: Vec<Option<Bound<'_, PyAny>>> = args.iter().map(Some).collect();
-        values.resize(inputs.len(), None);
-        for (key, value) in kwargs.into_iter().flatten() {
-            let key: String = key.extract()?;
-            let is_named = |input: &Group| input.port.aliases.contains(&key);
-            let at = inputs.iter().position(|input| input.port.name == key);
-            let at = at.or_else(|| inputs.iter().position(is_named));
-            let slot = at.and_then(|at| values.get_mut(at)).ok_or_else(|| {
-                let names: Vec<&str> = inputs.iter().map(|i| i.port.name.as_str()).collect();
-                PyTypeError::new_err(format!(
-                    "the model has no input `{key}`: it has {}",
-                    listed(&names)
-                ))
-            })?;
-            if slot.replace(value).is_some() {
-                return Err(PyTypeError::new_err(format!(
-                    "input `{key}` is passed twice"
-                )));
-            }
-        }
-        let mut tensors = Vec::with_capacity(self.artifact().inputs.len());
-        let mut missing = Vec::new();
-        for (input, value) in inputs.iter().zip(values) {
-            match value {
-                Some(value) => self.convert(input, &value, &mut convert, &mut tensors)?,
-                None => missing.push(input.port.name.as_str()),
-            }
-        }
-        match missing.is_empty() {
-            true => Ok(tensors),
-            false => Err(PyTypeError::new_err(format!(
-                "no array for {}",
-                listed(&missing)
-            ))),
-        }
-    }
-
-    /// Adds the tensors of one input.
-    fn convert<T>(
-        &self,
-        input: &Group,
-        value: &Bound<'_, PyAny>,
-        convert: &mut impl FnMut(&str, &Bound<'_, PyAny>, &artifact::Port) -> PyResult<T>,
-        tensors: &mut Vec<T>,
-    ) -> PyResult<()> {
-        let name = &input.port.name;
-        let ports = self
-            .artifact()
-            .inputs
-            .iter()
-            .skip(input.first)
-            .take(input.count);
-        let Some(length) = input.port.pack else {
-            for port in ports {
-                tensors.push(convert(&format!("input `{name}`"), value, port)?);
-            }
-            return Ok(());
-        };
-        let items: Vec<Bound<'_, PyAny>> = value.extract().map_err(|_| {
-            PyTypeError::new_err(format!("input `{name}` is a pack: pass a list of arrays"))
-        })?;
-        if items.len() != length {
-            return Err(PyValueError::new_err(format!(
-                "input `{name}` is a pack of {length}, but {} were passed",
-                items.len()
-            )));
-        }
-        for (at, (item, port)) in items.iter().zip(ports).enumerate() {
-            tensors.push(convert(&format!("input `{name}[{at}]`"), item, port)?);
-        }
-        Ok(())
+        self.call_inputs().tensors(py, args, kwargs)
     }
 
     /// Computes the outputs and keeps the new values of variables.
@@ -315,52 +221,6 @@ impl CompiledModel {
         Ok(values)
     }
 
-    /// The outputs as Python returns them.
-    ///
-    /// # Errors
-    /// An exception of numpy.
-    pub fn results<'py>(
-        &self,
-        py: Python<'py>,
-        values: Vec<Tensor>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let arrays = values
-            .into_iter()
-            .zip(&self.artifact().outputs)
-            .map(|(tensor, port)| {
-                let array = arrays::array(py, tensor)?;
-                match port.imported {
-                    None => Ok(array),
-                    Some(element) => array.call_method1("astype", (arrays::dtype(py, element)?,)),
-                }
-            });
-        self.grouped(py, &arrays.collect::<PyResult<Vec<_>>>()?)
-    }
-
-    /// One value for each output: packs are lists, several values a tuple.
-    fn grouped<'py>(
-        &self,
-        py: Python<'py>,
-        arrays: &[Bound<'py, PyAny>],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let grouped = self.compiled.outputs.iter().map(|output| {
-            let items = arrays.iter().skip(output.first).take(output.count).cloned();
-            match output.port.pack {
-                None => Ok(items
-                    .into_iter()
-                    .next()
-                    .unwrap_or_else(|| py.None().into_bound(py))),
-                Some(_) => Ok(PyList::new(py, items.collect::<Vec<_>>())?.into_any()),
-            }
-        });
-        let mut grouped = grouped.collect::<PyResult<Vec<_>>>()?;
-        match (&self.compiled.tuple, grouped.len()) {
-            (Some(class), _) => class.bind(py).call1(PyTuple::new(py, grouped)?),
-            (None, 1) => Ok(grouped.remove(0)),
-            (None, _) => Ok(PyTuple::new(py, grouped)?.into_any()),
-        }
-    }
-
     /// A call of a model on a GPU.
     fn call_there<'py>(
         &self,
@@ -372,18 +232,25 @@ impl CompiledModel {
             Place::Device(instance) => (instance.device(), instance.stream()),
             Place::Processor(_) => (DeviceChoice::Cpu, None),
         };
-        let passed = self.converted(args, kwargs, |what, value, port| {
-            device::passed(py, what, value, port, (device, stream))
-        })?;
+        let passed = self
+            .call_inputs()
+            .converted(args, kwargs, |what, value, port| {
+                device::passed(py, what, value, port, (device, stream))
+            })?;
         let tensors: Vec<&Tensor> = passed.iter().filter_map(Passed::tensor).collect();
         if tensors.len() == passed.len() {
             let values = py.detach(|| self.compute(&tensors));
-            return self.results(py, values.map_err(|e| errors::run(py, &e))?);
+            return self
+                .compiled
+                .outputs
+                .results(py, values.map_err(|e| errors::run(py, &e))?);
         }
         let values = py.detach(|| self.compute_on_device(&passed));
         let values = values.map_err(|e| errors::run(py, &e))?.into_iter();
         let values = values.map(|array| device::object(py, array));
-        self.grouped(py, &values.collect::<PyResult<Vec<_>>>()?)
+        self.compiled
+            .outputs
+            .grouped(py, &values.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The position of a variable.
@@ -414,7 +281,9 @@ impl CompiledModel {
             let tensors: Vec<&Tensor> = tensors.iter().collect();
             self.compute(&tensors)
         });
-        self.results(py, values.map_err(|e| errors::run(py, &e))?)
+        self.compiled
+            .outputs
+            .results(py, values.map_err(|e| errors::run(py, &e))?)
     }
 
     /// The device that calls run on: 'cpu', 'cuda:0', 'vulkan:0'.
@@ -470,6 +339,7 @@ impl CompiledModel {
     fn outputs(&self) -> Vec<Port> {
         self.compiled
             .outputs
+            .groups
             .iter()
             .map(|group| group.port.clone())
             .collect()
@@ -627,7 +497,10 @@ impl CompiledModel {
             let texts: Vec<String> = groups.iter().map(|g| g.port.text()).collect();
             texts.join(", ")
         };
-        let (inputs, outputs) = (ports(&self.compiled.inputs), ports(&self.compiled.outputs));
+        let (inputs, outputs) = (
+            ports(&self.compiled.inputs),
+            ports(&self.compiled.outputs.groups),
+        );
         let name = &self.compiled.name;
         format!(
             "<compiled model {name}({inputs}) -> ({outputs}), for {}>",
@@ -656,51 +529,4 @@ fn write(artifact: &Artifact, path: &Path) -> std::io::Result<()> {
     file.write_all(&head)?;
     file.write_all(data)?;
     std::fs::rename(&beside, path)
-}
-
-/// A class of named tuples; names that Python does not allow become `_0`, `_1`, ….
-fn named_tuple<'n>(
-    py: Python<'_>,
-    name: &str,
-    fields: impl Iterator<Item = &'n str>,
-) -> PyResult<Py<PyAny>> {
-    let options = PyDict::new(py);
-    options.set_item("rename", true)?;
-    options.set_item("module", "skript")?;
-    let fields: Vec<&str> = fields.collect();
-    let class = py.import("collections")?.getattr("namedtuple")?;
-    Ok(class.call((name, fields), Some(&options))?.unbind())
-}
-
-/// The class of several outputs. An output of an imported model also has its name there, if Python allows that.
-fn outputs_class(py: Python<'_>, outputs: &[Group]) -> PyResult<Py<PyAny>> {
-    let names = outputs.iter().map(|output| output.port.name.as_str());
-    let class = named_tuple(py, "Outputs", names)?;
-    let getter = py.import("operator")?.getattr("itemgetter")?;
-    let property = py.import("builtins")?.getattr("property")?;
-    for (at, output) in outputs.iter().enumerate() {
-        for alias in &output.port.aliases {
-            if !alias.starts_with('_') && !class.bind(py).hasattr(alias.as_str())? {
-                let item = property.call1((getter.call1((at,))?,))?;
-                class.setattr(py, alias.as_str(), item)?;
-            }
-        }
-    }
-    Ok(class)
-}
-
-fn counted(inputs: usize) -> String {
-    match inputs {
-        1 => "1 input".to_owned(),
-        n => format!("{n} inputs"),
-    }
-}
-
-/// `` inputs `a`, `b` ``.
-fn listed(names: &[&str]) -> String {
-    match names {
-        [] => "none".to_owned(),
-        [one] => format!("input `{one}`"),
-        all => format!("inputs `{}`", all.join("`, `")),
-    }
 }

@@ -5,12 +5,14 @@
 //! package `skript` has the same classes.
 // Comments of functions are the docstrings of Python, with `Raises` in place of `# Errors`.
 #![allow(clippy::missing_errors_doc)]
+mod arguments;
 pub mod arrays;
 mod compiled;
 mod device;
 mod dlpack;
 pub mod errors;
 mod ports;
+mod results;
 
 use std::path::PathBuf;
 
@@ -19,8 +21,10 @@ use pyo3::prelude::*;
 use skript_runtime::Artifact;
 use skript_runtime::device::DeviceChoice;
 
+pub use arguments::Inputs;
 pub use compiled::CompiledModel;
 pub use ports::{Group, Port, groups};
+pub use results::Outputs;
 
 /// Loads a compiled model (.skm) with its weights, as `CompiledModel.save` and `skript compile --embed-weights` write it.
 ///
