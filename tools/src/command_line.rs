@@ -180,9 +180,9 @@ pub struct ModelArguments {
     /// Value of a graph attribute, as JSON
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,
-    /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`
+    /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`; of an ONNX model, -1 or ? for one that stays dynamic
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
-    pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
+    pub input_shapes: Vec<InputShape>,
     #[command(flatten)]
     pub import: ImportOptions,
     /// An optional input of the graph that is absent: it is null
@@ -615,16 +615,22 @@ fn axis_name(text: &str) -> Result<(), String> {
     }
 }
 
-/// Parses `x=4,3` or `xs=4,3;2,3`; nothing after `=` is the shape of a scalar.
-fn input_shape_argument(text: &str) -> Result<(String, Vec<Vec<u64>>), String> {
+/// The name of an input and its shape, or those of the tensors of a pack; `None` is for an extent that stays as in the model.
+pub type InputShape = (String, Vec<Vec<Option<u64>>>);
+
+/// Parses `x=4,3`, `x=-1,3` or `xs=4,3;2,3`; nothing after `=` is the shape of a scalar.
+fn input_shape_argument(text: &str) -> Result<InputShape, String> {
     let wrong = || "write NAME=EXTENT,EXTENT".to_string();
     let (name, shapes) = text.split_once('=').ok_or_else(wrong)?;
     if name.is_empty() {
         return Err(wrong());
     }
-    let extent = |text: &str| {
-        let number = text.trim().parse();
-        number.map_err(|_| format!("`{text}` is not an extent"))
+    let extent = |text: &str| match text.trim() {
+        "-1" | "?" => Ok(None),
+        number => number
+            .parse()
+            .map(Some)
+            .map_err(|_| format!("`{text}` is not an extent")),
     };
     let shape = |text: &str| match text {
         "" => Ok(Vec::new()),
@@ -734,10 +740,13 @@ mod tests {
     #[test]
     fn shapes_of_inputs() {
         let shapes = |text| input_shape_argument(text).map(|(_, shapes)| shapes);
-        assert_eq!(shapes("x=4,3"), Ok(vec![vec![4, 3]]));
-        assert_eq!(shapes("xs=4,3;0"), Ok(vec![vec![4, 3], vec![0]]));
+        let (three, four) = (Some(3), Some(4));
+        assert_eq!(shapes("x=4,3"), Ok(vec![vec![four, three]]));
+        assert_eq!(shapes("x=-1,3, ?"), Ok(vec![vec![None, three, None]]));
+        let pack = vec![vec![four, three], vec![Some(0)]];
+        assert_eq!(shapes("xs=4,3;0"), Ok(pack));
         assert_eq!(shapes("x="), Ok(vec![vec![]]));
-        for wrong in ["x", "=4", "x=-1", "x=4,", "x=a", "x=99999999999999999999"] {
+        for wrong in ["x", "=4", "x=-2", "x=4,", "x=a", "x=99999999999999999999"] {
             assert!(shapes(wrong).is_err(), "{wrong}");
         }
     }

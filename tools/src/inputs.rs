@@ -10,7 +10,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::INPUT;
-use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, TensorType};
+use skript_frontend::model::{Extent, Function, Model, Port, PortTensors, ShapeExpr, TensorType};
 use skript_semantics::Numbers;
 use skript_tensor::error::Admits;
 use skript_tensor::npz::Npz;
@@ -355,7 +355,10 @@ fn shaped(shape: &[u64], name: &str, wanted: &TensorType) -> Result<(), TensorEr
     }
     let expected = wanted.shape.iter().map(|e| match e {
         Extent::Fixed(n) => n.to_string(),
-        Extent::Dynamic { bound, .. } => format!("at most {bound}"),
+        Extent::Dynamic { expr, bound } => match &**expr {
+            ShapeExpr::Symbol(name) => format!("{name}≤{bound}"),
+            _ => format!("at most {bound}"),
+        },
     });
     let expected = expected.collect::<Vec<String>>().join(", ");
     let mut pairs = shape.iter().zip(&wanted.shape);

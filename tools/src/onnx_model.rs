@@ -19,7 +19,7 @@ use skript_runtime::{Artifact, files};
 use skript_semantics::RealType;
 use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError, dat, npy, safetensors};
 
-use crate::command_line::{InputArgument, WeightsFormat};
+use crate::command_line::{InputArgument, InputShape, WeightsFormat};
 use crate::foreign;
 
 /// The file of a model's folder that describes the model that it was imported from.
@@ -55,9 +55,6 @@ fn constant(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// The shapes of `--input-shape`.
-pub type Shapes = [(String, Vec<Vec<u64>>)];
-
 /// Imports a model; with `structured`, repeated blocks become operators.
 ///
 /// # Errors
@@ -65,7 +62,7 @@ pub type Shapes = [(String, Vec<Vec<u64>>)];
 pub fn import(
     path: &Path,
     options: &ImportOptions,
-    shapes: &Shapes,
+    shapes: &[InputShape],
     structured: bool,
 ) -> Result<Imported, Vec<Diagnostic>> {
     let mut constants = Vec::new();
@@ -79,10 +76,9 @@ pub fn import(
     if !wrong.is_empty() {
         return Err(wrong);
     }
-    let shapes = shapes.iter().filter_map(|(name, shapes)| {
-        let shape = shapes.first()?.iter().copied().map(Some);
-        Some((name.clone(), shape.collect()))
-    });
+    let shapes = shapes
+        .iter()
+        .filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
     let options = Options {
         shapes: shapes.collect(),
         bounds: options.bounds.clone(),
@@ -188,7 +184,7 @@ impl Opened {
 pub fn open(
     path: &Path,
     options: &ImportOptions,
-    shapes: &Shapes,
+    shapes: &[InputShape],
 ) -> Result<Opened, Vec<Diagnostic>> {
     let imported = import(path, options, shapes, false)?;
     let main = path.join("main.sknd");

@@ -37,7 +37,7 @@ use crate::positions;
 use crate::render::render;
 use name_errors::unknown;
 pub use name_errors::{repeated, twice};
-use open_shapes::{has_open_length, may_be_main};
+use open_shapes::{has_open_length, may_be_main, whole_shapes};
 pub use weights::{Weights, requests};
 
 /// Which inputs with a default or an optional type are passed.
@@ -75,14 +75,25 @@ impl<'a> Session<'a> {
         }
         let is_onnx = onnx_model::is_model(model);
         let imports = &arguments.import;
-        if !(is_onnx || imports.bounds.is_empty() && imports.constants.is_empty()) {
-            let text = "--bound and --constant are for ONNX models";
+        // Those of an ONNX model become static when it is imported.
+        let shapes = match is_onnx {
+            true => Ok(Vec::new()),
+            false => whole_shapes(&arguments.input_shapes),
+        };
+        let wrong = match &shapes {
+            _ if !(is_onnx || imports.bounds.is_empty() && imports.constants.is_empty()) => {
+                Some("--bound and --constant are for ONNX models".to_owned())
+            }
+            Ok(_) => None,
+            Err(text) => Some(text.clone()),
+        };
+        if let Some(text) = wrong {
             sink.report(Diagnostic::without_location(&COMMAND_LINE_NAME, text));
             let mut session = Session::unread(arguments, limits, sink);
             session.status = Status::Usage;
             return session;
         }
-        let mut input_shapes = arguments.input_shapes.clone();
+        let mut input_shapes = shapes.unwrap_or_default();
         let opened = is_onnx.then(|| onnx_model::open(model, imports, &arguments.input_shapes));
         let opened = match opened.transpose() {
             Ok(opened) => opened,
@@ -96,10 +107,6 @@ impl<'a> Session<'a> {
                 return session;
             }
         };
-        if opened.is_some() {
-            // The import has made them static.
-            input_shapes.clear();
-        }
         let packed = opened.is_none() && archive::is_packed(model) && !model.is_dir();
         let packed = packed.then(|| Archive::open(model, limits.unpacked_bytes));
         let (program, packed) = match (&opened, packed) {

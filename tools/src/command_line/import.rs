@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The arguments of `skript import`.
 
-use super::{MessageFormat, input_shape_argument};
+use super::{InputShape, MessageFormat, input_shape_argument};
 use crate::onnx_model::ImportOptions;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ pub struct ImportArguments {
     /// Write into a folder that is not empty
     #[arg(long)]
     pub force: bool,
-    /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`
+    /// Shape of an input with dynamic dimensions, which become static: `x=1,3,224,224`; -1 or ? for one that stays dynamic
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
-    pub input_shapes: Vec<(String, Vec<Vec<u64>>)>,
+    pub input_shapes: Vec<InputShape>,
     /// Make blocks of the graph that repeat operators of the document
     #[arg(long)]
     pub structure: bool,

@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Inputs whose lengths or extents only a run determines.
 
+use crate::command_line::InputShape;
 use skript_frontend::ast::{Declaration, Definition, Expr, ExprKind, ExtentSpec};
+
+/// The shapes, if all extents are known.
+pub(super) fn whole_shapes(shapes: &[InputShape]) -> Result<Vec<(String, Vec<Vec<u64>>)>, String> {
+    let whole = shapes.iter().map(|(name, shapes)| {
+        let known = shapes.iter().map(|shape| shape.iter().copied().collect());
+        let known: Option<Vec<Vec<u64>>> = known.collect();
+        let open = || {
+            format!("--input-shape {name}: extents that stay as they are (-1 and ?) are for ONNX models; write all extents")
+        };
+        Ok((name.clone(), known.ok_or_else(open)?))
+    });
+    whole.collect()
+}
 
 /// Whether the length of a pack is determined only by the tensors passed at run time.
 pub(super) fn has_open_length(graph: &Definition, input: &Declaration) -> bool {

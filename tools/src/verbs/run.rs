@@ -6,14 +6,16 @@ mod stablehlo;
 use std::path::Path;
 use std::sync::Arc;
 
-use skript_frontend::diagnostics::Diagnostic;
-use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
+use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, RUN_FAILED};
+use skript_frontend::diagnostics::{Diagnostic, Severity};
+use skript_frontend::model::Model;
+use skript_runtime::SMALLER;
 use skript_tensor::Tensor;
 
-use crate::command_line::{EngineName, RunArguments};
+use crate::command_line::{EngineName, InputArgument, RunArguments};
 use crate::console::{Console, Status};
 use crate::engine::{Engine, Job, engine};
-use crate::session::{Session, Weights};
+use crate::session::{Session, Stopped, Weights};
 use crate::timings::Timings;
 use crate::{inputs, measure, outputs, stablehlo_program, variables};
 
@@ -41,6 +43,34 @@ fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Conso
         compute(arguments, record, &mut session);
     }
     session.close(console)
+}
+
+/// The model for the shapes of the inputs, with a warning, if there is no memory for the upper bounds of its dynamic dimensions.
+///
+/// # Errors
+/// The error, if it has another reason, or there is no such model.
+fn smaller(
+    session: &mut Session,
+    model: &Model,
+    given: &[InputArgument],
+    inputs: &[Arc<Tensor>],
+    error: Stopped,
+) -> Result<Model, Stopped> {
+    let Some((reason, _)) = error.message().split_once(SMALLER) else {
+        return Err(error);
+    };
+    let reason = reason.trim_end_matches([' ', ':', ';']);
+    let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
+    let Some(own) = session.specialized(model, given, &inputs) else {
+        return Err(error);
+    };
+    let text = format!("{reason}: the model is compiled for the shapes of the inputs");
+    let help = "--specialize does so at once, and with smaller upper bounds (--bound of an ONNX model; in a document `real[n|8]`) \
+                one code is for all shapes";
+    let mut warning = Diagnostic::without_location(&RUN_FAILED, text).with_help(help);
+    warning.severity = Severity::Warning;
+    session.report(warning);
+    Ok(own)
 }
 
 /// Adds diagnostics to the session.
@@ -78,9 +108,9 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
         )
     };
     let (usual, last) = (engine(false), engine(arguments.profile.is_some()));
-    let mut call = |engine: &dyn Engine| {
+    let mut call = |session: &Session, model: &Model, engine: &dyn Engine| {
         let job = Job {
-            model: &model,
+            model,
             sources: &session.program.sources,
             inputs: &inputs,
             variables: &variables,
@@ -90,14 +120,20 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
         Ok(computed)
     };
     // The last call is the one that is profiled.
-    for _ in 1..arguments.repeat {
-        if let Err(error) = call(usual.as_ref()) {
-            return session.report_all(error);
+    let calls = (1..arguments.repeat).map(|_| usual.as_ref());
+    let mut last_result = None;
+    for engine in calls.chain([last.as_ref()]) {
+        let called = call(session, &model, engine).or_else(|error| {
+            model = smaller(session, &model, &given, &inputs, error)?;
+            call(session, &model, engine)
+        });
+        match called {
+            Ok(computed) => last_result = Some(computed),
+            Err(error) => return session.report_all(error),
         }
     }
-    let computed = match call(last.as_ref()) {
-        Ok(computed) => computed,
-        Err(error) => return session.report_all(error),
+    let Some(computed) = last_result else {
+        return;
     };
     if let (Some(profile), Some(output)) = (&computed.profile, &arguments.profile)
         && let Err(error) = profile.report(output)
