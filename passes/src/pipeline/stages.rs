@@ -281,7 +281,7 @@ fn schedules(target: &TargetDescription) -> String {
         false => String::new(),
     };
     format!(
-        "vector-bits={bits} vector-registers={registers} cache-bytes={cache} bf16-products={halves} {costs}{order}{products}"
+        "vector-bits={bits} vector-registers={registers} cache-bytes={cache} {costs}{products} bf16-products={halves}{order}"
     )
 }
 
