@@ -14,9 +14,11 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   as the block's part of the graph, with its own arrays as variables. `--weights-format dat` writes a file for each array.
 - **Names.** `_output_0` at the end is dropped, each run of other characters than letters and digits becomes `_`, and `_` at
   both ends is dropped. A name that begins with a digit, or is a word of the language, gets a prefix. A name that is in use
-  gets the first free suffix of `_2`, `_3`, …. `--input`, `--input-shape` and `--constant` accept either name.
+  gets the first free suffix of `_2`, `_3`, …. `--input`, `--input-shape` and `--constant` accept either name; a name
+  that two inputs have, one in each language, is that of the ONNX model, also in calls in Python. An input that has an initializer is no
+  input of the document: its value is that of the initializer.
 - **Dynamic dimensions** keep their names. `--bound batch=32` sets the upper bound of one (1024 without it, with a note);
-  `--input-shape x=1,3,224,224` makes those of an input static.
+  `--input-shape x=1,3,224,224` makes those of an input static; -1 and ?, as in `x=-1,3,224,224`, are for extents that stay as in the model.
 - **Shapes.** Arithmetic on shapes is computed at import. Inputs that decide a shape become constants with
   `--constant NAME=FILE.npy`; where that is needed, the message names them.
 - **Element types.** `real` is the least of f16, bf16, f32 and f64 that holds all types of the model. Tensors of a narrower type are stored

@@ -221,7 +221,7 @@ mod tests {
             "input `xs` is a pack of at most 2, but there are 3 arrays"
         );
         assert!(errors(vec![item(), array(&[1], &[1])]).contains("input `xs_1`"));
-        assert!(errors(vec![array(&[3, 2], &[0; 6])]).contains("at most 2"));
+        assert!(errors(vec![array(&[3, 2], &[0; 6])]).contains("≤2"));
     }
 
     #[test]

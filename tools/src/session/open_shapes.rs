@@ -4,8 +4,11 @@
 use crate::command_line::InputShape;
 use skript_frontend::ast::{Declaration, Definition, Expr, ExprKind, ExtentSpec};
 
+/// An input and the shapes of its tensors; a pack has several.
+pub(super) type WholeShape = (String, Vec<Vec<u64>>);
+
 /// The shapes, if all extents are known.
-pub(super) fn whole_shapes(shapes: &[InputShape]) -> Result<Vec<(String, Vec<Vec<u64>>)>, String> {
+pub(super) fn whole_shapes(shapes: &[InputShape]) -> Result<Vec<WholeShape>, String> {
     let whole = shapes.iter().map(|(name, shapes)| {
         let known = shapes.iter().map(|shape| shape.iter().copied().collect());
         let known: Option<Vec<Vec<u64>>> = known.collect();
