@@ -5,6 +5,7 @@
 """
 import importlib
 import pathlib
+import resource
 import sys
 import tempfile
 import unittest
@@ -203,7 +204,10 @@ class Onnx(unittest.TestCase):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
         x = numpy.ones((2, 2), numpy.float32)
         self.assertEqual(skript.load(path, bounds={"k": 2, "n": 2})(x), 0.5)
-        # More than machines have, and more than code may have.
+        # More than processes may have here, and more than code may have.
+        limits = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 38, limits[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_AS, limits)
         for k, reason in ((200, "no memory for an arena of 7.*"), (1000, r"needs \d+ bytes .* at most 1099511627776 .*")):
             with self.subTest(k=k):
                 options = dict(bounds={"k": k, "n": 30000}, cache=False)
