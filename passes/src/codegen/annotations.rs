@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-annotate-loops`: forbids LLVM to unroll or vectorize loops where that is slow or wrong.
+//! `skript-annotate-loops`: forbids LLVM to unroll or vectorize loops where that is slow or wrong, and has it interleave long steps.
 //!
 //! LLVM unrolls short loops, so a long chain of small tensors becomes one block; several passes of LLVM take time that
 //! grows with the square of its length. Functions with many loops, and outlined functions, are therefore not unrolled; nor are
@@ -8,6 +8,9 @@
 //! LLVM's vectorizer (22) treats a division in a branch whose operands do not change in the loop as if the first lane
 //! alone decided whether it is executed: if this lane does not take the branch, the other lanes have no quotient. Loops
 //! with divisions in branches are therefore not vectorized. Division by a constant is never in a branch for LLVM.
+//!
+//! In a step of many operations each waits for the one before it, such as those of a polynomial. LLVM interleaves short steps only. Loops of
+//! independent long steps are annotated so that it computes several vectors in a step.
 //!
 //! LLVM (22) compares elements of 16 bits as such, and does not end where a processor has vectors, but none of such elements. Loops with elements
 //! of the types in `scalar-types` are not vectorized.
@@ -20,7 +23,7 @@ use crate::ir::llvm::{ConditionalBranch, Division};
 use crate::ir::ops;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
+use melior::ir::{BlockRef, OperationRef, TypeLike, Value, ValueLike};
 use skript_dialect::{Pass, PassOption};
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
@@ -28,16 +31,23 @@ use std::ops::RangeInclusive;
 /// The pass `skript-annotate-loops`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-annotate-loops",
-    summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong",
+    summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong, and interleave long steps",
     anchor: Some(ops::builtin::MODULE),
-    options: &[PassOption {
-        name: "scalar-types",
-        summary: "types of elements that the target has no vectors of, separated by commas, or none",
-        default: "none",
-    }],
+    options: &[
+        PassOption {
+            name: "scalar-types",
+            summary: "types of elements that the target has no vectors of, separated by commas, or none",
+            default: "none",
+        },
+        PassOption {
+            name: "interleave",
+            summary: "how many vectors LLVM computes in a step of a loop with long steps; 1: what LLVM chooses",
+            default: "1",
+        },
+    ],
     run: |root, options, _| {
         let types: Vec<&str> = options.text("scalar-types").split(',').collect();
-        Ok(annotate_loops(root, &types)?)
+        Ok(annotate_loops(root, &types, options.get("interleave")?)?)
     },
     ..Pass::NONE
 };
@@ -61,12 +71,81 @@ fn has_types(blocks: &[BlockRef], types: &[&str]) -> bool {
     results.any(|result| types.contains(&result.r#type().to_string().as_str()))
 }
 
-/// Forbids unrolling in the functions of a module in the LLVM dialect that have many loops, and vectors in loops with divisions in
-/// branches, or with values of some types.
+/// Fewer operations are a step that LLVM interleaves as it sees fit.
+const SHORTEST_INTERLEAVED: usize = 12;
+
+/// With fewer iterations, the vectors of a step would be more than a loop has.
+const FEWEST_INTERLEAVED: i64 = 64;
+
+/// The operations of each function of a module.
+struct Sizes(HashMap<String, usize>);
+
+impl Sizes {
+    fn of(module: OperationRef) -> Self {
+        let blocks = ir::blocks(module).into_iter();
+        let operations = blocks.flat_map(ir::operations);
+        let size = |function| -> usize {
+            let blocks = ir::blocks(function).into_iter();
+            blocks.map(|block| ir::operations(block).len()).sum()
+        };
+        Sizes(
+            operations
+                .filter_map(|op| Some((ir::func::symbol(op)?, size(op))))
+                .collect(),
+        )
+    }
+
+    /// The operations of a step, those of the functions that it calls among them; `None` if it calls a function that is declared alone, or
+    /// computes vectors.
+    fn of_step(&self, step: BlockRef) -> Option<usize> {
+        let size = |op: OperationRef| match ir::name(op).as_str() {
+            ops::llvm::CALL => self
+                .0
+                .get(&ir::func::callee(op)?)
+                .copied()
+                .filter(|size| *size > 0),
+            ops::llvm::MLIR_CONSTANT | ops::llvm::GETELEMENTPTR => Some(0),
+            _ if op.results().any(|result| result.r#type().is_vector()) => None,
+            _ => Some(1),
+        };
+        ir::operations(step).into_iter().map(size).sum()
+    }
+
+    /// Whether a loop of these blocks, header first, has long steps that are independent of each other but for the counter, and enough of them.
+    fn has_long_steps(&self, blocks: &[BlockRef]) -> bool {
+        let &[header, step] = blocks else {
+            return false;
+        };
+        let least = SHORTEST_INTERLEAVED;
+        header.argument_count() == 1
+            && self.of_step(step).is_some_and(|size| size >= least)
+            && bound(header).is_none_or(|bound| bound >= FEWEST_INTERLEAVED)
+    }
+}
+
+/// The constant that the counter of a loop is compared with.
+fn bound(header: BlockRef) -> Option<i64> {
+    let branch = ConditionalBranch::cast(header.terminator()?)?;
+    let comparison = OperationResult::try_from(branch.condition().ok()?)
+        .ok()?
+        .owner();
+    let bound = OperationResult::try_from(comparison.operand(1).ok()?)
+        .ok()?
+        .owner();
+    ir::typed::integer(bound, "value")
+}
+
+/// Annotates the loops of a module in the LLVM dialect: no unrolling in functions with many of them, no vectors where steps divide in branches or
+/// have values of some types, and so many vectors in a step where steps are long.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if LLVM's dialect does not know the attribute.
-fn annotate_loops(module: OperationRef, scalar_types: &[&str]) -> Result<(), CodegenError> {
+fn annotate_loops(
+    module: OperationRef,
+    scalar_types: &[&str],
+    interleave: i64,
+) -> Result<(), CodegenError> {
+    let sizes = Sizes::of(module);
     for block in ir::blocks(module) {
         for function in ir::operations(block) {
             let blocks = ir::blocks(function);
@@ -75,19 +154,26 @@ fn annotate_loops(module: OperationRef, scalar_types: &[&str]) -> Result<(), Cod
             for (range, latch) in &loops {
                 let body = blocks.get(range.clone()).unwrap_or_default();
                 let is_scalar = divides_in_branches(body) || has_types(body, scalar_types);
-                let stays = many || is_large(body);
-                let never: Vec<&str> = [(is_scalar, "vectorize"), (stays, "unroll")]
+                let is_long = interleave > 1 && !is_scalar && sizes.has_long_steps(body);
+                let hints = [
+                    (is_scalar, "vectorize = <disable = true>".to_owned()),
+                    (
+                        is_long,
+                        format!("interleave = <count = {interleave} : i32>"),
+                    ),
+                    (
+                        many || is_large(body),
+                        "unroll = <disable = true>".to_owned(),
+                    ),
+                ];
+                let hints: Vec<String> = hints
                     .into_iter()
-                    .filter_map(|(forbidden, what)| forbidden.then_some(what))
+                    .filter_map(|(holds, hint)| holds.then_some(hint))
                     .collect();
-                if never.is_empty() {
+                if hints.is_empty() {
                     continue;
                 }
-                let never = never
-                    .iter()
-                    .map(|what| format!("{what} = <disable = true>"));
-                let never: Vec<String> = never.collect();
-                let annotation = format!("#llvm.loop_annotation<{}>", never.join(", "));
+                let annotation = format!("#llvm.loop_annotation<{}>", hints.join(", "));
                 let annotation = ir::parse_attribute(function.context(), &annotation)?;
                 ir::set_attribute(*latch, "loop_annotation", annotation);
             }
@@ -221,7 +307,7 @@ mod tests {
         );
         let context = ir::new_context();
         let module = Module::parse(&context, &text).unwrap();
-        annotate_loops(module.as_operation(), &[]).unwrap();
+        annotate_loops(module.as_operation(), &[], 1).unwrap();
         let printed = module.as_operation().to_string();
         let found = ["vectorize", "unroll"].into_iter();
         found.filter(|what| printed.contains(what)).collect()

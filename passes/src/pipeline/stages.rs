@@ -336,6 +336,9 @@ pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
     ]
 }
 
+/// Vectors in a step of a loop with long steps. Times on processors with AVX2 and AVX-512 (`bench/notes.md`).
+const INTERLEAVED: u32 = 4;
+
 fn to_llvm_dialect(target: &TargetDescription) -> String {
     let passes = of(LLVM, Modules::Models).into_iter();
     // Without a system there are no threads, and no C library.
@@ -348,11 +351,19 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
     let (scales, ranges, rounds) = (processor.scales, processor.ranges, processor.rounds);
     let architecture = Architecture::of_target(&target.code);
     let (library_math, scalar_types) = (architecture.library_math, architecture.scalar_types);
+    let interleave = match processor.vector_bits {
+        ..=64 => 1,
+        _ => INTERLEAVED,
+    };
     let passes = passes.map(|pass| match pass {
         EXPAND_MATH => format!("{pass}{{scales={scales} ranges={ranges} rounds={rounds}}}"),
         LIBRARY_MATH => format!("{pass}{{operations={library_math}}}"),
-        ANNOTATE_LOOPS if !scalar_types.is_empty() => {
-            format!("{pass}{{scalar-types={scalar_types}}}")
+        ANNOTATE_LOOPS => {
+            let types = match scalar_types {
+                "" => String::new(),
+                types => format!("scalar-types={types} "),
+            };
+            format!("{pass}{{{types}interleave={interleave}}}")
         }
         pass => pass.to_owned(),
     });
