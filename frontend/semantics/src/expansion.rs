@@ -182,6 +182,20 @@ impl ScalarOp {
         Some(builder.finish(1, class, result))
     }
 
+    /// The expansion of [`ScalarOp::Min`] or [`ScalarOp::Max`] for operands that are numbers; the result for NaN is any value.
+    pub fn number_expansion(self, real: RealType) -> Option<Expansion> {
+        let class = match real {
+            RealType::F32 => Class::F32,
+            RealType::F64 => Class::F64,
+            _ => return None,
+        };
+        match self {
+            ScalarOp::Min => Some(binary(class, extremes::lesser)),
+            ScalarOp::Max => Some(binary(class, extremes::greater)),
+            _ => None,
+        }
+    }
+
     fn extreme(self, class: Class) -> Option<Expansion> {
         match self {
             ScalarOp::Min => Some(binary(class, extremes::minimum)),

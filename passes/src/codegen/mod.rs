@@ -10,6 +10,7 @@ pub(crate) mod checks;
 pub(crate) mod conflict_copies;
 pub(crate) mod copies;
 pub(crate) mod entry;
+pub(crate) mod extremes;
 pub mod gpu;
 pub(crate) mod inits;
 pub(crate) mod interface;

@@ -12,6 +12,7 @@
 //!
 //! Requires: functions of the dialect `func`. Guarantees: none of these operations is left.
 
+use super::extremes::{self, Extremes};
 use crate::ir::vector::element_or_self;
 use crate::ir::{self, ops};
 use melior::ir::attribute::{FlatSymbolRefAttribute, FloatAttribute};
@@ -35,11 +36,7 @@ pub(crate) const PASS: Pass = Pass {
             summary: "whether one instruction multiplies the elements of a vector by powers of two",
             default: "false",
         },
-        PassOption {
-            name: "ranges",
-            summary: "whether one instruction of AVX-512 selects the lesser or the greater of numbers and of zeros with signs",
-            default: "false",
-        },
+        Extremes::OPTION,
         PassOption {
             name: "rounds",
             summary: "whether one instruction converts the elements of a vector to the nearest integers",
@@ -49,13 +46,17 @@ pub(crate) const PASS: Pass = Pass {
     run: |root, options, rewriter| {
         let instructions = Instructions {
             scales: options.get("scales")?,
-            ranges: options.get("ranges")?,
+            extremes: Extremes::named(options.text("extremes"))?,
         };
         // Kernels call functions of their own module.
         let modules = ir::blocks(root).into_iter().flat_map(ir::operations);
         let modules = modules.filter(|op| skript_dialect::op::is(op, ops::gpu::MODULE));
         for kernels in modules.collect::<Vec<_>>() {
-            expand(kernels, Instructions::default(), rewriter.context())?;
+            let instructions = Instructions {
+                extremes: Extremes::Selections,
+                ..Instructions::default()
+            };
+            expand(kernels, instructions, rewriter.context())?;
         }
         if options.get("rounds")? {
             round_by_mode(root, rewriter.context())?;
@@ -68,13 +69,15 @@ pub(crate) const PASS: Pass = Pass {
 #[derive(Clone, Copy, Default)]
 struct Instructions {
     scales: bool,
-    ranges: bool,
+    extremes: Extremes,
 }
 
 /// The operations with functions that may have an expansion.
-const FUNCTIONS: [(&str, ScalarOp); 18] = [
+const FUNCTIONS: [(&str, ScalarOp); 20] = [
     (ops::arith::MAXIMUMF, ScalarOp::Max),
+    (ops::arith::MAXNUMF, ScalarOp::Max),
     (ops::arith::MINIMUMF, ScalarOp::Min),
+    (ops::arith::MINNUMF, ScalarOp::Min),
     (ops::math::ACOS, ScalarOp::Acos),
     (ops::math::ACOSH, ScalarOp::Acosh),
     (ops::math::ASIN, ScalarOp::Asin),
@@ -100,8 +103,17 @@ struct Function {
     is_wide: bool,
     /// The number of elements of a vector; `None` for a scalar.
     lanes: Option<u32>,
-    /// The bits of an exponent that is constant.
-    exponent: Option<u64>,
+    variant: Variant,
+}
+
+/// What a function spares its expansion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Variant {
+    General,
+    /// The exponent is constant, and has these bits.
+    Exponent(u64),
+    /// No operand is NaN, or the result is not used there.
+    Numbers,
 }
 
 impl Function {
@@ -122,45 +134,53 @@ impl Function {
             "f64" => true,
             _ => return None,
         };
+        let is_of_numbers = [ops::arith::MAXNUMF, ops::arith::MINNUMF].contains(&name.as_str());
         let general = Function {
             op: *function,
             is_wide,
             lanes,
-            exponent: None,
+            variant: match is_of_numbers {
+                true => Variant::Numbers,
+                false => Variant::General,
+            },
         };
         let second = op.operand(1).ok().and_then(constant);
         // LLVM knows what a constant bound spares.
         let is_bounded = is_extreme(*function) && second.is_some();
         (!is_bounded).then_some(())?;
         let exponent = second.filter(|_| *function == ScalarOp::Pow);
-        let special = Function {
-            exponent: exponent.map(f64::to_bits),
+        let special = exponent.map(|exponent| Function {
+            variant: Variant::Exponent(exponent.to_bits()),
             ..general
-        };
-        Some(match special.expansion() {
-            Some(_) => special,
-            None => general,
-        })
+        });
+        let special = special.filter(|special| special.expansion().is_some());
+        Some(special.unwrap_or(general))
+    }
+
+    /// Whether it selects the lesser or the greater of elements. LLVM has reductions of scalars by these.
+    fn is_extreme_of_vectors(self) -> bool {
+        is_extreme(self.op) && self.lanes.is_some()
     }
 
     fn expansion(self) -> Option<Expansion> {
-        // LLVM has reductions of scalars by these.
         (self.lanes.is_some() || !is_extreme(self.op)).then_some(())?;
         let real = match self.is_wide {
             true => RealType::F64,
             false => RealType::F32,
         };
-        match self.exponent {
-            None => self.op.expansion(real),
-            Some(exponent) => ScalarOp::power_expansion(f64::from_bits(exponent), real),
+        match self.variant {
+            Variant::General => self.op.expansion(real),
+            Variant::Numbers => self.op.number_expansion(real),
+            Variant::Exponent(bits) => ScalarOp::power_expansion(f64::from_bits(bits), real),
         }
     }
 
     fn symbol(self) -> String {
         let name = format!("{:?}", self.op).to_lowercase();
-        let name = match self.exponent {
-            None => name,
-            Some(exponent) => format!("{name}_{exponent:x}"),
+        let name = match self.variant {
+            Variant::General => name,
+            Variant::Numbers => format!("{name}_of_numbers"),
+            Variant::Exponent(bits) => format!("{name}_{bits:x}"),
         };
         let element = if self.is_wide { "f64" } else { "f32" };
         match self.lanes {
@@ -176,12 +196,20 @@ fn expand<'c: 'a, 'a>(
     instructions: Instructions,
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
+    let selects = instructions.extremes != Extremes::Operations;
+    let is_extreme = |op: OperationRef| Function::of(op).is_some_and(Function::is_extreme_of_vectors);
+    if selects {
+        extremes::test_chains(root, is_extreme, context)?;
+    }
     let mut needed = BTreeMap::new();
     let mut calls = Vec::new();
     for op in ir::nested(root) {
         let Some(function) = Function::of(op) else {
             continue;
         };
+        if function.is_extreme_of_vectors() && !selects {
+            continue;
+        }
         let expansion = match needed.get(&function) {
             None => function.expansion(),
             Some(_) => None,
@@ -196,7 +224,7 @@ fn expand<'c: 'a, 'a>(
     for (op, function) in calls {
         // They may be results of functions that were replaced before.
         let mut operands: Vec<Value> = op.operands().collect();
-        if function.exponent.is_some() {
+        if matches!(function.variant, Variant::Exponent(_)) {
             operands.truncate(1);
         }
         let callee = FlatSymbolRefAttribute::new(context, &function.symbol()).into();
@@ -402,7 +430,7 @@ impl Text {
             ScalarOp::Max => 0b0101,
             _ => return None,
         };
-        self.instructions.ranges.then_some(())?;
+        (self.instructions.extremes == Extremes::Ranges).then_some(())?;
         let number =
             |value: &str, r#type: &str| format!("{} {value} : {type}", ops::arith::CONSTANT);
         let selection = self.line(&number(&selection.to_string(), "i32"));
@@ -415,6 +443,9 @@ impl Text {
              ({type}, {type}, i32, {type}, {mask}, i32) -> {type}",
             ops::llvm::CALL_INTRINSIC
         ));
+        if function.variant == Variant::Numbers {
+            return Some(chosen);
+        }
         let operands = ["%x0", "%x1"].map(|name| (name.to_owned(), class));
         let (name, attributes) = spelling(Operation::Unordered, class, Class::I1);
         let is_nan = self.apply(name, attributes, &operands, Class::I1);

@@ -348,7 +348,8 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
         false => *pass != LIBRARY_MATH,
     });
     let processor = &target.processor;
-    let (scales, ranges, rounds) = (processor.scales, processor.ranges, processor.rounds);
+    let (scales, rounds) = (processor.scales, processor.rounds);
+    let extremes = processor.extremes.name();
     let architecture = Architecture::of_target(&target.code);
     let (library_math, scalar_types) = (architecture.library_math, architecture.scalar_types);
     let interleave = match processor.vector_bits {
@@ -356,7 +357,7 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
         _ => INTERLEAVED,
     };
     let passes = passes.map(|pass| match pass {
-        EXPAND_MATH => format!("{pass}{{scales={scales} ranges={ranges} rounds={rounds}}}"),
+        EXPAND_MATH => format!("{pass}{{scales={scales} extremes={extremes} rounds={rounds}}}"),
         LIBRARY_MATH => format!("{pass}{{operations={library_math}}}"),
         ANNOTATE_LOOPS => {
             let types = match scalar_types {

@@ -6,6 +6,7 @@
 
 mod host;
 
+use crate::codegen::extremes::Extremes;
 use crate::fast_math::FastMath;
 use crate::schedule::costs::Costs;
 use crate::schedule::dot::Instruction;
@@ -61,8 +62,8 @@ pub struct Processor {
     pub vector_registers: u32,
     /// Whether one instruction multiplies the elements of a vector by powers of two.
     pub(crate) scales: bool,
-    /// Whether one instruction selects the lesser or the greater of numbers, and of zeros with signs.
-    pub(crate) ranges: bool,
+    /// What it has for the lesser and the greater of the elements of vectors.
+    pub(crate) extremes: Extremes,
     /// Whether one instruction converts the elements of a vector to the nearest integers.
     pub(crate) rounds: bool,
     /// The instructions for sums of products of bytes.
@@ -258,7 +259,11 @@ impl Processor {
             vector_bits,
             vector_registers,
             scales: [AVX512, AVX512_VL].iter().all(|f| has(target, f)),
-            ranges: vector_bits == 512 && has(target, AVX512_DQ),
+            extremes: match Architecture::of_target(target).name {
+                X86_64 if vector_bits == 512 && has(target, AVX512_DQ) => Extremes::Ranges,
+                X86_64 => Extremes::Selections,
+                _ => Extremes::Operations,
+            },
             rounds: has(target, SSE_4_1),
             byte_products: byte_products(target, vector_bits),
             bf16_products: bf16_products(target, vector_bits),
