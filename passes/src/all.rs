@@ -42,6 +42,7 @@ pub const ALL: &[Pass] = &[
     codegen::inits::PASS,
     profile::mark::PASS,
     profile::kernels::PASS,
+    schedule::clamps::PASS,
     schedule::phases::PASS,
     schedule::comparisons::PASS,
     schedule::scatters::PASS,

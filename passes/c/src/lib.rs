@@ -110,6 +110,7 @@ create_functions! {
     skriptCreateShareLoopsPass => "skript-share-loops",
     skriptCreateShuffleReadsPass => "skript-shuffle-reads",
     skriptCreateSortComparisonsPass => "skript-sort-comparisons",
+    skriptCreateSplitClampsPass => "skript-split-clamps",
     skriptCreateSplitGuardsPass => "skript-split-guards",
     skriptCreateSplitLoopsPass => "skript-split-loops",
     skriptCreateSplitPhasesPass => "skript-split-phases",

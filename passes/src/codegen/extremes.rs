@@ -73,7 +73,10 @@ pub(super) fn test_chains<'c: 'a, 'a>(
     let mut known = HashSet::new();
     // The ends of chains are behind their other operations.
     let chains = ir::nested(root).into_iter().rev().filter_map(|op| {
-        let starts = is_step(op) && !known.contains(&ir::key(op));
+        // Most operations are none, which their names show without more.
+        let kinds = [ops::arith::MAXIMUMF, ops::arith::MINIMUMF];
+        let is_extreme = kinds.iter().any(|name| skript_dialect::op::is(&op, name));
+        let starts = is_extreme && is_step(op) && !known.contains(&ir::key(op));
         let chain = starts.then(|| chain(op, &is_step))?;
         known.extend(chain.iter().map(|step| ir::key(*step)));
         Some(chain)

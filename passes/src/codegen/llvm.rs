@@ -113,7 +113,10 @@ pub enum Form {
 
 /// LLVM's passes: those of `default<O3>` that change this code. What is left out takes half of the time and finds nothing,
 /// as kernels are vectors already: SLP vectorization, elimination of loads across iterations, jump threading, passes for
-/// coroutines and OpenMP.
+/// coroutines and OpenMP. Loads become values of the iteration before ([`gvn`]) only after vectorization, which computes elements
+/// that are left over one by one in such loops.
+///
+/// [`gvn`]: https://llvm.org/docs/Passes.html#gvn-global-value-numbering
 const PASSES: [&str; 5] = [
     "inferattrs,function(sroa<modify-cfg>,early-cse<>,simplifycfg,instcombine<no-verify-fixpoint>),",
     "ipsccp,globalopt,always-inline,",
@@ -121,10 +124,10 @@ const PASSES: [&str; 5] = [
      simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(loop-instsimplify,loop-simplifycfg,\
      licm<no-allowspeculation>,loop-rotate,licm<allowspeculation>,simple-loop-unswitch<nontrivial;trivial>),\
      simplifycfg,instcombine<no-verify-fixpoint>,loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),\
-     sroa<modify-cfg>,gvn<>,bdce,instcombine<no-verify-fixpoint>,adce,dse,loop-mssa(licm<allowspeculation>),\
+     sroa<modify-cfg>,gvn<no-load-pre>,bdce,instcombine<no-verify-fixpoint>,adce,dse,loop-mssa(licm<allowspeculation>),\
      simplifycfg,instcombine<no-verify-fixpoint>))),globaldce,",
     "function(float2int,loop(loop-rotate,loop-deletion),loop-vectorize,infer-alignment,simplifycfg,vector-combine,\
-     instcombine<no-verify-fixpoint>,loop-unroll<O3>,sroa<preserve-cfg>,instcombine<no-verify-fixpoint>,\
+     gvn<>,instcombine<no-verify-fixpoint>,loop-unroll<O3>,sroa<preserve-cfg>,instcombine<no-verify-fixpoint>,\
      loop-mssa(licm<allowspeculation>),instsimplify,div-rem-pairs,simplifycfg),",
     "globaldce,constmerge",
 ];

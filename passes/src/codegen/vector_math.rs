@@ -144,7 +144,7 @@ impl Function {
                 false => Variant::General,
             },
         };
-        let second = op.operand(1).ok().and_then(constant);
+        let second = ir::operand_at(op, 1).and_then(constant);
         // LLVM knows what a constant bound spares.
         let is_bounded = is_extreme(*function) && second.is_some();
         (!is_bounded).then_some(())?;
@@ -197,7 +197,8 @@ fn expand<'c: 'a, 'a>(
     context: &'c melior::Context,
 ) -> Result<(), PassError> {
     let selects = instructions.extremes != Extremes::Operations;
-    let is_extreme = |op: OperationRef| Function::of(op).is_some_and(Function::is_extreme_of_vectors);
+    let is_extreme =
+        |op: OperationRef| Function::of(op).is_some_and(Function::is_extreme_of_vectors);
     if selects {
         extremes::test_chains(root, is_extreme, context)?;
     }

@@ -59,7 +59,7 @@ pub(crate) use func::{
 use melior::ir::block::BlockArgument;
 use melior::ir::{Value, ValueLike};
 pub(crate) use mutation::set_operands;
-pub(crate) use operands::destination;
+pub(crate) use operands::{destination, operand_at};
 pub(crate) use parse::{append_functions, parse_attribute, template};
 pub(crate) use uses::{ancestor_in, move_before};
 

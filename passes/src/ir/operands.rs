@@ -14,6 +14,16 @@ pub fn operand<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<Value<'c, 'a>, Er
     op.operand(0)
 }
 
+/// An operand by its number, if there are so many. The error of [`OperationLike::operand`] holds the text of the operation, for which MLIR
+/// verifies the whole module: a question costs nothing.
+pub(crate) fn operand_at<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    number: usize,
+) -> Option<Value<'c, 'a>> {
+    let exists = number < op.operand_count();
+    exists.then(|| op.operand(number).ok()).flatten()
+}
+
 /// The operands of a binary operation.
 ///
 /// # Errors

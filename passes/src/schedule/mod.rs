@@ -10,6 +10,7 @@ pub mod borders;
 mod buffer_uses;
 mod caller;
 pub mod choices;
+pub(crate) mod clamps;
 pub mod comparisons;
 pub mod costs;
 pub(crate) mod divisions;

@@ -272,7 +272,11 @@ struct Phase {
 }
 
 /// The extents of the loops; `None` if one is dynamic, or an array is.
-fn extents(generic: linalg::Generic, operands: &[Value], loops: usize) -> Option<Vec<i64>> {
+pub(super) fn extents(
+    generic: linalg::Generic,
+    operands: &[Value],
+    loops: usize,
+) -> Option<Vec<i64>> {
     let mut extents = vec![None; loops];
     for (map, operand) in generic.indexing_maps().into_iter().zip(operands) {
         let memref = MemRefType::try_from(operand.r#type()).ok()?;

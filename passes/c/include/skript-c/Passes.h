@@ -159,6 +159,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateShareLoopsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateShuffleReadsPass(void);
 /* --skript-sort-comparisons */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSortComparisonsPass(void);
+/* --skript-split-clamps */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitClampsPass(void);
 /* --skript-split-guards */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateSplitGuardsPass(void);
 /* --skript-split-loops */

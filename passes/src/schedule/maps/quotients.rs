@@ -36,7 +36,7 @@ pub(super) fn divisor<'c: 'a, 'a>(
     varying: &HashMap<ValueKey, ()>,
 ) -> Option<Value<'c, 'a>> {
     let is_division = ir::name(op) == ops::arith::DIVF;
-    let (x, s) = (op.operand(0).ok()?, op.operand(1).ok()?);
+    let (x, s) = (ir::operand_at(op, 0)?, ir::operand_at(op, 1)?);
     let differs = |value| varying.contains_key(&ValueKey::of(value));
     let is_real = is_division && s.r#type().is_f32();
     (is_real && differs(x) && !differs(s)).then_some(s)
