@@ -11,10 +11,10 @@ use skript_runtime::device::DeviceChoice;
 
 #[derive(Clone, Debug, Args)]
 pub struct TargetArguments {
-    /// Processor to generate code for: native, a level such as x86-64-v3, or a product such as znver5 or neoverse-n1; an
-    /// unknown name prints the list
-    #[arg(long, value_name = "NAME", default_value = NATIVE)]
-    cpu: String,
+    /// Processor to generate code for: native (default), a level such as x86-64-v3, or a product such as znver5 or neoverse-n1; an
+    /// unknown name prints the list. With a triple, the default is any processor of its architecture
+    #[arg(long, value_name = "NAME")]
+    cpu: Option<String>,
     /// Features that code may use beyond those of the processor (+), or may not use (-), by LLVM's names: +avx512bf16,-avx512vl
     #[arg(
         long,
@@ -59,13 +59,6 @@ pub enum Kind {
     Vulkan,
 }
 
-impl Kind {
-    /// Whether kernels of GPUs are generated.
-    pub fn is_gpu(&self) -> bool {
-        matches!(self, Kind::Nvptx64 | Kind::Amdgcn | Kind::Vulkan)
-    }
-}
-
 fn precision(text: &str) -> Result<Precision, String> {
     Precision::named(text).ok_or_else(|| {
         let names: Vec<&str> = Precision::ALL.iter().map(|(name, _)| *name).collect();
@@ -80,8 +73,11 @@ fn kind(text: &str) -> Result<Kind, String> {
         "amdgcn" => Kind::Amdgcn,
         "vulkan" => Kind::Vulkan,
         triple => {
-            TargetDescription::of_triple(triple, NATIVE, "")
-                .map_err(|error| format!("{error}; of GPUs nvptx64, amdgcn, vulkan; and cpu"))?;
+            TargetDescription::of_triple(triple, None, "").map_err(|error| {
+                format!(
+                    "{error}; GPUs are nvptx64, amdgcn and vulkan, and `cpu` is the processor that --cpu names"
+                )
+            })?;
             Kind::Triple(triple.to_owned())
         }
     })
@@ -105,22 +101,59 @@ impl TargetArguments {
     /// # Errors
     /// [`TargetError`] for unknown names.
     pub fn check(&self) -> Result<TargetDescription, TargetError> {
+        let cpu = self.cpu.as_deref();
         let target = match &self.target {
-            Kind::Triple(triple) => TargetDescription::of_triple(triple, &self.cpu, &self.features),
-            _ => TargetDescription::named(&self.cpu, &self.features),
+            Kind::Triple(triple) => TargetDescription::of_triple(triple, cpu, &self.features),
+            _ => TargetDescription::named(cpu.unwrap_or(NATIVE), &self.features),
         }?;
+        self.check_device()?;
         let fast_math = match self.fast_math {
             Level::None => FastMath::None,
             Level::Default => FastMath::Default,
             Level::Winograd => FastMath::Winograd,
         };
+        let gpu = self.gpu()?;
         Ok(TargetDescription {
             fast_math,
-            gpu: self.gpu()?,
-            gpu_precision: self.precision()?,
+            gpu,
+            gpu_precision: self.precision(gpu)?,
             device: self.device().0,
             ..target
         })
+    }
+
+    /// Refuses a device that runs no code for the target.
+    fn check_device(&self) -> Result<(), TargetError> {
+        let (target, fitting) = match &self.target {
+            Kind::Cpu => return Ok(()),
+            Kind::Triple(triple) => (triple.as_str(), None),
+            Kind::Nvptx64 => ("nvptx64", Some("cuda")),
+            Kind::Amdgcn => ("amdgcn", None),
+            Kind::Vulkan => ("vulkan", Some("vulkan")),
+        };
+        let device = match self.device {
+            DeviceChoice::Cpu => return Ok(()),
+            DeviceChoice::Cuda(_) => "cuda",
+            DeviceChoice::Vulkan(_) => "vulkan",
+            DeviceChoice::Auto => "auto",
+        };
+        match fitting == Some(device) {
+            true => Ok(()),
+            false => Err(TargetError::Device {
+                target: target.to_owned(),
+                device,
+                fitting,
+            }),
+        }
+    }
+
+    /// A flag that changes code of the processor alone, if the command line has one.
+    pub fn flag_of_processors(&self) -> Option<&'static str> {
+        match (&self.cpu, self.features.is_empty()) {
+            (Some(_), _) => Some("--cpu"),
+            (None, false) => Some("--features"),
+            (None, true) => None,
+        }
     }
 
     /// Whether the processor was asked for, and not just found.
@@ -171,21 +204,26 @@ impl TargetArguments {
             Some(name) if self.device != DeviceChoice::Auto => {
                 Err(TargetError::NoGpu(name.clone()))
             }
+            Some(name) if Gpu::named(name).is_none() => Err(TargetError::Gpu {
+                name: name.clone(),
+                language: Language::Ptx,
+            }),
             _ => Ok(None),
         }
     }
 
-    /// How products of matrices round.
-    fn precision(&self) -> Result<Precision, TargetError> {
-        let gpu = self.gpu()?;
+    /// How products of matrices round. What `auto` finds need not have units for them.
+    fn precision(&self, gpu: Option<&'static Gpu>) -> Result<Precision, TargetError> {
         let has_units = gpu.is_some_and(|gpu| gpu.matrices.is_some());
-        match self.gpu_precision {
-            Precision::F32 => Ok(Precision::F32),
-            other if has_units => Ok(other),
-            other => Err(TargetError::Precision {
-                name: gpu.map_or("the processor", |gpu| gpu.name).to_owned(),
+        match (self.gpu_precision, gpu) {
+            (Precision::F32, _) => Ok(Precision::F32),
+            (other, _) if has_units => Ok(other),
+            _ if self.device == DeviceChoice::Auto => Ok(Precision::F32),
+            (other, Some(gpu)) => Err(TargetError::Precision {
+                name: gpu.name,
                 precision: other.name(),
             }),
+            (other, None) => Err(TargetError::NoUnits(other.name())),
         }
     }
 

@@ -10,12 +10,13 @@ use crate::codegen::extremes::Extremes;
 use crate::fast_math::FastMath;
 use crate::schedule::costs::Costs;
 use crate::schedule::dot::Instruction;
+pub(crate) use crate::schedule::targets::architectures::Architecture;
 use crate::schedule::targets::architectures::{AARCH64, ARCHITECTURES, X86_64, has};
-pub(crate) use crate::schedule::targets::architectures::{Architecture, is_freestanding};
 pub(crate) use crate::schedule::targets::cpus::{CPUS, Cpu};
 pub use crate::schedule::targets::gpus::{
     DirectCopy, GPUS, Gpu, Language, MatrixTile, MatrixUnit, MatrixUnitKind, Precision, Tile,
 };
+pub(crate) use crate::schedule::targets::triples::is_freestanding;
 use skript_frontend::diagnostics::closest;
 use skript_runtime::artifact::Target;
 use skript_runtime::device::DeviceChoice;
@@ -91,6 +92,12 @@ pub enum TargetError {
         name: String,
         near: Option<&'static str>,
     },
+    #[error("the processor `{name}` of {architecture} is not known{}; there are {}", suggestion(*.near), names_of(architecture).join(", "))]
+    CpuOfTriple {
+        name: String,
+        architecture: &'static str,
+        near: Option<&'static str>,
+    },
     #[error("the feature `{name}` of {architecture} processors is not known{}", suggestion(*.near))]
     Feature {
         name: String,
@@ -102,15 +109,20 @@ pub enum TargetError {
     )]
     Change(String),
     #[error(
-        "no code is generated for `{triple}`; there are triples of {}",
+        "no code is generated for `{triple}`; there are triples of {} (little-endian)",
         architectures()
     )]
     Triple { triple: String },
-    #[error("the processor `{cpu}` is one of {architecture}, and `{triple}` is not")]
+    #[error("no code is generated for the system of `{triple}`; there are {systems}")]
+    System { triple: String, systems: String },
+    #[error(
+        "the processor `{cpu}` is one of {architecture}, and `{triple}` is not; there are {others}"
+    )]
     Architecture {
         cpu: &'static str,
         architecture: &'static str,
         triple: String,
+        others: String,
     },
     #[error(
         "the feature `{feature}` needs `{needed}`, which is not among the features, or is taken away: write +{needed},+{feature}"
@@ -118,6 +130,18 @@ pub enum TargetError {
     Needed {
         feature: &'static str,
         needed: &'static str,
+    },
+    #[error("`+{added}` and `-{removed}` contradict each other{}: leave one of them out", needing(.added, .removed))]
+    Contradiction { added: String, removed: String },
+    #[error("`{}` and `{}` state different least lengths of registers: leave one of them out", .0[0], .0[1])]
+    Lengths([&'static str; 2]),
+    #[error(
+        "`native` is this processor, one of {host}, and `{triple}` is not: name a processor of {architecture}, or leave --cpu out"
+    )]
+    Native {
+        host: &'static str,
+        triple: String,
+        architecture: &'static str,
     },
     #[error("the GPU architecture `{name}` is not known here; there are {}", gpus(*.language))]
     Gpu { name: String, language: Language },
@@ -129,8 +153,18 @@ pub enum TargetError {
         "{name} has no units for products of matrices in {precision}: there is --gpu-precision=f32"
     )]
     Precision {
-        name: String,
+        name: &'static str,
         precision: &'static str,
+    },
+    #[error(
+        "--gpu-precision={0} is for the tensor cores of a GPU, and code is for a processor: add --target=nvptx64 or --device=cuda"
+    )]
+    NoUnits(&'static str),
+    #[error("--target={target} and --device={device} contradict each other: {}", one_of(.fitting))]
+    Device {
+        target: String,
+        device: &'static str,
+        fitting: Option<&'static str>,
     },
 }
 
@@ -149,8 +183,27 @@ fn architectures() -> String {
     names.join(", ")
 }
 
+fn one_of(fitting: &Option<&str>) -> String {
+    match fitting {
+        Some(fitting) => format!("write --device={fitting}, or leave --device out"),
+        None => "leave --device out".to_owned(),
+    }
+}
+
+fn needing(added: &str, removed: &str) -> String {
+    match added == removed {
+        true => String::new(),
+        false => format!(", as `{added}` needs `{removed}`"),
+    }
+}
+
 fn names() -> Vec<&'static str> {
     CPUS.iter().map(|cpu| cpu.name).collect()
+}
+
+fn names_of(architecture: &str) -> Vec<&'static str> {
+    let own = CPUS.iter().filter(|cpu| cpu.architecture == architecture);
+    own.map(|cpu| cpu.name).collect()
 }
 
 impl TargetDescription {
@@ -190,33 +243,63 @@ impl TargetDescription {
             && ["avx2", "fma"].iter().all(|f| has(&self.code, f))
     }
 
-    /// The processor of a name on a system, both by a triple: `aarch64-linux-gnu`, `wasm32`. [`NATIVE`] is any processor of the
-    /// triple's architecture.
+    /// The processor of a name on a system, both by a triple: `aarch64-linux-gnu`, `wasm32`. No name is any processor of the triple's
+    /// architecture.
     ///
     /// # Errors
     /// [`TargetError`] for names that are not known.
     pub fn of_triple(
         triple: &str,
-        cpu: &str,
+        cpu: Option<&str>,
         features: &str,
     ) -> Result<TargetDescription, TargetError> {
         let unknown = || TargetError::Triple {
             triple: triple.to_owned(),
         };
         let architecture = Architecture::of(triple).ok_or_else(unknown)?;
-        let name = match cpu {
-            NATIVE => architecture.generic,
-            name => name,
+        let complete = architecture.complete(triple);
+        let complete = complete.ok_or_else(|| TargetError::System {
+            triple: triple.to_owned(),
+            systems: architecture.system_names(),
+        })?;
+        let mut target = match cpu {
+            None => {
+                let generic = architecture.generic;
+                let known = Cpu::named(generic).ok_or_else(|| unknown_cpu(generic))?;
+                known.target(&complete)
+            }
+            Some(NATIVE) => {
+                let host = host::target();
+                let own = Architecture::of_target(&host).name;
+                if own != architecture.name {
+                    return Err(TargetError::Native {
+                        host: own,
+                        triple: triple.to_owned(),
+                        architecture: architecture.name,
+                    });
+                }
+                Target {
+                    triple: complete,
+                    ..host
+                }
+            }
+            Some(name) => {
+                let known = Cpu::named(name).ok_or_else(|| TargetError::CpuOfTriple {
+                    name: name.to_owned(),
+                    architecture: architecture.name,
+                    near: closest(name, names_of(architecture.name)),
+                })?;
+                if known.architecture != architecture.name {
+                    return Err(TargetError::Architecture {
+                        cpu: known.name,
+                        architecture: known.architecture,
+                        triple: triple.to_owned(),
+                        others: names_of(architecture.name).join(", "),
+                    });
+                }
+                known.target(&complete)
+            }
         };
-        let cpu = Cpu::named(name).ok_or_else(|| unknown_cpu(name))?;
-        if cpu.architecture != architecture.name {
-            return Err(TargetError::Architecture {
-                cpu: cpu.name,
-                architecture: cpu.architecture,
-                triple: triple.to_owned(),
-            });
-        }
-        let mut target = cpu.target(&architecture.complete(triple));
         change(&mut target, features)?;
         Ok(TargetDescription::of(target))
     }
@@ -315,22 +398,19 @@ fn bf16_products(target: &Target, bits: u32) -> Instruction {
     }
 }
 
-/// Applies a list of `+feature` and `-feature`.
+/// Applies a list of `+feature` and `-feature`: a feature comes with those that it needs, and goes with those that need it.
 fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
     let architecture = Architecture::of_target(target);
-    let known = architecture.feature_names();
-    let mut features: Vec<&str> = target
-        .features
-        .split(',')
-        .filter(|f| !f.is_empty())
-        .collect();
-    for item in changes
-        .split(',')
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
-    {
-        let name = item.strip_prefix(['+', '-']);
-        let name = name.ok_or_else(|| TargetError::Change(item.to_owned()))?;
+    let changes = changes.split(',').map(str::trim);
+    let changes: Vec<&str> = changes.filter(|item| !item.is_empty()).collect();
+    let (mut added, mut removed) = (Vec::new(), Vec::new());
+    for item in changes {
+        let known = architecture.feature_names();
+        let (list, name) = match item.split_at_checked(1) {
+            Some(("+", name)) if !name.is_empty() => (&mut added, name),
+            Some(("-", name)) if !name.is_empty() => (&mut removed, name),
+            _ => return Err(TargetError::Change(item.to_owned())),
+        };
         if !known.contains(&name) {
             return Err(TargetError::Feature {
                 name: name.to_owned(),
@@ -338,14 +418,41 @@ fn change(target: &mut Target, changes: &str) -> Result<(), TargetError> {
                 near: closest(name, known),
             });
         }
-        // LLVM reads the list in order: what is taken away takes away what needs it.
-        features.retain(|f| f.strip_prefix(['+', '-']) != Some(name));
-        features.push(item);
+        list.push(name);
+    }
+    for name in &added {
+        let needed = architecture.with_needed(name);
+        if let Some(removed) = needed.into_iter().find(|needed| removed.contains(needed)) {
+            return Err(TargetError::Contradiction {
+                added: (*name).to_owned(),
+                removed: removed.to_owned(),
+            });
+        }
+    }
+    if let Some(lengths) = architecture.lengths_at_once(&added) {
+        return Err(TargetError::Lengths(lengths));
+    }
+    let named = |feature: &&str| feature.trim_start_matches(['+', '-']).to_owned();
+    let features = target.features.split(',').filter(|f| !f.is_empty());
+    let mut features: Vec<String> = features.map(str::to_owned).collect();
+    // LLVM reads the list in order: what is taken away takes away what needs it.
+    for name in removed {
+        features.retain(|feature| {
+            let feature = named(&feature.as_str());
+            !architecture.with_needed(&feature).contains(&name)
+        });
+        features.push(format!("-{name}"));
+    }
+    for name in &added {
+        for needed in architecture.with_needed(name).into_iter().rev() {
+            features.retain(|feature| named(&feature.as_str()) != needed);
+            features.push(format!("+{needed}"));
+        }
     }
     target.features = features.join(",");
     match Architecture::missing(target) {
         // What a processor has of itself needs no features that changes take away.
-        Some([feature, needed]) if changes.contains(&format!("+{feature}")) => {
+        Some([feature, needed]) if added.contains(&feature) => {
             Err(TargetError::Needed { feature, needed })
         }
         _ => Ok(()),
@@ -380,38 +487,77 @@ mod tests {
 
     #[test]
     fn triples_select_architecture_and_processor() {
+        let any = None::<&str>;
         let of = |triple, cpu, features| TargetDescription::of_triple(triple, cpu, features);
-        let n1 = of("aarch64-linux-gnu", "neoverse-n1", "").unwrap();
+        let n1 = of("aarch64-linux-gnu", Some("neoverse-n1"), "").unwrap();
         assert_eq!(n1.code.triple, "aarch64-unknown-linux-gnu");
         assert_eq!(n1.processor.vector_registers, 32);
         assert!(!n1.is_freestanding());
-        let wasm = of("wasm32", NATIVE, "+simd128").unwrap();
+        let wasm = of("wasm32", any, "+simd128").unwrap();
         assert_eq!(wasm.processor.vector_bits, 128);
         assert!(wasm.is_freestanding());
-        let wide = of("riscv64-linux-gnu", NATIVE, "+v,+zvl256b").unwrap();
+        let wide = of("riscv64-linux-gnu", any, "+v,+zvl256b").unwrap();
         assert_eq!(wide.processor.vector_bits, 256);
-        let wide = of("aarch64-linux-gnu", "neoverse-v1", "+sve256").unwrap();
+        let wide = of("aarch64-linux-gnu", Some("neoverse-v1"), "+sve256").unwrap();
         assert_eq!(wide.processor.vector_bits, 256);
         assert_eq!(wide.processor.byte_products, Instruction::None);
         let halves = |cpu, features| {
-            let target = of("x86_64-linux-gnu", cpu, features).unwrap();
+            let target = of("x86_64-linux-gnu", Some(cpu), features).unwrap();
             target.processor.bf16_products
         };
         assert_eq!(halves("znver4", ""), Instruction::Vdpbf16ps);
         assert_eq!(halves("znver4", "-avx512bf16"), Instruction::None);
         assert_eq!(halves("x86-64-v4", ""), Instruction::None);
-        let refused = of("sparc64-linux-gnu", NATIVE, "").unwrap_err().to_string();
+        let refused = of("sparc64-linux-gnu", any, "").unwrap_err().to_string();
         assert!(refused.contains("riscv64"), "{refused}");
-        let other = of("wasm32", "znver5", "").unwrap_err().to_string();
+        let other = of("wasm32", Some("znver5"), "").unwrap_err().to_string();
         assert!(other.contains("one of x86_64"), "{other}");
-        assert!(of("riscv64-linux-gnu", NATIVE, "+avx2").is_err());
-        for (triple, features) in [("riscv64", "+zvl512b"), ("aarch64", "+sve256,-sve")] {
-            let refused = of(triple, NATIVE, features).unwrap_err().to_string();
-            assert!(refused.contains("needs `"), "{refused}");
-        }
-        assert!(of("aarch64", NATIVE, "-sve,+sve256").is_ok());
-        let without = of("riscv64-linux-gnu", "spacemit-x60", "-v").unwrap();
+        assert!(of("riscv64-linux-gnu", any, "+avx2").is_err());
+        let refused = of("riscv64", any, "+zvl512b").unwrap_err().to_string();
+        assert!(refused.contains("needs `v`"), "{refused}");
+        assert!(matches!(
+            of("aarch64_be-linux-gnu", any, ""),
+            Err(TargetError::Triple { .. })
+        ));
+        assert!(matches!(
+            of("x86_64-windows-msvc", any, ""),
+            Err(TargetError::System { .. })
+        ));
+        let names = of("wasm32", Some("mvp"), "").unwrap_err().to_string();
+        assert!(names.ends_with("there are generic-wasm"), "{names}");
+        assert!(of("wasm32", Some(NATIVE), "").is_err());
+        let without = of("riscv64-linux-gnu", Some("spacemit-x60"), "-v").unwrap();
         assert_eq!(without.processor.vector_bits, 64);
+    }
+
+    #[test]
+    fn features_come_with_what_they_need() {
+        let of = |triple, features| TargetDescription::of_triple(triple, None, features);
+        let wide = of("x86_64", "+avx512f").unwrap();
+        assert_eq!(wide.processor.vector_bits, 512);
+        assert!(has(&wide.code, "fma") && has(&wide.code, "avx2"));
+        let narrow = named("x86-64-v4", "-avx2");
+        assert_eq!(narrow.processor.vector_bits, 128);
+        assert!(!has(&narrow.code, "avx512vl") && has(&narrow.code, "fma"));
+        for (triple, features, text) in [
+            (
+                "aarch64",
+                "-sve,+sve256",
+                "`+sve256` and `-sve` contradict each other, as `sve256` needs `sve`",
+            ),
+            ("aarch64", "+sve256,-sve", "`+sve256` and `-sve` contradict"),
+            ("aarch64", "+sve256,+sve512", "`sve512` and `sve256` state"),
+            (
+                "riscv64",
+                "+v,-v",
+                "`+v` and `-v` contradict each other: leave",
+            ),
+            ("x86_64", "+avx512vl,-avx", "as `avx512vl` needs `avx`"),
+            ("x86_64", "+", "write `+NAME`"),
+        ] {
+            let refused = of(triple, features).unwrap_err().to_string();
+            assert!(refused.contains(text), "{refused}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use clap::ValueEnum as _;
 
 use super::{CompileArguments, EmitName};
 use crate::target_arguments::Kind;
+use skript_passes::target::Language;
 
 impl CompileArguments {
     /// The model to compile; empty if the command does not need one.
@@ -53,8 +54,41 @@ impl CompileArguments {
                     "the extension `.{extension}` is that of another format than --emit={name}"
                 ))
             }
+            (_, Some(extension)) => self.extension_of_another_target(extension),
             _ => None,
         }
+    }
+
+    /// Why the target has no files with this extension.
+    fn extension_of_another_target(&self, extension: &str) -> Option<String> {
+        let all = ["skm", "so", "o", "s", "ptx", "spv"];
+        let target = self.target.target();
+        let (name, own) = match target.gpu.map(|gpu| gpu.language) {
+            None if target.is_freestanding() => (target.code.triple.as_str(), &["o", "s"][..]),
+            None => (target.code.triple.as_str(), &["skm", "so", "o", "s"][..]),
+            Some(Language::Ptx) => ("GPUs with PTX", &["skm", "ptx", "s"][..]),
+            Some(Language::SpirV) => ("GPUs with Vulkan", &["skm", "spv", "s"][..]),
+            // Nothing here launches them.
+            Some(Language::Amdgcn) => ("AMD's GPUs", &["s"][..]),
+        };
+        // Shared objects of GPUs are refused whatever their names are.
+        let is_shared = target.gpu.is_some() && extension == "so";
+        let is_other = all.contains(&extension) && !own.contains(&extension) && !is_shared;
+        is_other.then(|| {
+            let own: Vec<String> = own.iter().map(|own| format!("`.{own}`")).collect();
+            let own = own.join(", ");
+            format!("there are no `.{extension}` files for {name}: there are {own}")
+        })
+    }
+
+    /// A flag for code of processors where only kernels of a GPU are written.
+    pub fn unused_flag(&self) -> Option<String> {
+        let flag = self.target.flag_of_processors()?;
+        let has_kernels_alone = self.target.target().gpu.is_some()
+            && matches!(self.emit(), EmitName::Asm | EmitName::Obj);
+        has_kernels_alone.then(|| {
+            format!("{flag} is for code of processors, and only kernels of a GPU are written")
+        })
     }
 
     fn extension(&self) -> Option<&str> {

@@ -15,6 +15,7 @@ use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, OUTPUT, UNREADABLE};
 use skript_frontend::model::Model;
 use skript_passes::codegen::Form;
+use skript_passes::target::Language;
 use skript_passes::{Options, Stop, model_after, pipeline_text};
 use skript_runtime::object_header::object_header;
 use skript_runtime::{Artifact, RunError, embed};
@@ -65,7 +66,13 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
             "use the extension `.skm`, `.so`, `.o`, `.s` or `.ll`, of kernels of GPUs `.ptx` or `.spv`, or --emit, such as --emit=linalg",
         ));
     }
-    if arguments.target.target.is_gpu() && arguments.emit() == EmitName::So {
+    if let Some(text) = arguments.unused_flag() {
+        session.report_usage(
+            Diagnostic::without_location(&COMMAND_LINE_NAME, text)
+                .with_help("leave it out, or write both into one file, -o model.skm"),
+        );
+    }
+    if arguments.target.target().gpu.is_some() && arguments.emit() == EmitName::So {
         session.report_usage(
             Diagnostic::without_location(
                 &OUTPUT,
@@ -191,11 +198,11 @@ fn make(
         let artifact = artifact(arguments, session, model, variables)?;
         let (code, weights) = artifact.to_parts();
         let path = arguments.output().map(Path::to_path_buf);
-        let named = named(model, EmitName::Artifact);
+        let named = named(model, "skm");
         write_parts(path.as_deref().unwrap_or(&named), &[&code, weights])?;
         return Ok(path.is_none().then_some(named));
     }
-    if arguments.emit() == EmitName::Obj && !arguments.target.target.is_gpu() {
+    if arguments.emit() == EmitName::Obj && arguments.target.target().gpu.is_none() {
         return object(arguments, session, model);
     }
     let bytes = after_stage(arguments, arguments.emit(), session, model)?;
@@ -206,7 +213,7 @@ fn make(
             Ok(None)
         }
         None if binary => {
-            let path = named(model, arguments.emit());
+            let path = named(model, kernels(arguments));
             write(&path, &bytes)?;
             Ok(Some(path))
         }
@@ -225,7 +232,7 @@ fn object(
 ) -> Result<Option<PathBuf>, Stopped> {
     let artifact = artifact(arguments, session, model, None)?;
     let path = arguments.output().map(Path::to_path_buf);
-    let named = named(model, EmitName::Obj);
+    let named = named(model, "o");
     let written = path.as_deref().unwrap_or(&named);
     write(written, &artifact.object)?;
     if written
@@ -420,14 +427,19 @@ fn graph(model: &Model) -> &str {
 }
 
 /// The graph's name with the extension of the output, in the working folder.
-fn named(model: &Model, emit: EmitName) -> PathBuf {
+fn named(model: &Model, extension: &str) -> PathBuf {
     let graph = graph(model);
-    let ending = match emit {
-        EmitName::Obj => "o",
-        EmitName::So => "so",
-        _ => "skm",
-    };
-    PathBuf::from(format!("{graph}.{ending}"))
+    PathBuf::from(format!("{graph}.{extension}"))
+}
+
+/// The extension of files with kernels of the GPU.
+fn kernels(arguments: &CompileArguments) -> &'static str {
+    match arguments.target.target().gpu.map(|gpu| gpu.language) {
+        None => "o",
+        Some(Language::Ptx) => "ptx",
+        Some(Language::SpirV) => "spv",
+        Some(Language::Amdgcn) => "s",
+    }
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {

@@ -2,6 +2,8 @@
 //! Architectures of processors that code can be compiled for, as data. A new one is a row here, its processors in `cpus.rs`, and
 //! LLVM's initialization in `codegen/llvm_targets.rs`.
 
+use super::features;
+use super::triples::{ELF, EMBEDDED, System, WASM};
 use skript_runtime::artifact::Target;
 use skript_runtime::processor::{aarch64, x86_features};
 
@@ -37,16 +39,20 @@ const MOST_GRANULES: u32 = 16;
 pub(crate) struct Architecture {
     /// The name in tables: the first word of [`Self::triple`].
     pub(crate) name: &'static str,
-    /// The beginnings of triples of this architecture.
-    prefixes: &'static [&'static str],
+    /// The first words of triples of this architecture.
+    pub(super) words: &'static [&'static str],
     /// The triple of a processor that is named without one.
     pub(crate) triple: &'static str,
+    /// The systems of its triples, and what follows them.
+    pub(super) systems: &'static [System],
     /// The processor where none is named.
     pub(crate) generic: &'static str,
     /// Vector registers; the first row whose feature a target has is the target's.
     pub(crate) vectors: &'static [Vectors],
-    /// Names of features beyond those of [`Self::checked`].
+    /// Names of features beyond those that the loader checks.
     features: &'static [&'static str],
+    /// Features that need others directly: LLVM adds these with them, and takes them away with these.
+    pub(super) implied: &'static [(&'static str, &'static [&'static str])],
     /// Operations that LLVM compiles to calls of the C library: the option of `skript-expand-library-math`.
     pub(crate) library_math: &'static str,
     /// Types of elements that LLVM has vectors of for other architectures: the option of `skript-annotate-loops`.
@@ -88,8 +94,9 @@ pub(crate) const ARM: &str = "arm";
 /// The architecture where none is known: that of the compiler's hosts.
 const HOST: Architecture = Architecture {
     name: X86_64,
-    prefixes: &["x86_64", "amd64"],
+    words: &["x86_64", "amd64"],
     triple: "x86_64-unknown-linux-gnu",
+    systems: ELF,
     generic: "x86-64-v2",
     vectors: &[
         vectors("avx512f", 512, 32),
@@ -97,6 +104,7 @@ const HOST: Architecture = Architecture {
         vectors("", 128, 16),
     ],
     features: &[],
+    implied: features::X86_64,
     library_math: "ceil,floor,remf,round,roundeven,trunc",
     scalar_types: "",
     joins_objects: true,
@@ -107,8 +115,9 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
     HOST,
     Architecture {
         name: AARCH64,
-        prefixes: &["aarch64", "arm64"],
+        words: &["aarch64", "arm64"],
         triple: "aarch64-unknown-linux-gnu",
+        systems: ELF,
         generic: "generic",
         vectors: &[
             scalable("sve512", 512, "sve"),
@@ -116,14 +125,16 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             vectors("", 128, 32),
         ],
         features: &["sve256", "sve512"],
+        implied: features::AARCH64,
         library_math: "remf",
         scalar_types: "",
         joins_objects: true,
     },
     Architecture {
         name: RISCV64,
-        prefixes: &["riscv64"],
+        words: &["riscv64", "riscv64gc"],
         triple: "riscv64-unknown-linux-gnu",
+        systems: ELF,
         generic: "generic-rv64",
         vectors: &[
             needing("v", "zvl512b", 512),
@@ -135,14 +146,16 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             "m", "a", "f", "d", "c", "v", "zfh", "zvfh", "zba", "zbb", "zbs", "zicsr", "zifencei",
             "zvl128b", "zvl256b", "zvl512b",
         ],
+        implied: features::RISCV64,
         library_math: "remf",
         scalar_types: "",
         joins_objects: false,
     },
     Architecture {
         name: WASM32,
-        prefixes: &["wasm32"],
+        words: &["wasm32"],
         triple: "wasm32-unknown-unknown",
+        systems: WASM,
         generic: "generic-wasm",
         vectors: &[vectors("simd128", 128, 16), vectors("", 64, 16)],
         features: &[
@@ -159,14 +172,16 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             "extended-const",
             "tail-call",
         ],
+        implied: &[("relaxed-simd", &["simd128"])],
         library_math: "remf,round",
         scalar_types: "f16,bf16",
         joins_objects: false,
     },
     Architecture {
         name: ARM,
-        prefixes: &["thumb", "arm"],
+        words: &["thumbv7em", "thumb", "arm"],
         triple: "thumbv7em-none-eabihf",
+        systems: EMBEDDED,
         generic: "cortex-m4",
         vectors: &[vectors("neon", 128, 16), vectors("", 64, 16)],
         features: &[
@@ -178,6 +193,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             "thumb2",
             "hwdiv",
         ],
+        implied: &[],
         library_math: "ceil,floor,remf,round,roundeven,trunc",
         scalar_types: "",
         joins_objects: false,
@@ -185,15 +201,12 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
 ];
 
 impl Architecture {
-    /// The architecture of a triple; the most specific beginning counts, for `arm` begins `arm64`.
+    /// The architecture of a triple, by its first word.
     pub(crate) fn of(triple: &str) -> Option<&'static Architecture> {
-        let fitting = ARCHITECTURES.iter().flat_map(|architecture| {
-            let prefixes = architecture.prefixes.iter();
-            prefixes.map(move |prefix| (prefix, architecture))
-        });
-        let fitting = fitting.filter(|(prefix, _)| triple.starts_with(**prefix));
-        let best = fitting.max_by_key(|(prefix, _)| prefix.len());
-        best.map(|(_, architecture)| architecture)
+        let word = triple.split('-').next().unwrap_or_default();
+        ARCHITECTURES
+            .iter()
+            .find(|known| known.words.contains(&word))
     }
 
     /// The architecture of a name in tables.
@@ -224,21 +237,20 @@ impl Architecture {
         rows.find(|row| row.feature.is_empty() || row.is_in(target))
     }
 
-    /// A feature of vector registers that a target names, and the one that it needs and that the target has not, or takes away after it.
+    /// A feature of vector registers that a target names, and the one that it needs and that the target has not.
     pub(crate) fn missing(target: &Target) -> Option<[&'static str; 2]> {
-        let position = |sign: char, name: &str| {
-            let mut features = target.features.split(',');
-            features.position(|feature| feature.strip_prefix(sign) == Some(name))
-        };
         let mut rows = Architecture::of_target(target).vectors.iter();
-        rows.find_map(|row| {
-            let own = position('+', row.feature)?;
-            let without = position('-', row.scalable);
-            match without.is_some_and(|without| without > own) {
-                true => Some([row.feature, row.scalable]),
-                false => (!row.is_in(target)).then_some([row.feature, row.needs]),
-            }
-        })
+        let missing = |row: &&Vectors| has(target, row.feature) && !row.is_in(target);
+        rows.find(missing).map(|row| [row.feature, row.needs])
+    }
+
+    /// Two features that state different least lengths of registers, if a list names two.
+    pub(crate) fn lengths_at_once(&self, names: &[&str]) -> Option<[&'static str; 2]> {
+        let mut rows = self.vectors.iter();
+        let mut stated = rows
+            .by_ref()
+            .filter(|row| !row.scalable.is_empty() && names.contains(&row.feature));
+        Some([stated.next()?.feature, stated.next()?.feature])
     }
 
     /// The least and the most length of scalable registers, in units of LLVM's `vscale`, if code for a target depends on it.
@@ -264,19 +276,6 @@ impl Architecture {
         let features = target.features.split(',').filter_map(known);
         features.collect::<Vec<_>>().join(",")
     }
-
-    /// The complete triple of one that may be short: `riscv64`, `aarch64-linux-gnu`.
-    pub(crate) fn complete(&self, triple: &str) -> String {
-        let words: Vec<&str> = triple.split('-').collect();
-        match words[..] {
-            [_] if triple == self.name => self.triple.to_owned(),
-            // A vendor is missing.
-            [architecture, "linux", environment] => {
-                format!("{architecture}-unknown-linux-{environment}")
-            }
-            _ => triple.to_owned(),
-        }
-    }
 }
 
 /// Whether code for a target may use a feature.
@@ -285,28 +284,9 @@ pub(crate) fn has(target: &Target, feature: &str) -> bool {
     present.any(|f| f.strip_prefix('+') == Some(feature))
 }
 
-/// Whether programs of a triple have no C library: its system is none, or unknown.
-pub(crate) fn is_freestanding(triple: &str) -> bool {
-    let mut words = triple.split('-').skip(1);
-    words.all(|word| {
-        !["linux", "darwin", "windows", "wasi", "macosx", "freebsd"]
-            .iter()
-            .any(|system| word.starts_with(system))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn triples_have_the_architecture_of_their_longest_beginning() {
-        let name = |triple: &str| Architecture::of(triple).map(|a| a.name);
-        assert_eq!(name("arm64-apple-macosx"), Some(AARCH64));
-        assert_eq!(name("armv7-linux-gnueabihf"), Some(ARM));
-        assert_eq!(name("thumbv7em-none-eabihf"), Some(ARM));
-        assert_eq!(name("sparc64-linux-gnu"), None);
-    }
 
     #[test]
     fn lengths_of_scalable_registers_are_no_features_of_llvm() {
@@ -321,30 +301,5 @@ mod tests {
         let without = of("+neon,+sve,-sve256");
         assert_eq!(Architecture::llvm_features(&without), "+neon,+sve");
         assert_eq!(Architecture::register_lengths(&without), None);
-    }
-
-    #[test]
-    fn short_triples_are_completed() {
-        let complete = |triple| Architecture::of(triple).map(|a| a.complete(triple));
-        assert_eq!(
-            complete("wasm32").as_deref(),
-            Some("wasm32-unknown-unknown")
-        );
-        assert_eq!(
-            complete("aarch64-linux-gnu").as_deref(),
-            Some("aarch64-unknown-linux-gnu")
-        );
-        assert_eq!(
-            complete("aarch64-none-elf").as_deref(),
-            Some("aarch64-none-elf")
-        );
-    }
-
-    #[test]
-    fn systems_without_a_library_are_found() {
-        assert!(is_freestanding("wasm32-unknown-unknown"));
-        assert!(is_freestanding("aarch64-none-elf"));
-        assert!(!is_freestanding("riscv64-unknown-linux-gnu"));
-        assert!(!is_freestanding("arm64-apple-macosx14"));
     }
 }

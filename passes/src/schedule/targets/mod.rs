@@ -3,4 +3,6 @@
 
 pub(crate) mod architectures;
 pub(crate) mod cpus;
+mod features;
 pub(crate) mod gpus;
+pub(crate) mod triples;

@@ -13,7 +13,7 @@ use skript_tensor::Tensor;
 
 use super::user_kernels::Own;
 use super::{artifact, graph, named, write};
-use crate::command_line::{CompileArguments, EmitName};
+use crate::command_line::CompileArguments;
 use crate::session::{Session, Stopped};
 
 /// Writes the shared object and its header. Returns the written file if the user did not name it.
@@ -25,7 +25,7 @@ pub fn make(
 ) -> Result<Option<PathBuf>, Stopped> {
     let path = match arguments.output() {
         Some(path) => path.to_owned(),
-        None => named(model, EmitName::So),
+        None => named(model, "so"),
     };
     let beside = path.with_extension("h");
     if beside == path {
@@ -120,10 +120,15 @@ fn compiler(triple: &str, has_kernels: bool) -> Result<String, Box<Diagnostic>> 
         ))
     };
     let architecture = triple.split('-').next().unwrap_or_default();
-    if architecture == std::env::consts::ARCH && triple.contains("linux") {
+    // Those compilers link GNU's C library.
+    let is_linked = triple.contains("linux")
+        && !["musl", "android"]
+            .iter()
+            .any(|other| triple.contains(other));
+    if architecture == std::env::consts::ARCH && is_linked {
         return Ok("cc".to_owned());
     }
-    if !triple.contains("linux") {
+    if !is_linked {
         return wrong(
             format!("there are no shared objects for `{triple}`"),
             "write an object file, `-o model.o`, and its header",
