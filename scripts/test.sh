@@ -119,6 +119,7 @@ if [ -d "$suite" ]; then
   fi
   step "assembler of PTX" test/gpu/setup.sh
   step "kernels as PTX" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript $gpu
+  step "kernels of attentions as PTX" .venv/bin/python test/gpu/spills.py --skript target/release/skript $([ "$all" = --all ] && echo --all)
   step "kernels for AMD" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript --arch gfx90a,gfx1100 $([ "$all" = --all ] || echo --sample 40)
   # Code for other processors under qemu and in Node.
   step "other processors" .venv/bin/python test/targets/conformance.py "$suite" --skript target/release/skript $([ "$all" = --all ] || echo --sample 24)

@@ -43,6 +43,12 @@ done
 kernels=$("$skript" compile inputs/layers.sknd --target=vulkan --emit=scheduled | grep -c gpu.launch_func)
 [ "$kernels" = 5 ] || { echo "inputs/layers.sknd has $kernels kernels instead of 5" && exit 1; }
 "$skript" compare inputs/layers.sknd --device=vulkan
+# One more each for the inputs, which are widened.
+kernels=$("$skript" compile inputs/layers.sknd --real=bf16 --target=vulkan --emit=scheduled | grep -c gpu.launch_func)
+[ "$kernels" = 7 ] || { echo "inputs/layers.sknd has $kernels kernels in bf16 instead of 7" && exit 1; }
+for real in "f16 2e-2" "bf16 6e-2"; do
+  "$skript" compare inputs/layers.sknd --device=vulkan --real "${real% *}" --atol "${real#* }"
+done
 for precision in tf32 f16; do
   "$skript" compare inputs/attention.sknd --device=vulkan --gpu-arch=vulkan-matrices --gpu-precision=$precision --atol 2e-3 \
     --input-shape r=2,2,50,16 --input-shape p=2,2,41,16 --input-shape w=2,2,41,12

@@ -189,9 +189,9 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
             .enumerate()
             .map(|(n, kind)| format!("%s{n} : {kind}"))
             .collect();
-        // Else the assembler of PTX keeps registers for more blocks than shared memory has space for.
-        let resident = match self.has_loops {
-            true => format!(" {{{RESIDENT} = {LOOPED} : i32}}"),
+        // Else the assembler of PTX keeps registers for more blocks than shared memory has space for, or spills some.
+        let resident = match self.has_loops || !copies.is_empty() {
+            true => format!(" {{{RESIDENT} = {RESIDENT_BLOCKS} : i32}}"),
             false => String::new(),
         };
         let text = format!(
@@ -300,8 +300,8 @@ impl<'c: 'a, 'a> Rows<'c, 'a> {
     }
 }
 
-/// Blocks with loops around operations that a processor has registers for, at least.
-const LOOPED: u32 = 2;
+/// Blocks with contractions, or with loops around operations, that a processor has registers for, at least.
+const RESIDENT_BLOCKS: u32 = 2;
 
 /// Arguments of the body of a launch before its shared arrays.
 const SIZES: usize = 12;

@@ -107,6 +107,8 @@ pub(super) struct Caller {
     pub(super) vectors: &'static [&'static str],
     /// How threads copy into the memory of a block without registers.
     pub(super) copies: Option<DirectCopy>,
+    /// Products that a loop adds in an iteration beside other operations; 0 where that is left to the assembler.
+    pub(super) unrolled: u32,
     /// The dimensions of each operand, and a number that its dynamic offset is a multiple of.
     pub(super) placed: Vec<(usize, i64)>,
 }
@@ -286,6 +288,16 @@ impl<'r> Code<'r> {
     /// The number of dynamic extents, each with an array of its own.
     pub(super) fn dynamic_extents(&self) -> usize {
         self.caller.extents.len()
+    }
+
+    /// The attributes of a loop over products, as text.
+    pub(super) fn unrolling(&self) -> String {
+        match self.caller.unrolled {
+            count if count > 0 && self.is_inside => format!(
+                " {{loop_annotation = #llvm.loop_annotation<unroll = <disable = false, count = {count} : i32>>}}"
+            ),
+            _ => String::new(),
+        }
     }
 
     /// Lets shared arrays be parts of one for each type of elements, for [`Code::inside`].

@@ -571,26 +571,32 @@ impl TileWriter<'_> {
         let bounds = [0, depth, 1].map(|n| self.code.index(&Number::Known(n)));
         let bounds = bounds.each_ref().map(String::as_str);
         let types = vec!["f32".to_owned(); c.len()];
-        let made = self.carrying(bounds, "index", (&c, &types), |writer, product, sums| {
-            let mut found = Vec::new();
-            for (n, sum) in (0..).zip(sums) {
-                let row = writer.code.add(&group, &Number::Known(n / 2 * 8));
-                let column = writer.code.times(&own, 2);
-                let column = writer.code.add(&column, &Number::Known(n % 2));
-                let lines = [writer.code.index(&row), writer.code.index(&column)];
-                let mut factors = Vec::new();
-                for (side, (line, kind)) in lines.iter().zip(&kinds).enumerate() {
-                    let load =
-                        format!("memref.load %unit{side}[{warp}, {line}, {product}] : {kind}");
-                    factors.push(writer.code.lines.value(load));
+        let made = self.carrying(
+            bounds,
+            "index",
+            (&c, &types),
+            "",
+            |writer, product, sums| {
+                let mut found = Vec::new();
+                for (n, sum) in (0..).zip(sums) {
+                    let row = writer.code.add(&group, &Number::Known(n / 2 * 8));
+                    let column = writer.code.times(&own, 2);
+                    let column = writer.code.add(&column, &Number::Known(n % 2));
+                    let lines = [writer.code.index(&row), writer.code.index(&column)];
+                    let mut factors = Vec::new();
+                    for (side, (line, kind)) in lines.iter().zip(&kinds).enumerate() {
+                        let load =
+                            format!("memref.load %unit{side}[{warp}, {line}, {product}] : {kind}");
+                        factors.push(writer.code.lines.value(load));
+                    }
+                    let product = format!("arith.mulf {} : f32", factors.join(", "));
+                    let product = writer.code.lines.value(product);
+                    let sum = format!("arith.addf {sum}, {product} : f32");
+                    found.push(writer.code.lines.value(sum));
                 }
-                let product = format!("arith.mulf {} : f32", factors.join(", "));
-                let product = writer.code.lines.value(product);
-                let sum = format!("arith.addf {sum}, {product} : f32");
-                found.push(writer.code.lines.value(sum));
-            }
-            found
-        });
+                found
+            },
+        );
         self.code.lines.line(ops::gpu::BARRIER);
         at(&made, [0, 1, 2, 3])
     }

@@ -313,6 +313,7 @@ impl<'c: 'a, 'a> Kernels<'_, 'c, 'a> {
             lanes,
             vectors,
             copies: self.gpu.copies,
+            unrolled: self.gpu.unrolled,
             placed: placed.collect(),
         };
         Some((caller, arguments))

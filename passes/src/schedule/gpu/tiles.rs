@@ -401,6 +401,7 @@ impl TileWriter<'_> {
         [from, to, step]: [&str; 3],
         kind: &str,
         (values, types): (&[String], &[String]),
+        attributes: &str,
         body: impl FnOnce(&mut Self, &str, &[String]) -> Vec<String>,
     ) -> Vec<String> {
         let results = self.code.lines.name();
@@ -422,9 +423,10 @@ impl TileWriter<'_> {
         ));
         self.code.enter();
         let found = body(self, &iteration, &carried);
-        self.code
-            .lines
-            .line(format!("scf.yield {} : {types}\n}}", found.join(", ")));
+        self.code.lines.line(format!(
+            "scf.yield {} : {types}\n}}{attributes}",
+            found.join(", ")
+        ));
         self.code.enter();
         (0..values.len())
             .map(|n| format!("{results}#{n}"))
@@ -483,21 +485,27 @@ impl TileWriter<'_> {
             }
             let (count, kind) = (sums.len(), self.code.kind);
             let values = [sums, elements].concat();
-            let found = self.carrying(bounds, kind, (&values, &types), |writer, first, values| {
-                let (sums, elements) = values.split_at(count.min(values.len()));
-                let first = Number::Value(first.to_owned());
-                let buffer = writer.fill(&first, elements, None);
-                let step = Number::Known(writer.step);
-                let mut next = writer.code.add(&first, &step);
-                writer.copy_next(&next, is_exact.then_some(&whole));
-                if is_exact {
-                    let last = writer.code.subtract(&whole, &step);
-                    next = writer.code.at_most(&next, &last);
-                }
-                let elements = writer.load(&next);
-                let sums = writer.products(&buffer, &step, sums);
-                [sums, elements].concat()
-            });
+            let found = self.carrying(
+                bounds,
+                kind,
+                (&values, &types),
+                "",
+                |writer, first, values| {
+                    let (sums, elements) = values.split_at(count.min(values.len()));
+                    let first = Number::Value(first.to_owned());
+                    let buffer = writer.fill(&first, elements, None);
+                    let step = Number::Known(writer.step);
+                    let mut next = writer.code.add(&first, &step);
+                    writer.copy_next(&next, is_exact.then_some(&whole));
+                    if is_exact {
+                        let last = writer.code.subtract(&whole, &step);
+                        next = writer.code.at_most(&next, &last);
+                    }
+                    let elements = writer.load(&next);
+                    let sums = writer.products(&buffer, &step, sums);
+                    [sums, elements].concat()
+                },
+            );
             let (own, others) = found.split_at(count.min(found.len()));
             (sums, elements) = (own.to_vec(), others.to_vec());
         }
@@ -513,7 +521,7 @@ impl TileWriter<'_> {
         let bounds = bounds.map(|number| self.code.name(&number));
         let bounds = bounds.each_ref().map(String::as_str);
         let (types, kind) = (self.types(sums.len()), self.code.kind);
-        self.carrying(bounds, kind, (&sums, &types), |writer, _, sums| {
+        self.carrying(bounds, kind, (&sums, &types), "", |writer, _, sums| {
             let buffer = writer.fill(&whole, &elements, Some(&rest));
             writer.products(&buffer, &rest, sums)
         })
@@ -634,9 +642,14 @@ impl TileWriter<'_> {
         let bounds = bounds.map(|number| self.code.index(&number));
         let bounds = bounds.each_ref().map(String::as_str);
         let types = self.types(sums.len());
-        self.carrying(bounds, "index", (sums, &types), |writer, product, sums| {
-            writer.product(buffer, product, sums)
-        })
+        let own = self.code.unrolling();
+        self.carrying(
+            bounds,
+            "index",
+            (sums, &types),
+            &own,
+            |writer, product, sums| writer.product(buffer, product, sums),
+        )
     }
 
     /// Adds one product to each sum.

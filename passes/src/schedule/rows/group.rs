@@ -173,6 +173,12 @@ impl<'c: 'a, 'a> Group<'c, 'a> {
         self.members.iter().any(|m| m.kind == Kind::Product)
     }
 
+    /// The number of operations that reduce products.
+    pub(super) fn products(&self) -> usize {
+        let products = self.members.iter().filter(|m| m.kind == Kind::Product);
+        products.count()
+    }
+
     /// Whether there is more than one row.
     pub(super) fn has_several_rows(&self) -> bool {
         self.rows.iter().any(|row| row.extent != Some(1))

@@ -162,10 +162,11 @@ fn fuse<'c: 'a, 'a>(
                 Some((group, rows))
             };
             let mut group = found(&mut effects, &|group| memory.accepts(group));
-            let is_long = group.as_ref().is_none_or(|(group, _)| !group.has_product());
+            // Whole rows come first, unless some of the contractions would be left alone then.
+            let products = group.as_ref().map_or(0, |(group, _)| group.products());
             if let Memory::Shared(gpu) = memory
-                && is_long
                 && let Some((columns, rows)) = of_columns(&operations, position, &mut effects, gpu)
+                && columns.group.products() > products
             {
                 let erased = columns::emit(&columns, &rows, context)?;
                 effects.forget_buffers();

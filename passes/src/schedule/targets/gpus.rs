@@ -33,6 +33,9 @@ pub struct Gpu {
     pub processors: u32,
     /// Iterations of loops that a thread executes in one kernel at most, because drivers may end its loops early; 0 for any number.
     pub iterations: u32,
+    /// Products of an element that a loop adds in an iteration in a kernel with other operations, whose values stay in registers
+    /// meanwhile: assemblers unroll longer loops until none is left. 0 where that is theirs.
+    pub unrolled: u32,
     /// The tiles that contractions are computed in.
     pub tiles: &'static [Tile],
     /// How threads copy from the memory of the device into that of a block without registers between; `None` if they do not.
@@ -219,6 +222,7 @@ const AMPERE: Gpu = Gpu {
     shared_memory: 48 << 10,
     processors: 108,
     iterations: 0,
+    unrolled: 4,
     tiles: TILES,
     copies: Some(DirectCopy::Async),
     matrices: Some(MatrixUnit {
@@ -238,6 +242,7 @@ const CDNA: Gpu = Gpu {
     shared_memory: 64 << 10,
     processors: 104,
     iterations: 0,
+    unrolled: 0,
     tiles: TILES,
     copies: None,
     matrices: None,
@@ -255,6 +260,7 @@ const VULKAN: Gpu = Gpu {
     processors: 16,
     // lavapipe ends the loops of a thread after twice as many.
     iterations: 1 << 15,
+    unrolled: 0,
     tiles: &[
         Tile::new(32, 32, 8, [4, 4]),
         Tile::new(16, 16, 16, [2, 2]),
