@@ -108,7 +108,13 @@ if [ -d "$suite" ]; then
       .venv/bin/python test/gpu/carried.py pack "$suite" out/carried --skript target/release/skript --target vulkan "$@" &&
         .venv/bin/python test/gpu/carried.py run out/carried --runner target/release/skript-run
     }
-    step "artifacts with kernels" carried $([ "$all" = --all ] || echo --sample 40)
+    # What a machine with a GPU is to run in one command (docs/gpu.md), and there may be only one try.
+    on_device() {
+      .venv/bin/python test/gpu/on_device.py pack out/device --skript target/release/skript --runner target/release/skript-run --suite "$suite" \
+        --target vulkan --sample 40 --small && .venv/bin/python out/device/on_device.py run out/device/results --device vulkan --seconds 150 --calls 3
+    }
+    step "a machine with a GPU" on_device
+    if [ "$all" = --all ]; then step "artifacts with kernels" carried; fi
     step "mappings on Vulkan" target/release/skript compare test/gpu/inputs/mappings.sknd --device=vulkan
     step "functions of f64 on Vulkan" target/release/skript compare test/gpu/inputs/functions.sknd --real=f64 --device=vulkan --rtol=1e-15 --atol=0
     step "dynamic mappings on Vulkan" test/gpu/dynamic.sh target/release/skript

@@ -3,7 +3,7 @@
 """Runs the cases of a conformance suite on a GPU of another machine, which has neither the compiler nor the suite.
 
     carried.py pack SUITE FOLDER --skript BINARY [--target nvptx64|vulkan] [--cpu NAME] [--sample N] [--shard I/N]
-    carried.py run FOLDER --runner SKRIPT-RUN [--device NAME] [--jobs N] [--table FILE]
+    carried.py run FOLDER --runner SKRIPT-RUN [--device NAME] [--jobs N] [--table FILE] [--first N] [--seconds N] [--wrapper COMMAND]
 
 `pack` compiles each case with outputs to a file with its weights, and puts its inputs and the expected outputs beside it; N
 shards keep a folder small. `run` needs the folder, the program skript-run, and numpy; it prints each case that differs, and
@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 import numpy as np
@@ -43,6 +44,7 @@ def pack_case(case, folder, options):
     own = folder / case.parent.name / case.name
     own.mkdir(parents=True, exist_ok=True)
     command = [options.skript, "compile", str(case), *(description.get("args") or []), "--message-format=short"]
+    command += [f"--gpu-arch={options.arch}"] * (options.target == "nvptx64")
     command += [f"--target={options.target}", f"--cpu={options.cpu}", "--embed-weights", "-o", str(own / "model.skm")]
     for name, value in (description.get("attrs") or {}).items():
         command += ["--set", f"{name}={json.dumps(value)}"]
@@ -87,12 +89,12 @@ def pack(options):
 def run_case(case, options):
     """Why the case is wrong; None if it is right."""
     kept = json.loads((case / "case.json").read_text())
-    command = [options.runner, str(case / "model.skm"), f"--device={options.device}"]
+    command = [*options.wrapper.split(), options.runner, str(case / "model.skm"), f"--device={options.device}"]
     for name, pack in kept["inputs"].items():
         for n in range(pack[0] if pack else 1):
             command += ["--input", f"{name}:{n + 1}={case}/inputs-{name}-{n}.npy" if pack else f"{name}={case}/inputs-{name}-0.npy"]
     with tempfile.TemporaryDirectory() as out:
-        done = subprocess.run([*command, "--output-dir", out], capture_output=True, text=True, timeout=600)
+        done = subprocess.run([*command, "--output-dir", out], capture_output=True, text=True, timeout=options.case_seconds)
         if done.returncode:
             return done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"exit status {done.returncode}"
         for name, pack in kept["outputs"].items():
@@ -115,24 +117,46 @@ def run_case(case, options):
 
 
 def run(options):
-    cases = sorted(path.parent for path in pathlib.Path(options.folder).glob("*/*/case.json"))
+    folder = pathlib.Path(options.folder)
+    cases = sorted((path.parent for path in folder.glob("*/*/case.json")), key=lambda case: zlib.crc32(str(case.relative_to(folder)).encode()))
+    cases = cases[: options.first or None]
     if not cases:
         print(f"there are no cases in {options.folder}")
         return 1
+    begun = time.monotonic()
+
+    def checked(case):
+        if time.monotonic() - begun > options.seconds:
+            return "not run"
+        try:
+            return run_case(case, options)
+        except (subprocess.TimeoutExpired, OSError, ValueError, LookupError) as error:
+            return f"{type(error).__name__}: {error}"[:300]
+
+    families, count = {}, {"equal": 0, "differ": 0, "not run": 0}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        reasons = list(pool.map(lambda case: run_case(case, options), cases))
-    families = {}
-    for case, reason in zip(cases, reasons):
-        right, all_of_it = families.get(case.parent.name, (0, 0))
-        families[case.parent.name] = right + (reason is None), all_of_it + 1
-        if reason:
-            print(f"{case.parent.name}/{case.name}: {reason}")
-    lines = ["| family | equal | cases |", "|---|---|---|"] + [f"| {name} | {right} | {n} |" for name, (right, n) in families.items()]
+        waiting = {pool.submit(checked, case): case for case in cases}
+        for done in concurrent.futures.as_completed(waiting):
+            case, reason = waiting[done], done.result()
+            right, all_of_it = families.get(case.parent.name, (0, 0))
+            families[case.parent.name] = right + (reason is None), all_of_it + 1
+            count["equal" if reason is None else "not run" if reason == "not run" else "differ"] += 1
+            if reason and reason != "not run":
+                print(f"{case.parent.name}/{case.name}: {reason}", flush=True)
+            if options.table:
+                write_table(families, options.table)
+    lines = rows(families)
     print("\n".join(lines))
-    print(f"{reasons.count(None)} of {len(cases)} cases equal")
-    if options.table:
-        pathlib.Path(options.table).write_text("\n".join(lines) + "\n")
-    return 0 if all(reason is None for reason in reasons) else 1
+    print(f"{count['equal']} of {len(cases)} cases equal, {count['differ']} differ, {count['not run']} not run")
+    return 0 if count["equal"] == len(cases) else 1
+
+
+def rows(families):
+    return ["| family | equal | cases |", "|---|---|---|"] + [f"| {name} | {right} | {n} |" for name, (right, n) in sorted(families.items())]
+
+
+def write_table(families, path):
+    pathlib.Path(path).write_text("\n".join(rows(families)) + "\n")
 
 
 def main():
@@ -144,6 +168,7 @@ def main():
     packing.add_argument("--skript", required=True)
     packing.add_argument("--target", default="nvptx64", choices=["nvptx64", "vulkan"])
     packing.add_argument("--cpu", default="x86-64-v3")
+    packing.add_argument("--arch", default="sm_80")
     packing.add_argument("--sample", type=int, default=1)
     packing.add_argument("--shard", default="0/1")
     packing.set_defaults(command=pack)
@@ -151,7 +176,11 @@ def main():
     running.add_argument("folder")
     running.add_argument("--runner", required=True)
     running.add_argument("--device", default="auto")
-    running.add_argument("--table")
+    running.add_argument("--table", help="a file that is written after each case")
+    running.add_argument("--first", type=int, default=0, help="so many cases, in an order without meaning")
+    running.add_argument("--seconds", type=float, default=1e6, help="begin no case after so many seconds")
+    running.add_argument("--case-seconds", type=float, default=600)
+    running.add_argument("--wrapper", default="", help="a command that runs the runner, such as compute-sanitizer")
     running.set_defaults(command=run)
     for command in (packing, running):
         command.add_argument("--jobs", type=int, default=os.cpu_count() or 1)

@@ -3,16 +3,19 @@
 """Measures kernels on a machine with a GPU, which needs neither the compiler nor a network, and compares them with torch and XLA.
 
     measure.py pack FOLDER --skript BINARY [--arch sm_90] [--target nvptx64|vulkan] [--suite SUITE] [--small]
-    measure.py run FOLDER --runner SKRIPT-RUN [--device NAME] [--calls N] [--table FILE]
+    measure.py run FOLDER --runner SKRIPT-RUN [--device NAME] [--calls N] [--table FILE] [--seconds N]
 
 `pack` compiles the models below into FOLDER, and with `--suite` the cases of a conformance suite (carried.py). `run` needs the folder, the program
 skript-run and numpy. It runs the cases, then measures each model with its arrays on the device, by skript-run and, where they are importable,
-by torch (eager, compiled) and jax, compares the results, and writes a table. A time is the least of the calls. `--small` packs small sizes, for
+by torch (eager, compiled) and jax, compares the results with those of torch, and writes a table after each measurement. Libraries run in processes
+of their own, with a time limit for each model. A time is the least of the calls. `--small` packs small sizes, for
 devices that compute on the processor. Exit status 1 if a result differs or a case fails.
 """
 import argparse
 import json
+import os
 import pathlib
+import select
 import shutil
 import subprocess
 import sys
@@ -86,6 +89,76 @@ graph G {{
     @compose {{ c = longest(a, b); }}
 }}
 """
+ATTENTION = """
+import linalg;
+import math;
+import nn;
+graph G {{
+    @input {{ q: real[{h}, {n}, {c}]; k: real[{h}, {n}, {c}]; v: real[{h}, {n}, {c}]; }}
+    @output {{ c: real[{h}, {n}, {c}]; }}
+    @compose {{
+        s = linalg.matmul{{transB=true}}(q, k);
+        scaled = math.mul(s, 0.125);
+        w = nn.softmax{{axes=[2]}}(scaled);
+        c = linalg.matmul(w, v);
+    }}
+}}
+"""
+LAYERNORM = """
+import math;
+graph G {{
+    @input {{ a: real[{rows}, {n}]; }}
+    @output {{ c: real[{rows}, {n}]; }}
+    @compose {{
+        mean = math.mean_reduce{{axes=[1]}}(a);
+        shifted = math.sub(a, mean);
+        squares = math.mul(shifted, shifted);
+        variance = math.mean_reduce{{axes=[1]}}(squares);
+        safe = math.add(variance, 0.00001);
+        factor = math.rsqrt(safe);
+        c = math.mul(shifted, factor);
+    }}
+}}
+"""
+# A bottleneck of ResNet-50, and the second half of a layer of BERT.
+BOTTLENECK = """
+import math;
+import nn;
+graph G {{
+    @input {{ x: real[{batch}, {c}, {h}, {h}]; f: real[{d}, {c}, 1, 1]; g: real[{d}, {d}, 3, 3]; e: real[{c}, {d}, 1, 1]; }}
+    @output {{ c: real[{batch}, {c}, {h}, {h}]; }}
+    @compose {{
+        p = nn.conv{{padding=0}}(x, f);
+        narrow = nn.relu(p);
+        q = nn.conv{{padding=1}}(narrow, g);
+        inner = nn.relu(q);
+        r = nn.conv{{padding=0}}(inner, e);
+        total = math.add(r, x);
+        c = nn.relu(total);
+    }}
+}}
+"""
+FEED = """
+import math;
+import nn;
+graph G {{
+    @input {{ x: real[{rows}, {n}]; f: real[{m}, {n}]; g: real[{n}, {m}]; }}
+    @output {{ c: real[{rows}, {n}]; }}
+    @compose {{
+        wide = nn.linear(x, f);
+        active = nn.gelu(wide);
+        narrow = nn.linear(active, g);
+        total = math.add(narrow, x);
+        mean = math.mean_reduce{{axes=[1]}}(total);
+        shifted = math.sub(total, mean);
+        squares = math.mul(shifted, shifted);
+        variance = math.mean_reduce{{axes=[1]}}(squares);
+        safe = math.add(variance, 0.00001);
+        factor = math.rsqrt(safe);
+        c = math.mul(shifted, factor);
+    }}
+}}
+"""
 ALEXNET = {
     "kernel1": (64, 3, 11, 11), "bias1": (64,), "kernel2": (192, 64, 5, 5), "bias2": (192,), "kernel3": (384, 192, 3, 3), "bias3": (384,),
     "kernel4": (384, 384, 3, 3), "bias4": (384,), "kernel5": (256, 384, 3, 3), "bias5": (256,), "kernel6": (4096, 256, 5, 5),
@@ -94,22 +167,42 @@ ALEXNET = {
 
 
 def models(small):
-    """(name, operation, text or None, inputs, precisions) of every model."""
+    """(name, operation, text or None, inputs, precisions) of every model, the ones with a limit to reach first."""
     found = []
-    for n in [128] if small else [1024, 2048, 4096]:
-        found.append(("matmul %d" % n, "matmul", PRODUCT.format(n=n), {"a": (n, n), "b": (n, n)}, ["f32", "tf32", "f16"]))
-    for batch, c, h in [(1, 16, 14)] if small else [(16, 64, 56), (16, 256, 14)]:
-        text = WINDOW.format(batch=batch, c=c, h=h)
-        found.append(("conv %d×%d×%d×%d" % (batch, c, h, h), "conv", text, {"a": (batch, c, h, h), "b": (c, c, 3, 3)}, ["f32", "tf32", "f16"]))
+
+    def add(name, operation, template, inputs, precisions=("f32",), **extents):
+        found.append((name, operation, template and template.format(**extents), inputs, list(precisions)))
+
+    def window(batch, c, h):
+        inputs = {"a": (batch, c, h, h), "b": (c, c, 3, 3)}
+        add("conv %d×%d×%d×%d" % (batch, c, h, h), "conv", WINDOW, inputs, ["f32", "tf32", "f16"], batch=batch, c=c, h=h)
+
+    def product(n):
+        add("matmul %d" % n, "matmul", PRODUCT, {"a": (n, n), "b": (n, n)}, ["f32", "tf32", "f16"], n=n)
+
+    product(128 if small else 4096)
+    window(*((1, 16, 14) if small else (16, 64, 56)))
+    h, n, c = (2, 64, 16) if small else (96, 512, 64)
+    shape = (h, n, c)
+    add("attention %d×%d×%d" % shape, "attention", ATTENTION, {"q": shape, "k": shape, "v": shape}, ["f32", "tf32", "f16"], h=h, n=n, c=c)
     rows, n = (64, 128) if small else (8192, 1024)
-    found.append(("softmax %d×%d" % (rows, n), "softmax", SOFTMAX.format(rows=rows, n=n), {"a": (rows, n)}, ["f32"]))
-    found.append(("argmax %d×%d" % (rows, n), "argmax", ARGMAX.format(rows=rows, n=n), {"a": (rows, n)}, ["f32"]))
-    n = 1 << (12 if small else 24)
-    found.append(("elementwise %d" % n, "elementwise", ELEMENTWISE.format(n=n), {"a": (n,), "b": (n,)}, ["f32"]))
+    for name, operation, template in [("softmax", "softmax", SOFTMAX), ("layernorm", "layernorm", LAYERNORM)]:
+        add("%s %d×%d" % (name, rows, n), operation, template, {"a": (rows, n)}, rows=rows, n=n)
+    count = 1 << (12 if small else 24)
+    add("elementwise %d" % count, "elementwise", ELEMENTWISE, {"a": (count,), "b": (count,)}, n=count)
+    add("AlexNet", "alexnet", None, {"input": (1, 3, 224, 224)}, ["f32", "tf32"])
+    batch, c, d, h = (1, 32, 8, 7) if small else (16, 1024, 256, 14)
+    inputs = {"x": (batch, c, h, h), "f": (d, c, 1, 1), "g": (d, d, 3, 3), "e": (c, d, 1, 1)}
+    add("bottleneck %d×%d×%d×%d" % (batch, c, h, h), "bottleneck", BOTTLENECK, inputs, ["f32", "tf32", "f16"], batch=batch, c=c, d=d, h=h)
+    r, k, m = (32, 64, 128) if small else (1024, 768, 3072)
+    add("feed-forward %d×%d" % (r, k), "feed", FEED, {"x": (r, k), "f": (m, k), "g": (k, m)}, ["f32", "tf32", "f16"], rows=r, n=k, m=m)
+    add("argmax %d×%d" % (rows, n), "argmax", ARGMAX, {"a": (rows, n)}, rows=rows, n=n)
     n = 64 if small else 1024
-    found.append(("max-plus %d" % n, "longest", LONGEST.format(n=n), {"a": (n, n), "b": (n, n)}, ["f32"]))
+    add("max-plus %d" % n, "longest", LONGEST, {"a": (n, n), "b": (n, n)}, n=n)
     if not small:
-        found.append(("AlexNet", "alexnet", None, {"input": (1, 3, 224, 224)}, ["f32", "tf32"]))
+        product(1024)
+        product(2048)
+        window(16, 256, 14)
     return found
 
 
@@ -147,7 +240,12 @@ def pack(options):
 def arrays(shapes, precision, scale=1.0):
     random = np.random.default_rng(0)
     kind = np.float16 if precision == "f16" else np.float32
-    return {name: (random.standard_normal(shape) * scale).astype(kind) for name, shape in shapes.items()}
+    # Sums stay of the size of one: weights of 16 bits would overflow else.
+    return {name: (random.standard_normal(shape) * scale * (1 if n == 0 else SCALES.get(name, 1.0))).astype(kind) for n, (name, shape) in enumerate(shapes.items())}
+
+
+# Factors of weights.
+SCALES = {"f": 0.05, "g": 0.05, "e": 0.05}
 
 
 def by_runner(model, folder, options, inputs, weights):
@@ -158,11 +256,11 @@ def by_runner(model, folder, options, inputs, weights):
             np.save("%s/%s.npy" % (scratch, name), array)
             command += ["--input", "%s=%s/%s.npy" % (name, scratch, name)]
         if weights:
-            np.savez(scratch + "/weights.npz", **weights)
+            np.savez(scratch + "/weights.npz", **{"main.AlexNet." + name: array for name, array in weights.items()})
             command += ["--weights", scratch + "/weights.npz"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=options.model_seconds)
         if done.returncode:
-            raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "status %d" % done.returncode)
+            raise RuntimeError(done.stderr.strip().splitlines()[0] if done.stderr.strip() else "status %d" % done.returncode)
         measured = json.loads(done.stdout.strip().splitlines()[-1])
         return measured["call_ms"], np.load(scratch + ("/output.npy" if weights else "/c.npy"))
 
@@ -178,7 +276,18 @@ def torch_function(operation, torch):
         input = functional.relu(functional.linear(input.flatten(1), w["kernel7"], w["bias7"]))
         return torch.softmax(functional.linear(input, w["kernel8"], w["bias8"]), 1)
 
+    def bottleneck(x, f, g, e):
+        inner = functional.relu(functional.conv2d(functional.relu(functional.conv2d(x, f)), g, padding=1))
+        return functional.relu(functional.conv2d(inner, e) + x)
+
+    def feed(x, f, g):
+        return functional.layer_norm(functional.linear(functional.gelu(functional.linear(x, f)), g) + x, x.shape[1:])
+
     return {
+        "attention": lambda q, k, v: functional.scaled_dot_product_attention(q[None], k[None], v[None], scale=0.125)[0],
+        "layernorm": lambda a: functional.layer_norm(a, a.shape[1:]),
+        "bottleneck": bottleneck,
+        "feed": feed,
         "matmul": lambda a, b: a @ b,
         "conv": lambda a, b: functional.conv2d(a, b, padding=1),
         "softmax": lambda a: torch.softmax(a, 1),
@@ -202,12 +311,10 @@ def least(call, wait, calls):
     return min(times)
 
 
-def by_torch(model, inputs, weights, calls):
-    """{name: milliseconds}, and the result."""
-    try:
-        import torch
-    except ImportError:
-        return {}, None
+def torch_engine(model, inputs, weights, calls, is_compiled, out):
+    """The milliseconds of a call; the result goes to `out`."""
+    import torch
+
     device = "cuda" if torch.cuda.is_available() else "cpu"
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = model["precision"] == "tf32"
@@ -215,73 +322,196 @@ def by_torch(model, inputs, weights, calls):
     if weights:
         given.append({name: torch.from_numpy(array).to(device) for name, array in weights.items()})
     function = torch_function(model["operation"], torch)
-    times = {}
+    if is_compiled:
+        function = torch.compile(function)
     with torch.no_grad():
-        result = function(*given).cpu().numpy()
-        times["torch"] = least(lambda: function(*given), wait, calls)
-        try:
-            compiled = torch.compile(function)
-            times["torch compiled"] = least(lambda: compiled(*given), wait, calls)
-        except Exception as error:  # Whatever is not installed there.
-            print("torch.compile, %s: %s" % (model["name"], str(error).strip().splitlines()[0][:150]))
-    return times, result
+        if out:
+            np.save(out, function(*given).cpu().numpy())
+        return least(lambda: function(*given), wait, calls)
 
 
-def by_jax(model, inputs, calls):
-    try:
-        import jax
-        import jax.numpy as jnp
-    except ImportError:
-        return {}
+def jax_engine(model, inputs, calls):
+    import jax
+    import jax.numpy as jnp
+
     precision = {"f32": "float32", "tf32": "tensorfloat32"}.get(model["precision"])
+
+    def conv(a, b, pad):
+        return jax.lax.conv_general_dilated(a, b, (1, 1), [(pad, pad), (pad, pad)], precision=precision)
+
+    def normalized(a):
+        shifted = a - a.mean(1, keepdims=True)
+        return shifted * jax.lax.rsqrt((shifted * shifted).mean(1, keepdims=True) + 1e-5)
+
+    def attention(q, k, v):
+        scores = jnp.einsum("hic,hjc->hij", q, k, precision=precision) * 0.125
+        return jnp.einsum("hij,hjc->hic", jax.nn.softmax(scores, axis=2), v, precision=precision)
+
+    def bottleneck(x, f, g, e):
+        inner = jax.nn.relu(conv(jax.nn.relu(conv(x, f, 0)), g, 1))
+        return jax.nn.relu(conv(inner, e, 0) + x)
+
+    def feed(x, f, g):
+        wide = jax.nn.gelu(jnp.matmul(x, f.T, precision=precision), approximate=False)
+        return normalized(jnp.matmul(wide, g.T, precision=precision) + x)
+
     functions = {
+        "attention": attention,
+        "bottleneck": bottleneck,
+        "feed": feed,
+        "layernorm": normalized,
         "matmul": lambda a, b: jnp.matmul(a, b, precision=precision),
-        "conv": lambda a, b: jax.lax.conv_general_dilated(a, b, (1, 1), [(1, 1), (1, 1)], precision=precision),
+        "conv": lambda a, b: conv(a, b, 1),
         "softmax": lambda a: jax.nn.softmax(a, axis=1),
         "argmax": lambda a: jnp.argmax(a, axis=1),
         "elementwise": lambda a, b: jax.nn.relu(a * b + 0.5) * jax.nn.sigmoid(a),
     }
     function = functions.get(model["operation"])
     if not function:
-        return {}
+        return None
     compiled = jax.jit(function)
     given = [jax.device_put(array) for array in inputs.values()]
-    return {"XLA": least(lambda: compiled(*given).block_until_ready(), lambda: None, calls)}
+    return least(lambda: compiled(*given).block_until_ready(), lambda: None, calls)
+
+
+def given(model):
+    """The inputs and the weights of a model."""
+    weights = arrays(ALEXNET, "f32", 0.02) if model["operation"] == "alexnet" else None
+    return arrays(model["inputs"], model["precision"]), weights
+
+
+def serve(options):
+    """Measures by another library what each line of the input names, and answers with a line of JSON: a process that may crash."""
+    described = json.loads((pathlib.Path(options.folder) / "models.json").read_text())
+    answers = os.fdopen(os.dup(1), "w")
+    # What libraries print is no answer.
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        number, out = line.split(" ", 1)
+        model = described[int(number)]
+        inputs, weights = given(model)
+        try:
+            if options.engine == "XLA":
+                found = jax_engine(model, inputs, options.calls)
+            else:
+                found = torch_engine(model, inputs, weights, options.calls, options.engine == "torch compiled", out.strip())
+            answer = {"ms": found}
+        except Exception as error:  # Whatever is not installed, or not supported there.
+            answer = {"error": (str(error).strip().splitlines() or [type(error).__name__])[0][:200]}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+    return 0
+
+
+class Worker:
+    """A process that measures by another library; it is started again after a crash or a time limit."""
+
+    def __init__(self, engine, options):
+        self.engine, self.options, self.process = engine, options, None
+
+    def ask(self, number, out, seconds):
+        if self.process is None:
+            command = [sys.executable, str(HERE / "measure.py"), "serve", self.options.folder, "--engine", self.engine, "--calls", str(self.options.calls)]
+            environment = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+        ready = True
+        try:
+            self.process.stdin.write("%d %s\n" % (number, out))
+            self.process.stdin.flush()
+            ready, _, _ = select.select([self.process.stdout], [], [], seconds)
+            line = self.process.stdout.readline() if ready else ""
+        except OSError:
+            line = ""
+        if line:
+            return json.loads(line)
+        # By its own handle: a process that hangs, or is gone.
+        self.process.kill()
+        self.process.wait()
+        ended, self.process = self.process.returncode, None
+        return {"error": "no answer within %d s" % seconds if not ready else "the process ended with status %s" % ended}
+
+    def close(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
 
 
 TOLERANCE = {"f32": 1e-4, "tf32": 1e-2, "f16": 1e-2}
+ENGINES = ["torch", "torch compiled", "XLA"]
+
+
+def difference(found, expected):
+    scale = np.max(np.abs(expected.astype(np.float64)), initial=1e-30)
+    return float(np.max(np.abs(found.astype(np.float64) - expected.astype(np.float64)), initial=0) / scale)
+
+
+def table(described, results):
+    columns = ["skript", *ENGINES]
+    lines = ["| model | precision | %s | ratio to the fastest other | result |" % " | ".join(columns), "|---|---|" + "---|" * (len(columns) + 2)]
+    for number, model in enumerate(described):
+        times, verdict = results[number]["ms"], results[number].get("verdict", "not measured")
+        others = [times[name] for name in ENGINES if times.get(name)]
+        ratio = "%.2f" % (min(others) / times["skript"]) if others and times.get("skript") else ""
+        cells = ["%.3f ms" % times[name] if times.get(name) else "" for name in columns]
+        lines.append("| %s | %s | %s | %s | %s |" % (model["name"], model["precision"], " | ".join(cells), ratio, verdict))
+    return "\n".join(lines) + "\n"
 
 
 def run(options):
     folder = pathlib.Path(options.folder)
+    begun = time.monotonic()
     wrong = 0
     if (folder / "suite").exists():
         command = [sys.executable, str(HERE / "carried.py"), "run", str(folder / "suite"), "--runner", options.runner]
         wrong += subprocess.run([*command, "--device=" + options.device]).returncode
-    columns = ["skript", "torch", "torch compiled", "XLA"]
-    lines = ["| model | precision | %s | ratio to the fastest other | result |" % " | ".join(columns), "|---|---|" + "---|" * (len(columns) + 2)]
-    for model in json.loads((folder / "models.json").read_text()):
-        inputs = arrays(model["inputs"], model["precision"])
-        weights = arrays(ALEXNET, "f32", 0.02) if model["operation"] == "alexnet" else None
-        times, verdict = {}, "not compared"
-        try:
-            times, expected = by_torch(model, inputs, weights, options.calls)
-            times.update(by_jax(model, inputs, options.calls))
-            times["skript"], found = by_runner(model, folder, options, inputs, weights)
-            if expected is not None:
-                scale = np.max(np.abs(expected.astype(np.float64)), initial=1e-30)
-                error = np.max(np.abs(found.astype(np.float64) - expected.astype(np.float64)), initial=0) / scale
-                verdict = "differs by %.1e of the largest" % error
+    described = json.loads((folder / "models.json").read_text())
+    results = [{"ms": {}} for _ in described]
+
+    def left():
+        return options.seconds - (time.monotonic() - begun)
+
+    def record():
+        if options.table:
+            pathlib.Path(options.table).write_text(table(described, results))
+
+    def measured(number, engine, answer):
+        if answer.get("ms"):
+            results[number]["ms"][engine] = answer["ms"]
+        print("%s, %s, %s: %s" % (described[number]["name"], described[number]["precision"], engine, answer.get("error") or answer.get("ms")), flush=True)
+        record()
+
+    workers = {engine: Worker(engine, options) for engine in ENGINES}
+    with tempfile.TemporaryDirectory() as scratch:
+        # First what is compared, then the other libraries.
+        for number, model in enumerate(described):
+            if left() < 0:
+                break
+            out = pathlib.Path(scratch) / "expected.npy"
+            out.unlink(missing_ok=True)
+            inputs, weights = given(model)
+            result = results[number]
+            try:
+                result["ms"]["skript"], found = by_runner(model, folder, options, inputs, weights)
+                result["verdict"] = "not compared"
+                measured(number, "skript", {"ms": result["ms"]["skript"]})
+            except (RuntimeError, subprocess.TimeoutExpired, OSError, ValueError, LookupError) as error:
+                result["verdict"], wrong = "failed: %s" % str(error)[:200], wrong + 1
+                measured(number, "skript", {"error": str(error)[:300]})
+                continue
+            measured(number, "torch", workers["torch"].ask(number, out, options.model_seconds))
+            if out.exists():
+                error = difference(found, np.load(out))
+                result["verdict"] = "differs by %.1e of the largest" % error
                 wrong += int(not error <= TOLERANCE[model["precision"]])
-        except RuntimeError as error:
-            verdict, wrong = "failed: %s" % error, wrong + 1
-        others = [times[name] for name in columns[1:] if name in times]
-        ratio = "%.2f" % (min(others) / times["skript"]) if others and "skript" in times else ""
-        cells = ["%.3f ms" % times[name] if name in times else "" for name in columns]
-        lines.append("| %s | %s | %s | %s | %s |" % (model["name"], model["precision"], " | ".join(cells), ratio, verdict))
-        print(lines[-1], flush=True)
-    if options.table:
-        pathlib.Path(options.table).write_text("\n".join(lines) + "\n")
+        workers["torch"].close()
+        for engine in ["XLA", "torch compiled"]:
+            for number, model in enumerate(described):
+                if left() > 0 and "skript" in results[number]["ms"]:
+                    measured(number, engine, workers[engine].ask(number, "", min(options.model_seconds, max(1, left()))))
+            workers[engine].close()
+    record()
+    print(table(described, results))
     print("%d failures" % wrong)
     return 1 if wrong else 0
 
@@ -304,7 +534,14 @@ def main():
     running.add_argument("--device", default="auto")
     running.add_argument("--calls", type=int, default=20)
     running.add_argument("--table")
+    running.add_argument("--seconds", type=float, default=1e6, help="begin no model after so many seconds")
+    running.add_argument("--model-seconds", type=float, default=90, help="the limit of a model by a library")
     running.set_defaults(command=run)
+    serving = commands.add_parser("serve")
+    serving.add_argument("folder")
+    serving.add_argument("--engine", required=True, choices=ENGINES)
+    serving.add_argument("--calls", type=int, default=20)
+    serving.set_defaults(command=serve)
     options = parser.parse_args()
     return options.command(options)
 

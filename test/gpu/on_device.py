@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""All that a machine with a GPU can show, in one command: results of the conformance suite, ratios to torch and XLA, compute-sanitizer.
+
+    on_device.py pack FOLDER --skript BINARY --runner SKRIPT-RUN --suite SUITE [--arch sm_90] [--target nvptx64|vulkan] [--limit MIB] [--small]
+    python3 FOLDER/on_device.py run OUT [--device cuda] [--seconds N]
+
+`pack` makes a folder of at most `--limit` MiB, which needs neither the compiler nor a network: the runner, compiled models and cases, and these
+scripts. Cases that do not fit are named. `run` needs Python with numpy, and torch and jax where they are to be compared. Each part is a process with
+a time limit, and writes into OUT as it goes, the most valuable part first: a sample of the cases, ratios, all cases, then compute-sanitizer.
+A part that fails or hangs does not stop those after it. Exit status 1 if a part found a difference, or nothing runs on the device.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPTS = ["on_device.py", "measure.py", "carried.py"]
+RUNNER, SUITE = "skript-run", "suite.tar.xz"
+# Seconds of each part, if there is as much time: imports, a sample, ratios, all cases, sanitizers.
+PREFLIGHT, SAMPLE, RATIOS, SANITIZER = 60, 60, 270, 60
+# The time in which a part must end after its own limit.
+GRACE = 20
+
+
+def pack(options):
+    folder = pathlib.Path(options.folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    python = [sys.executable]
+    models = [*python, str(HERE / "measure.py"), "pack", str(folder), "--skript", options.skript, "--arch", options.arch, "--target", options.target]
+    status = subprocess.run(models + ["--cpu", options.cpu] + ["--small"] * options.small).returncode
+    for script in SCRIPTS:
+        shutil.copy(HERE / script, folder / script)
+    shutil.copy(options.runner, folder / RUNNER)
+    if options.suite:
+        with tempfile.TemporaryDirectory() as scratch:
+            cases = pathlib.Path(scratch) / "suite"
+            command = [*python, str(HERE / "carried.py"), "pack", options.suite, str(cases), "--skript", options.skript, "--sample", str(options.sample)]
+            status |= subprocess.run([*command, "--target", options.target, "--cpu", options.cpu, "--arch", options.arch]).returncode
+            status |= archive(cases, folder, options.limit)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    print("%s: %.1f MiB" % (folder, size / 2**20))
+    return status
+
+
+def archive(cases, folder, limit):
+    """Packs the cases, those with the most bytes last, as long as the folder has at most so many MiB."""
+    other = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    sized = [(sum(file.stat().st_size for file in case.parent.iterdir()), case.parent) for case in cases.glob("*/*/case.json")]
+    path = folder / SUITE
+    left_out = []
+    with open(path, "wb") as stream, tarfile.open(fileobj=stream, mode="w|xz") as packed:
+        for size, case in sorted(sized):
+            # What the stream holds back is small; arrays that are compressed never grow.
+            if other + stream.tell() + size > limit * 2**20:
+                left_out.append(case)
+            else:
+                packed.add(case, "suite/%s" % case.relative_to(cases))
+    for case in left_out:
+        print("left out, for the folder would be too large: %s" % case.relative_to(cases))
+    return 1 if left_out else 0
+
+
+class Parts:
+    """Runs one part after the other, and writes what they print."""
+
+    def __init__(self, out, seconds):
+        self.out, self.begun, self.seconds = out, time.monotonic(), seconds
+        # Few files, for machines that return few: a log of all parts, their ends, and tables.
+        self.summary, self.log, self.printed = [], out / "log.txt", ""
+
+    def left(self):
+        return self.seconds - (time.monotonic() - self.begun)
+
+    def run(self, name, command, limit, environment=None):
+        """The exit status; None if the part did not end, or had no time."""
+        if limit < 5:
+            self.note("%s: no time left" % name)
+            return None
+        begun, status = time.monotonic(), None
+        with open(self.log, "a") as log:
+            log.write("== %s: %s\n" % (name, " ".join(command)))
+            log.flush()
+            start = log.tell()
+            # A session of its own, so that its children end with it.
+            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, start_new_session=True, env={**os.environ, **(environment or {})})
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        with open(self.log, errors="replace") as log:
+            log.seek(start)
+            self.printed = log.read()
+        lines = [line for line in self.printed.splitlines() if line.strip()]
+        ended = "ended with status %s" % status if status is not None else "stopped"
+        self.note("%s: %s after %.0f s; %s" % (name, ended, time.monotonic() - begun, lines[-1][:300] if lines else "no output"))
+        return status
+
+    def note(self, line):
+        self.summary.append(line)
+        print(line, flush=True)
+        (self.out / "summary.txt").write_text("\n".join(self.summary) + "\n")
+
+
+VERSIONS = """
+import importlib, sys
+print("python", sys.version.split()[0])
+for name in ("numpy", "torch", "jax"):
+    try:
+        print(name, importlib.import_module(name).__version__, flush=True)
+    except Exception as error:
+        print(name, "is not usable:", str(error)[:200], flush=True)
+try:
+    import torch
+    print("device", torch.cuda.get_device_name(0) if torch.cuda.is_available() else "none for torch")
+except Exception:
+    pass
+"""
+
+
+def run(options):
+    out = pathlib.Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    parts = Parts(out, options.seconds)
+    python, failed = sys.executable, []
+
+    def part(name, command, limit, environment=None):
+        if name not in options.parts.split(","):
+            return None
+        status = parts.run(name, command, min(limit, parts.left()), environment)
+        if status:
+            failed.append(name)
+        return status
+
+    parts.run("versions", [python, "-c", VERSIONS], min(PREFLIGHT, parts.left()))
+    print(parts.printed, flush=True)
+    if shutil.which("nvidia-smi"):
+        parts.run("driver", ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"], 20)
+    with tempfile.TemporaryDirectory() as scratch:
+        # Files that travel may lose the right to be executed.
+        runner = pathlib.Path(scratch) / RUNNER
+        shutil.copy(HERE / RUNNER, runner)
+        runner.chmod(0o755)
+        common = ["--runner", str(runner), "--device=" + options.device]
+        suite = pathlib.Path(scratch) / "suite"
+        if (HERE / SUITE).exists():
+            with tarfile.open(HERE / SUITE) as packed:
+                packed.extractall(scratch, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        carried = [python, str(HERE / "carried.py"), "run", str(suite), *common, "--jobs", str(options.jobs)]
+        compiled = {"CUDA_CACHE_MAXSIZE": str(2**30)}
+        if suite.exists():
+            sample = part("sample", [*carried, "--first", "64", "--case-seconds", "30", "--seconds", str(SAMPLE), "--table", str(out / "sample.md")], SAMPLE + GRACE, compiled)
+            if "sample" in options.parts and "\n0 of " in parts.printed:
+                parts.note("nothing of the sample is right on %s (status %s): no more is run" % (options.device, sample))
+                print(parts.printed[:3000])
+                return 1
+        measure = [python, str(HERE / "measure.py"), "run", str(HERE), *common, "--table", str(out / "ratios.md"), "--calls", str(options.calls)]
+        limit = min(RATIOS, parts.left() - GRACE)
+        part("ratios", [*measure, "--seconds", str(limit - GRACE), "--model-seconds", "60"], limit + GRACE, compiled)
+        if suite.exists():
+            limit = parts.left() - (SANITIZER if shutil.which("compute-sanitizer") else 0) - GRACE
+            part("suite", [*carried, "--case-seconds", "60", "--seconds", str(limit - GRACE), "--table", str(out / "suite.md")], limit, compiled)
+            for tool in ["memcheck", "racecheck"] if shutil.which("compute-sanitizer") else []:
+                limit = min(SANITIZER, parts.left() - GRACE)
+                wrapper = "compute-sanitizer --tool=%s --error-exitcode=9" % tool
+                part(tool, [*carried, "--first", "24", "--case-seconds", "60", "--seconds", str(limit / 2), "--wrapper", wrapper], limit)
+    for name in ["ratios.md", "suite.md"]:
+        if (out / name).exists():
+            print((out / name).read_text(), flush=True)
+    parts.note("failed: %s" % (", ".join(failed) or "none"))
+    return 1 if failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    packing = commands.add_parser("pack")
+    packing.add_argument("folder")
+    packing.add_argument("--skript", required=True)
+    packing.add_argument("--runner", required=True)
+    packing.add_argument("--suite")
+    packing.add_argument("--sample", type=int, default=1)
+    packing.add_argument("--arch", default="sm_90")
+    packing.add_argument("--target", default="nvptx64", choices=["nvptx64", "vulkan"])
+    packing.add_argument("--cpu", default="x86-64-v3")
+    packing.add_argument("--limit", type=float, default=56)
+    packing.add_argument("--small", action="store_true")
+    packing.set_defaults(command=pack)
+    running = commands.add_parser("run")
+    running.add_argument("out")
+    running.add_argument("--device", default="cuda")
+    running.add_argument("--seconds", type=float, default=560)
+    running.add_argument("--parts", default="sample,ratios,suite,memcheck,racecheck", help="for a second call, those that the first one left")
+    running.add_argument("--calls", type=int, default=20)
+    running.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
+    running.set_defaults(command=run)
+    options = parser.parse_args()
+    return options.command(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
