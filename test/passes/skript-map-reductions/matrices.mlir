@@ -1,6 +1,7 @@
 // RUN: skript-opt %s "--skript-map-reductions=gpu=sm_80 precision=f16" --split-input-file | FileCheck %s --check-prefixes=CHECK,F16
 // RUN: skript-opt %s "--skript-map-reductions=gpu=sm_80 precision=tf32" --split-input-file | FileCheck %s --check-prefixes=CHECK,TF32
 // RUN: skript-opt %s "--skript-map-reductions=gpu=sm_80 precision=bf16" --split-input-file | FileCheck %s --check-prefixes=CHECK,BF16
+// RUN: skript-opt %s "--skript-map-reductions=gpu=sm_80 precision=tf32" --split-input-file --canonicalize --cse | FileCheck %s --check-prefix=BANKS
 // RUN: skript-opt %s --skript-map-reductions=gpu=sm_80 --split-input-file | FileCheck %s --check-prefix=NONE
 // RUN: skript-opt %s "--skript-map-reductions=gpu=vulkan-matrices precision=f16" --split-input-file | FileCheck %s --check-prefix=SIMULATED
 
@@ -36,6 +37,17 @@
 // NONE-LABEL:  func.func @product
 // NONE-NOT:      nvvm.mma.sync
 // NONE:        return
+// The right side has columns next to each other in memory, and products in its copy, whose lines have 20 words: two threads copy 8 columns of
+// a product, and the next two those of the next product. Thread t of a warp stores an element i of its four into the bank
+// (((t % 2) * 4 + i) * 20 + t / 2) % 32, which is another one for each t; by columns first it would be (t * 80 + i * 20) % 32 for 16 threads, one of two.
+// BANKS-LABEL: func.func @product
+// BANKS-DAG:     %[[PAIR:.+]] = arith.divui %[[T:.+]], %c2_i32 : i32
+// BANKS-DAG:     %[[LOW:.+]] = arith.remui %[[T]], %c2_i32 : i32
+// BANKS:         %[[HIGH:.+]] = arith.divui %[[PAIR]], %c16_i32 : i32
+// BANKS:         %[[PRODUCT:.+]] = arith.remui %[[PAIR]], %c16_i32 : i32
+// BANKS:         %[[FIRST:.+]] = arith.muli %[[HIGH]], %c2_i32 : i32
+// BANKS:         %[[GROUP:.+]] = arith.addi %[[FIRST]], %[[LOW]] : i32
+// BANKS:         arith.muli %[[GROUP]], %c4_i32 : i32
 // Threads put the elements of their registers where the instruction has them.
 // SIMULATED-LABEL: func.func @product
 // SIMULATED:         workgroup({{.*}}, %[[A:.+]] : memref<2x16x16xf32, #gpu.address_space<workgroup>>, %[[B:.+]] : memref<2x8x16xf32, #gpu.address_space<workgroup>>)

@@ -1,10 +1,18 @@
 // RUN: skript-opt %s --skript-map-reductions=gpu=gfx90a --split-input-file | FileCheck %s
 // RUN: skript-opt %s --skript-map-reductions=gpu=sm_80 --split-input-file --canonicalize --cse | FileCheck %s --check-prefix=DIRECT
+// RUN: skript-opt %s --skript-map-reductions=gpu=sm_80 --split-input-file | FileCheck %s --check-prefix=UNROLLED
 // RUN: skript-opt %s --skript-map-reductions=gpu=vulkan-matrices --split-input-file --canonicalize --cse | FileCheck %s --check-prefix=SIMULATED
 
 // A product of matrices, in tiles of 32 × 32 of 256 threads with 2 × 2 elements each. 40 products are 2 whole steps of 16 and one of 8.
 // The left matrix is read along the products, so lines of its copy are apart from other banks. Consecutive elements are
 // copied at once, and those of the next step are read before the products of a step.
+// The loop over the products of a copy is one iteration in the end: a loop would compute as much for itself as for four products.
+// UNROLLED: #[[FULL:.*]] = #llvm.loop_unroll<disable = false, full = true>
+// UNROLLED: #[[LOOP:.*]] = #llvm.loop_annotation<unroll = #[[FULL]]>
+// UNROLLED: func.func @product
+// UNROLLED: arith.mulf
+// UNROLLED: } {loop_annotation = #[[LOOP]]}
+
 // CHECK-LABEL: func.func @product
 // CHECK:         gpu.launch
 // CHECK-SAME:      workgroup(%[[A:.+]] : memref<2x16x36xf32, #gpu.address_space<workgroup>>, %[[B:.+]] : memref<2x16x32xf32, #gpu.address_space<workgroup>>)

@@ -1,8 +1,15 @@
 // RUN: skript-opt %s --skript-map-rows=gpu=vulkan | FileCheck %s
 // RUN: skript-opt %s "--skript-map-rows=gpu=sm_80 precision=tf32" | FileCheck %s --check-prefix=CORES
+// RUN: skript-opt %s --skript-map-rows=gpu=sm_80 | FileCheck %s --check-prefix=UNROLLED
 
 // A block computes a contraction of its rows in tiles, one after the other, from copies in shared memory; what nothing else reads stays there.
 // Rows share the threads of a reduction.
+// Beside other operations the assembler would keep the values of all products in registers.
+// UNROLLED: #llvm.loop_unroll<disable = false, count = 4 : i32>
+// UNROLLED: func @products
+// UNROLLED: loop_annotation
+// UNROLLED: } {nvvm.minctasm = 2 : i32}
+
 // CHECK-LABEL: func @products
 // CHECK: gpu.launch
 // CHECK-SAME: workgroup(%[[SCORES:.*]] : memref<16x40xf32, #gpu.address_space<workgroup>>, %[[SUMS:.*]] : memref<16xf32, #gpu.address_space<workgroup>>, %[[PARTS:.*]] : memref<64xf32, #gpu.address_space<workgroup>>, %[[COPIES:.*]] : memref<{{.*}}xf32, #gpu.address_space<workgroup>>)

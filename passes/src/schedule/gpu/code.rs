@@ -107,7 +107,7 @@ pub(super) struct Caller {
     pub(super) vectors: &'static [&'static str],
     /// How threads copy into the memory of a block without registers.
     pub(super) copies: Option<DirectCopy>,
-    /// Products that a loop adds in an iteration beside other operations; 0 where that is left to the assembler.
+    /// Products that a loop adds in an iteration beside other operations ([`Gpu::unrolled`]).
     pub(super) unrolled: u32,
     /// The dimensions of each operand, and a number that its dynamic offset is a multiple of.
     pub(super) placed: Vec<(usize, i64)>,
@@ -290,14 +290,17 @@ impl<'r> Code<'r> {
         self.caller.extents.len()
     }
 
-    /// The attributes of a loop over products, as text.
-    pub(super) fn unrolling(&self) -> String {
-        match self.caller.unrolled {
-            count if count > 0 && self.is_inside => format!(
-                " {{loop_annotation = #llvm.loop_annotation<unroll = <disable = false, count = {count} : i32>>}}"
-            ),
-            _ => String::new(),
-        }
+    /// The attributes of a loop over so many products of a copy, as text.
+    pub(super) fn unrolling(&self, count: &Number) -> String {
+        let unroll = match (self.caller.unrolled, count) {
+            (0, _) => return String::new(),
+            (own, _) if self.is_inside => format!("count = {own} : i32"),
+            (_, Number::Known(_)) => "full = true".to_owned(),
+            (_, Number::Value(_)) => return String::new(),
+        };
+        format!(
+            " {{loop_annotation = #llvm.loop_annotation<unroll = <disable = false, {unroll}>>}}"
+        )
     }
 
     /// Lets shared arrays be parts of one for each type of elements, for [`Code::inside`].

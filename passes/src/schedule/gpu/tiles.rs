@@ -14,6 +14,7 @@ use super::super::targets::gpus::{MatrixTile, Tile};
 use super::code::{Code, Number, Point, alignment, vector};
 use super::contraction::Contraction;
 use super::matrix_unit::Unit;
+use crate::extents::size::element_bytes;
 use crate::ir::ops;
 use std::collections::HashMap;
 
@@ -22,6 +23,9 @@ pub(super) const BUFFERS: u64 = 2;
 
 /// Elements between the lines of a copy that is written across them, so that they are in other banks of the memory.
 pub(super) const PADDING: u32 = 4;
+
+/// Bytes of the memory of a device that are read at once.
+const SECTOR: i64 = 32;
 
 /// The type of elements that are carried as their bits, and that of these.
 const HALF: &str = "bf16";
@@ -300,6 +304,18 @@ impl TileWriter<'_> {
         }
     }
 
+    /// Consecutive threads that copy elements of one product, which are next to each other in memory. Copies for units for matrices have
+    /// products next to each other, in lines of which every eighth begins at the same bank: threads after as many as a part of memory needs
+    /// copy another product, which is in another bank.
+    fn groups(&self, input: usize, size: i64, width: i64) -> i64 {
+        let bytes =
+            element_bytes(self.code.element(input)).and_then(|bytes| i64::try_from(bytes).ok());
+        match &self.unit {
+            None => size / width,
+            Some(_) => (SECTOR / (width * bytes.unwrap_or(1)).max(1)).clamp(1, size / width),
+        }
+    }
+
     /// The elements that a thread copies at each step.
     fn prepare(&mut self, side: usize) {
         let contraction = self.contraction;
@@ -343,8 +359,14 @@ impl TileWriter<'_> {
                         (self.code.times(&product, width), line)
                     }
                     false => {
-                        let groups = Number::Known(size / width);
-                        let (product, line) = self.code.split(&number, &groups);
+                        let together = self.groups(*input, size, width);
+                        let (rest, low) = self.code.split(&number, &Number::Known(together));
+                        let (high, product) = match together < size / width {
+                            true => self.code.split(&rest, &Number::Known(self.step)),
+                            false => (Number::Known(0), rest),
+                        };
+                        let high = self.code.times(&high, together);
+                        let line = self.code.add(&high, &low);
                         (product, self.code.times(&line, width))
                     }
                 };
@@ -642,7 +664,7 @@ impl TileWriter<'_> {
         let bounds = bounds.map(|number| self.code.index(&number));
         let bounds = bounds.each_ref().map(String::as_str);
         let types = self.types(sums.len());
-        let own = self.code.unrolling();
+        let own = self.code.unrolling(count);
         self.carrying(
             bounds,
             "index",

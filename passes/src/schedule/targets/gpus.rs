@@ -34,7 +34,7 @@ pub struct Gpu {
     /// Iterations of loops that a thread executes in one kernel at most, because drivers may end its loops early; 0 for any number.
     pub iterations: u32,
     /// Products of an element that a loop adds in an iteration in a kernel with other operations, whose values stay in registers
-    /// meanwhile: assemblers unroll longer loops until none is left. 0 where that is theirs.
+    /// meanwhile: assemblers unroll longer loops until none is left. In other kernels it adds those of a whole copy. 0 where that is theirs.
     pub unrolled: u32,
     /// The tiles that contractions are computed in.
     pub tiles: &'static [Tile],
