@@ -223,12 +223,7 @@ fn lower<'c: 'a, 'a>(
     )?;
     let zero = IntegerAttribute::new(number, 0).into();
     let zero = at.value(ops::arith::CONSTANT, &[], &[("value", zero)], number)?;
-    let fine = at.value(
-        ops::arith::CMPI,
-        &[status, zero],
-        &[("predicate", attributes::i64(at.context, 0))],
-        IntegerType::new(at.context, 1).into(),
-    )?;
+    let fine = at.compare(0, status, zero)?;
     let message = format!("operator {}: {{text}}", description.operator);
     at.check(fine, FAILED, &message, &[])?;
     ir::erase(op);

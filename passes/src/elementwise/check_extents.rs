@@ -14,7 +14,6 @@ use crate::ir::ops;
 use crate::ir::shape::Dim;
 use crate::ir::{Builder, ValueKey, attributes, types};
 use skript_dialect::melior::ir::operation::OperationLike;
-use skript_dialect::melior::ir::r#type::IntegerType;
 use skript_dialect::melior::ir::{OperationRef, Value, ValueLike};
 use skript_dialect::{Dialect, Pass, PassError, op};
 use std::collections::HashMap;
@@ -150,9 +149,7 @@ fn check<'c: 'a, 'a>(
         };
         for (pair, tensor) in wanted {
             let own = at.extent(tensor, number)?;
-            let equal = [("predicate", attributes::i64(at.context, EQUAL))];
-            let flag = IntegerType::new(at.context, 1).into();
-            let agrees = at.value(ops::arith::CMPI, &[known, own], &equal, flag)?;
+            let agrees = at.compare(EQUAL, known, own)?;
             let message = format!(
                 "{}: operands of '{}' differ in dimension {dimension}",
                 found.location(),

@@ -185,7 +185,7 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
         self.value(ops::tensor::DIM, &operands, &[], Type::index(self.context))
     }
 
-    /// Whether a comparison of integers or indices holds; `code` is that of the predicate of `arith.cmpi`.
+    /// Whether a comparison of integers, indices or vectors of them holds; `code` is that of the predicate of `arith.cmpi`.
     ///
     /// # Errors
     /// The builder's error.
@@ -200,7 +200,8 @@ impl<'c: 'a, 'a> Builder<'c, 'a> {
             super::maps::integer_predicate(self.context, code),
         )];
         let flag = types::flag(self.context);
-        self.value(ops::arith::CMPI, &[a, b], &predicate, flag)
+        let result = super::vector::shaped_like(a.r#type(), flag);
+        self.value(ops::arith::CMPI, &[a, b], &predicate, result)
     }
 
     /// The tensor filled with one value.

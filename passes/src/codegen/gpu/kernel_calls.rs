@@ -4,7 +4,7 @@
 //! Upstream's inliner does not inline into `gpu.func`, and its lowering of `scf.for` stores results in the body alone.
 
 use crate::ir::func::{callee, symbol};
-use crate::ir::{self, Builder, attributes, ops, regions, types};
+use crate::ir::{self, Builder, ops, regions, types};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Operation, Type, Value, ValueLike};
 use skript_dialect::PassError;
@@ -71,9 +71,7 @@ pub(super) fn define_results(kernel: OperationRef) -> Result<(), PassError> {
             continue;
         };
         // The predicate `slt`.
-        let predicate = [("predicate", attributes::i64(context, 2))];
-        let runs = [*lower, *upper];
-        let runs = at.value(ops::arith::CMPI, &runs, &predicate, types::flag(context))?;
+        let runs = at.compare(2, *lower, *upper)?;
         for (result, init) in op.results().zip(operands.iter().skip(3)) {
             let result: Value = result.into();
             let users = ir::users(result);

@@ -25,7 +25,7 @@ use crate::schedule::targets::gpus::{Gpu, Precision};
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
 use melior::ir::{BlockRef, ShapedTypeLike, Value, ValueLike};
-use skript_dialect::{Dialect, Pass, PassError};
+use skript_dialect::{Pass, PassError};
 use std::collections::{HashMap, HashSet};
 
 /// The pass `skript-map-rows`.
@@ -33,15 +33,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-map-rows",
     summary: "let the threads of a block compute the operations on a row together",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Gpu,
-        Dialect::Llvm,
-        Dialect::MemRef,
-        Dialect::Nvvm,
-        Dialect::Scf,
-        Dialect::Vector,
-    ],
+    dependent_dialects: super::DIALECTS,
     options: &[super::GPU, super::PRECISION],
     run: |root, options, _| {
         let gpu = super::named_gpu(options)?;

@@ -75,9 +75,7 @@ fn check<'c: 'a, 'a>(
     let allowed = at.value(ops::func::CALL, &[], &[("callee", callee)], word)?;
     let most = most.value(launch, &at)?;
     let most = at.value(ops::arith::INDEX_CAST, &[most], &[], word)?;
-    let at_most = [("predicate", attributes::i64(context, LESS_OR_EQUAL))];
-    let flag = types::flag(context);
-    let holds = at.value(ops::arith::CMPI, &[most, allowed], &at_most, flag)?;
+    let holds = at.compare(LESS_OR_EQUAL, most, allowed)?;
     at.check(holds, "SK9201", MESSAGE, &[most, allowed])?;
     Ok(())
 }

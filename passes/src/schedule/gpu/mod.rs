@@ -26,7 +26,18 @@ mod tiles;
 mod works;
 
 use super::targets::gpus::{Gpu, Precision};
-use skript_dialect::{Options, PassError, PassOption};
+use skript_dialect::{Dialect, Options, PassError, PassOption};
+
+/// The dialects of kernels whose threads share memory.
+const DIALECTS: &[Dialect] = &[
+    Dialect::Arith,
+    Dialect::Gpu,
+    Dialect::Llvm,
+    Dialect::MemRef,
+    Dialect::Nvvm,
+    Dialect::Scf,
+    Dialect::Vector,
+];
 
 /// The option that names the GPU.
 const GPU: PassOption = PassOption {

@@ -32,7 +32,7 @@ use melior::ir::attribute::DenseI64ArrayAttribute;
 use melior::ir::block::BlockLike;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Value, ValueLike};
-use skript_dialect::{Dialect, Pass, PassError};
+use skript_dialect::{Pass, PassError};
 use std::collections::HashSet;
 
 /// The pass `skript-map-reductions`.
@@ -40,15 +40,7 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-map-reductions",
     summary: "map reductions to blocks of threads that share memory",
     anchor: Some(ops::builtin::MODULE),
-    dependent_dialects: &[
-        Dialect::Arith,
-        Dialect::Gpu,
-        Dialect::Llvm,
-        Dialect::MemRef,
-        Dialect::Nvvm,
-        Dialect::Scf,
-        Dialect::Vector,
-    ],
+    dependent_dialects: super::DIALECTS,
     options: &[super::GPU, super::PRECISION],
     run: |root, options, _| {
         let gpu = super::named_gpu(options)?;

@@ -5,7 +5,7 @@ use super::row_products::is_tiled;
 use crate::extents::size;
 use crate::ir::copy::{Copier, arguments, with_operands};
 use crate::ir::linalg::{Fill, Generic, index_of};
-use crate::ir::{self, Builder, attributes, maps, memref, ops};
+use crate::ir::{self, Builder, maps, memref, ops};
 use crate::schedule::body::Combine;
 use melior::Error;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -636,9 +636,7 @@ fn is_below<'c: 'a, 'a>(
     count: Value<'c, 'a>,
     at: &Builder<'c, 'a>,
 ) -> Result<Value<'c, 'a>, Error> {
-    let flag = ir::types::flag(at.context);
-    let is_less = [("predicate", attributes::i64(at.context, UNSIGNED_LESS))];
-    at.value(ops::arith::CMPI, &[number, count], &is_less, flag)
+    at.compare(UNSIGNED_LESS, number, count)
 }
 
 /// What threads do where a condition holds.

@@ -10,7 +10,7 @@
 //! [`LEAST`] and [`GREATEST`] at once; where one is beyond them, infinite, NaN or zero, all of them are divided.
 
 use super::{all, splat};
-use crate::ir::{self, Builder, ValueKey, maps, ops, types, vector};
+use crate::ir::{self, Builder, ValueKey, ops, types, vector};
 use melior::Error;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationRef};
@@ -72,7 +72,7 @@ impl<'c: 'a, 'a> Divisor<'c, 'a> {
         let bits = binary(ops::arith::ANDI, bits, constant(MAGNITUDE)?)?;
         let above = binary(ops::arith::SUBI, bits, constant(LEAST_DIVISOR)?)?;
         let range = constant(GREATEST_DIVISOR - LEAST_DIVISOR)?;
-        let suits = compare(at, UNSIGNED_LESS, above, range, types::flag(at.context))?;
+        let suits = at.compare(UNSIGNED_LESS, above, range)?;
         let (most, none) = (constant(GREATEST - LEAST)?, constant(0)?);
         let patterns = at.value(ops::arith::SELECT, &[suits, most, none], &[], word)?;
         Ok(Divisor {
@@ -106,8 +106,7 @@ impl<'c: 'a, 'a> Divisor<'c, 'a> {
             });
         }
         let greatest = greatest.ok_or(Error::OperationBuild)?;
-        let flags = vector::of(&[self.lanes], types::flag(at.context));
-        let beyond = compare(at, UNSIGNED_NOT_LESS, greatest, self.patterns, flags)?;
+        let beyond = at.compare(UNSIGNED_NOT_LESS, greatest, self.patterns)?;
         let kind = Attribute::parse(at.context, "#vector.kind<or>").ok_or(Error::OperationBuild)?;
         let any = at.value(
             ops::vector::REDUCTION,
@@ -148,17 +147,6 @@ fn word<'c>(at: &Builder<'c, '_>) -> Type<'c> {
 /// Codes of `arith.cmpi`.
 const UNSIGNED_LESS: i64 = 6;
 const UNSIGNED_NOT_LESS: i64 = 9;
-
-fn compare<'c: 'a, 'a>(
-    at: &Builder<'c, 'a>,
-    code: i64,
-    a: Value<'c, 'a>,
-    b: Value<'c, 'a>,
-    result: Type<'c>,
-) -> Result<Value<'c, 'a>, Error> {
-    let predicate = [("predicate", maps::integer_predicate(at.context, code))];
-    at.value(ops::arith::CMPI, &[a, b], &predicate, result)
-}
 
 #[cfg(test)]
 mod tests {

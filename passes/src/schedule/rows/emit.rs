@@ -12,7 +12,7 @@ use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation,
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{Location, ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::{Location, Region, ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 use std::collections::{HashMap, HashSet};
 
@@ -29,10 +29,7 @@ pub(super) fn emit<'c: 'a, 'a>(
     has_one_loop: bool,
     context: &'c Context,
 ) -> Result<HashSet<usize>, PassError> {
-    let last = group.members.last().ok_or("a group without operations")?.op;
-    let locations: Vec<Location> = group.members.iter().map(|m| m.op.location()).collect();
-    let location = location::fused(context, &locations, None);
-    let before = Builder::before(context, last)?.with_location(location);
+    let before = before_last(group, context)?;
     let storage = Storage::of(group);
     let homes = homes(group, blocks, &storage);
     let home_of = |array: Value<'c, 'a>| {
@@ -56,6 +53,17 @@ pub(super) fn emit<'c: 'a, 'a>(
     let unused: HashMap<ValueKey, OperationRef> = unused.collect();
     let members: Vec<&Member> = group.members.iter().collect();
     Ok(erase(&members, unused.into_values()))
+}
+
+/// Where the operations of a group are computed together: before the last one.
+pub(super) fn before_last<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    context: &'c Context,
+) -> Result<Builder<'c, 'a>, PassError> {
+    let last = group.members.last().ok_or("a group without operations")?.op;
+    let locations: Vec<Location> = group.members.iter().map(|m| m.op.location()).collect();
+    let location = location::fused(context, &locations, None);
+    Ok(Builder::before(context, last)?.with_location(location))
 }
 
 /// Erases operations that were replaced, the views that they alone used, and allocations; returns the keys of what was erased.
@@ -304,45 +312,30 @@ type HomeOf<'g, 'c, 'a> = dyn Fn(Value<'c, 'a>) -> Option<(usize, &'g Home<'c, '
 
 impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
     fn emit(&self, at: &Builder<'c, 'a>) -> Result<(), PassError> {
-        let counts: Vec<Value> = self.spans.iter().filter_map(|span| span.blocks).collect();
-        let index = Type::index(at.context);
-        let (region, inside, positions) = at.region(&vec![index; counts.len()]);
-        let is_loop = !counts.is_empty();
-        let body = if is_loop { inside } else { *at };
-        let mut positions = positions.into_iter();
-        let (mut firsts, mut sizes) = (Vec::new(), Vec::new());
-        for span in &self.spans {
-            let position = span.blocks.and_then(|_| positions.next());
-            let first = first_row(span, position, &body)?;
-            sizes.push(rows_of_block(span, first, &body)?);
-            firsts.push(first);
-        }
+        let loops = Loops::open(&self.spans, at)?;
+        let (firsts, sizes) = (&loops.firsts, &loops.sizes);
         let mut known: HashMap<(ValueKey, Vec<Option<usize>>), Value> = HashMap::new();
         let mut stack: HashMap<usize, Value> = HashMap::new();
-        for (number, member) in self.group.members.iter().enumerate() {
-            let own = body.with_location(member.op.location());
-            let mut copier = Copier::new();
-            let copy = copier.rebuild(member.op, &own, &mut |_, _, _| Ok(false))?;
-            shift_positions(self.group, number, copy, &firsts)?;
-            for access in &member.accesses {
+        for number in 0..self.group.members.len() {
+            copy_member(self.group, number, firsts, &loops.body, |access, before| {
                 let rows = self.group.rows_of(number, access);
                 let key = (ValueKey::of(access.array), rows.clone());
                 let view = match known.get(&key) {
                     Some(view) => *view,
                     None => {
-                        let before = Builder::before(at.context, copy)?;
-                        let sizes = extents_of(access, &key.1, &sizes, at)?;
+                        let sizes = extents_of(access, &key.1, sizes, at)?;
                         let view = match (self.home)(access.array) {
-                            None => view(access, &sizes, &key.1, &firsts, &before)?,
+                            None => view(access, &sizes, &key.1, firsts, before)?,
                             Some((place, home)) => match stack.get(&place) {
                                 Some(known) => *known,
                                 None => {
                                     let own = match home {
                                         Home::Array(home) => {
-                                            view(home, &sizes, &key.1, &firsts, &before)?
+                                            view(home, &sizes, &key.1, firsts, before)?
                                         }
                                         Home::Block(largest) => {
-                                            local(access.array, largest, &sizes, is_loop, &before)?
+                                            let is_loop = loops.is_any();
+                                            local(access.array, largest, &sizes, is_loop, before)?
                                         }
                                     };
                                     stack.insert(place, own);
@@ -354,21 +347,13 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
                         view
                     }
                 };
-                let view = match access.part.is_empty() {
-                    true => view,
-                    false => {
-                        let before = Builder::before(at.context, copy)?;
-                        self.part(access, &rows, view, &before)?
-                    }
-                };
-                mutation::set_operand(copy, access.operand, view);
-            }
+                match access.part.is_empty() {
+                    true => Ok(view),
+                    false => self.part(access, &rows, view, before),
+                }
+            })?;
         }
-        if is_loop {
-            body.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
-            scf::close_parallel(at, &counts, self.work(), region)?;
-        }
-        Ok(())
+        loops.close(self.work(), at)
     }
 
     /// The part of a block that an operand is a view of: rows are whole in it.
@@ -402,8 +387,80 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
     }
 }
 
+/// The loops over blocks of rows, while their body is written.
+pub(super) struct Loops<'c, 'a> {
+    region: Region<'c>,
+    counts: Vec<Value<'c, 'a>>,
+    /// The body; what is around it if there is one block.
+    pub(super) body: Builder<'c, 'a>,
+    /// By row: the first one of the block, and the number of its rows.
+    pub(super) firsts: Vec<Option<Value<'c, 'a>>>,
+    pub(super) sizes: Vec<Extent<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> Loops<'c, 'a> {
+    pub(super) fn open(spans: &[Span<'c, 'a>], at: &Builder<'c, 'a>) -> Result<Self, PassError> {
+        let counts: Vec<Value> = spans.iter().filter_map(|span| span.blocks).collect();
+        let index = Type::index(at.context);
+        let (region, inside, positions) = at.region(&vec![index; counts.len()]);
+        let body = if counts.is_empty() { *at } else { inside };
+        let mut positions = positions.into_iter();
+        let (mut firsts, mut sizes) = (Vec::new(), Vec::new());
+        for span in spans {
+            let position = span.blocks.and_then(|_| positions.next());
+            let first = first_row(span, position, &body)?;
+            sizes.push(rows_of_block(span, first, &body)?);
+            firsts.push(first);
+        }
+        Ok(Loops {
+            region,
+            counts,
+            body,
+            firsts,
+            sizes,
+        })
+    }
+
+    /// Whether there are several blocks.
+    fn is_any(&self) -> bool {
+        !self.counts.is_empty()
+    }
+
+    /// Creates the loops, if there are several blocks. `work` are operations on scalars of one of them.
+    pub(super) fn close(self, work: i64, at: &Builder<'c, 'a>) -> Result<(), PassError> {
+        if self.is_any() {
+            let nothing = Vec::new();
+            self.body.create(ops::scf::REDUCE, &[], &[], &[], nothing)?;
+            scf::close_parallel(at, &self.counts, work, self.region)?;
+        }
+        Ok(())
+    }
+}
+
+/// A copy of an operation on the arrays of a block, each of which `array` creates before it.
+pub(super) fn copy_member<'c: 'a, 'a>(
+    group: &Group<'c, 'a>,
+    number: usize,
+    firsts: &[Option<Value<'c, 'a>>],
+    at: &Builder<'c, 'a>,
+    mut array: impl FnMut(&Access<'c, 'a>, &Builder<'c, 'a>) -> Result<Value<'c, 'a>, PassError>,
+) -> Result<OperationRef<'c, 'a>, PassError> {
+    let member = group.members.get(number).ok_or("an unknown operation")?;
+    let at = &at.with_location(member.op.location());
+    let mut arrays = Vec::new();
+    for access in &member.accesses {
+        arrays.push(array(access, at)?);
+    }
+    let copy = Copier::new().rebuild(member.op, at, &mut |_, _, _| Ok(false))?;
+    shift_positions(group, number, copy, firsts)?;
+    for (access, array) in member.accesses.iter().zip(arrays) {
+        mutation::set_operand(copy, access.operand, array);
+    }
+    Ok(copy)
+}
+
 /// Adds the first row of the block to the positions of rows that a payload reads.
-pub(super) fn shift_positions<'c: 'a, 'a>(
+fn shift_positions<'c: 'a, 'a>(
     group: &Group<'c, 'a>,
     number: usize,
     copy: OperationRef<'c, 'a>,

@@ -3,20 +3,19 @@
 
 use super::super::blocks::Blocks;
 use super::super::emit::{
-    Span, allocate, dynamic_extent, erase, extents_of, first_row, largest_block, part_of,
-    rows_of_block, shift_positions, spans, view,
+    Loops, Span, allocate, before_last, copy_member, dynamic_extent, erase, extents_of, first_row,
+    largest_block, part_of, rows_of_block, spans, view,
 };
 use super::super::member::{Access, Member};
 use super::super::storage::Storage;
 use super::payload::Payload;
 use super::{Columns, Role, Sum, written};
-use crate::ir::copy::Copier;
 use crate::ir::memref::Extent;
-use crate::ir::{self, Builder, ValueKey, attributes, location, mutation, ops, scf};
+use crate::ir::{self, Builder, ValueKey, ops};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::r#type::MemRefType;
-use melior::ir::{Location, ShapedTypeLike, Type, Value, ValueLike};
+use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
 use skript_dialect::{PassError, melior};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -32,10 +31,7 @@ pub(in super::super) fn emit<'c: 'a, 'a>(
     context: &'c Context,
 ) -> Result<HashSet<usize>, PassError> {
     let group = &columns.group;
-    let last = group.members.last().ok_or("a group without operations")?.op;
-    let locations: Vec<Location> = group.members.iter().map(|m| m.op.location()).collect();
-    let location = location::fused(context, &locations, None);
-    let before = Builder::before(context, last)?.with_location(location);
+    let before = before_last(group, context)?;
     let mut all = Vec::new();
     for (row, rows) in group.rows.iter().zip(&blocks.0) {
         all.push(spans(group, row, (*rows, true), &before)?.0);
@@ -45,30 +41,18 @@ pub(in super::super) fn emit<'c: 'a, 'a>(
         None => None,
         Some(row) => {
             let extent = dynamic_extent(group, row, &before)?;
-            let is_more = [("predicate", attributes::i64(context, NOT_EQUAL))];
-            let flag = ir::types::flag(context);
-            let operands = [extent, before.index(0)?];
-            Some(before.value(ops::arith::CMPI, &operands, &is_more, flag)?)
+            Some(before.compare(NOT_EQUAL, extent, before.index(0)?)?)
         }
     };
-    let counts: Vec<Value> = rows.iter().filter_map(|span| span.blocks).collect();
-    let index = Type::index(context);
-    let (region, inside, positions) = before.region(&vec![index; counts.len()]);
-    let mut positions = positions.into_iter();
-    let (mut firsts, mut sizes) = (Vec::new(), Vec::new());
-    for span in rows {
-        let position = span.blocks.and_then(|_| positions.next());
-        let first = first_row(span, position, &inside)?;
-        sizes.push(rows_of_block(span, first, &inside)?);
-        firsts.push(first);
-    }
+    let mut loops = Loops::open(rows, &before)?;
+    let inside = loops.body;
     let storage = Storage::of(group);
     let mut part = Part {
         columns,
         blocks,
         storage: &storage,
-        firsts,
-        sizes,
+        firsts: std::mem::take(&mut loops.firsts),
+        sizes: std::mem::take(&mut loops.sizes),
         is_any,
         sums: Vec::new(),
         copies: Vec::new(),
@@ -76,9 +60,8 @@ pub(in super::super) fn emit<'c: 'a, 'a>(
     };
     part.allocate(&inside)?;
     part.emit(along, &inside)?;
-    inside.create(ops::scf::REDUCE, &[], &[], &[], Vec::new())?;
     let rows: i64 = blocks.0.iter().fold(1, |all, n| all.saturating_mul(*n));
-    scf::close_parallel(&before, &counts, rows, region)?;
+    loops.close(rows, &before)?;
     let unused = group.numbered().filter_map(|(_, access)| {
         let allocation = storage.allocation(access.array)?;
         Some((ValueKey::of(access.array), allocation))
@@ -373,17 +356,9 @@ impl<'c: 'a, 'a> Part<'_, 'c, 'a> {
         {
             return Ok(());
         }
-        let at = &at.with_location(member.op.location());
-        let mut views = Vec::new();
-        for access in &member.accesses {
-            views.push(self.array(number, access, at)?);
-        }
-        let mut copier = Copier::new();
-        let copy = copier.rebuild(member.op, at, &mut |_, _, _| Ok(false))?;
-        shift_positions(group, number, copy, &self.firsts)?;
-        for (access, view) in member.accesses.iter().zip(views) {
-            mutation::set_operand(copy, access.operand, view);
-        }
+        let copy = copy_member(group, number, &self.firsts, at, |access, at| {
+            self.array(number, access, at)
+        })?;
         if let Some(Role::Quotients { weight, sum, .. }) = role {
             let division = Payload::of(copy).and_then(|own| own.quotient([*weight, *sum]));
             let division = division.ok_or("no quotient")?;

@@ -7,7 +7,7 @@ use super::blocks::{Kind, Range};
 use super::{Local, Part, Strips, moved};
 use crate::ir::linalg::index_of;
 use crate::ir::memref::{self, Extent};
-use crate::ir::{self, Builder, Copier, ValueKey, attributes, location, mutation, ops, scf};
+use crate::ir::{self, Builder, Copier, ValueKey, location, mutation, ops, scf};
 use melior::Context;
 use melior::ir::operation::{OperationLike, OperationRef};
 use melior::ir::{Location, Type, Value, ValueLike};
@@ -222,10 +222,7 @@ impl<'c: 'a, 'a> Strips<'c, 'a> {
             Ok::<_, PassError>(region)
         };
         let branches = vec![branch(std::slice::from_ref(kind))?, branch(others)?];
-        let less = [("predicate", attributes::i64(at.context, LESS))];
-        let operands = [scope.block, at.index(kind.end)?];
-        let flag = ir::types::flag(at.context);
-        let is_own = at.value(ops::arith::CMPI, &operands, &less, flag)?;
+        let is_own = at.compare(LESS, scope.block, at.index(kind.end)?)?;
         at.create(ops::scf::IF, &[is_own], &[], &[], branches)?;
         Ok(())
     }
