@@ -403,6 +403,10 @@ def serve(options):
     return 0
 
 
+# Seconds that a library has to start.
+STARTING = 45
+
+
 class Worker:
     """A process that measures by another library; it is started again after a crash or a time limit."""
 
@@ -411,6 +415,7 @@ class Worker:
 
     def ask(self, number, out, seconds):
         if self.process is None:
+            seconds += STARTING
             command = [sys.executable, str(HERE / "measure.py"), "serve", self.options.folder, "--engine", self.engine, "--calls", str(self.options.calls)]
             environment = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)

@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::RUN_FAILED;
+use skript_runtime::artifact::Language;
+use skript_runtime::device::DeviceChoice;
 use skript_runtime::{Artifact, DeviceInstance, LoadError, Program, RunError, profile};
 use skript_tensor::Tensor;
 
@@ -34,7 +36,19 @@ pub fn loaded(
         None => Err("the code has no kernels".to_owned()),
     };
     let device = device.map_err(|text| {
-        let help = "use --device=cpu, or --device=auto for a GPU if there is one";
+        let language = kernels.as_ref().map(|kernels| kernels.language);
+        let help = match language.filter(|_| compiled.target.device == DeviceChoice::Cpu) {
+            Some(Language::Ptx) => {
+                "add --device=cuda, or leave --target out to run on the processor"
+            }
+            Some(Language::SpirV) => {
+                "add --device=vulkan, or leave --target out to run on the processor"
+            }
+            Some(Language::Amdgcn) => {
+                "there is no device for these kernels: leave --target out to run on the processor"
+            }
+            None => "use --device=cpu, or --device=auto for a GPU if there is one",
+        };
         Diagnostic::without_location(&RUN_FAILED, text).with_help(help)
     })?;
     let instance = DeviceInstance::new(&program, device);
