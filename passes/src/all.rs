@@ -91,6 +91,7 @@ pub const ALL: &[Pass] = &[
     codegen::vector_math::PASS,
     codegen::streams::PASS,
     codegen::library_math::PASS,
+    codegen::narrow_reals::PASS,
     codegen::parallel_calls::PASS,
     codegen::annotations::PASS,
     codegen::entry::ADD,

@@ -68,6 +68,7 @@ create_functions! {
     skriptCreateExpandKernelMathPass => "skript-expand-kernel-math",
     skriptCreateExpandLibraryMathPass => "skript-expand-library-math",
     skriptCreateExpandMathPass => "skript-expand-math",
+    skriptCreateExpandNarrowRealsPass => "skript-expand-narrow-reals",
     skriptCreateFactorSumsPass => "skript-factor-sums",
     skriptCreateFenceStreamsPass => "skript-fence-streams",
     skriptCreateFillBordersPass => "skript-fill-borders",

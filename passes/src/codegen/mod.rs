@@ -22,6 +22,7 @@ pub(crate) mod loop_carried;
 pub(crate) mod memory;
 pub(crate) mod merged_functions;
 mod merged_object;
+pub(crate) mod narrow_reals;
 mod order;
 pub(crate) mod outlined_functions;
 pub(crate) mod outputs;

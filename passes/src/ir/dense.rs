@@ -52,6 +52,24 @@ pub fn of_bytes<'c>(r#type: Type<'c>, bytes: &[u8]) -> Attribute<'c> {
     }
 }
 
+/// A dense attribute with the bytes of another one, of a type with elements of as many bytes, `element`. `None` if that one is not dense.
+pub(crate) fn with_type<'c>(
+    value: Attribute<'_>,
+    r#type: Type<'c>,
+    element: usize,
+) -> Option<Attribute<'c>> {
+    let raw = value.to_raw();
+    // SAFETY: dense attributes are elements attributes, whose length is queried.
+    let count = unsafe {
+        if !mlir_sys::mlirAttributeIsADenseElements(raw) {
+            return None;
+        }
+        mlir_sys::mlirElementsAttrGetNumElements(raw)
+    };
+    let bytes = bytes(value, element, usize::try_from(count).ok()?)?;
+    Some(of_bytes(r#type, &bytes))
+}
+
 /// Whether a dense attribute is a splat.
 pub fn is_splat(value: Attribute<'_>) -> bool {
     let raw = value.to_raw();

@@ -74,6 +74,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandKernelMathPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandLibraryMathPass(void);
 /* --skript-expand-math */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandMathPass(void);
+/* --skript-expand-narrow-reals */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateExpandNarrowRealsPass(void);
 /* --skript-factor-sums */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFactorSumsPass(void);
 /* --skript-fence-streams */
