@@ -11,9 +11,6 @@
 //!
 //! In a step of many operations each waits for the one before it, such as those of a polynomial. LLVM interleaves short steps only. Loops of
 //! independent long steps are annotated so that it computes several vectors in a step.
-//!
-//! LLVM (22) compares elements of 16 bits as such, and does not end where a processor has vectors, but none of such elements. Loops with elements
-//! of the types in `scalar-types` are not vectorized.
 
 use crate::error::CodegenError;
 use crate::ir;
@@ -33,22 +30,12 @@ pub(crate) const PASS: Pass = Pass {
     flag: "skript-annotate-loops",
     summary: "forbid LLVM to unroll or vectorize loops where that is slow or wrong, and interleave long steps",
     anchor: Some(ops::builtin::MODULE),
-    options: &[
-        PassOption {
-            name: "scalar-types",
-            summary: "types of elements that the target has no vectors of, separated by commas, or none",
-            default: "none",
-        },
-        PassOption {
-            name: "interleave",
-            summary: "how many vectors LLVM computes in a step of a loop with long steps; 1: what LLVM chooses",
-            default: "1",
-        },
-    ],
-    run: |root, options, _| {
-        let types: Vec<&str> = options.text("scalar-types").split(',').collect();
-        Ok(annotate_loops(root, &types, options.get("interleave")?)?)
-    },
+    options: &[PassOption {
+        name: "interleave",
+        summary: "how many vectors LLVM computes in a step of a loop with long steps; 1: what LLVM chooses",
+        default: "1",
+    }],
+    run: |root, options, _| Ok(annotate_loops(root, options.get("interleave")?)?),
     ..Pass::NONE
 };
 
@@ -62,13 +49,6 @@ const LARGEST_UNROLLED: usize = 40;
 fn is_large(blocks: &[BlockRef]) -> bool {
     let operations = blocks.iter().map(|block| ir::operations(*block).len());
     operations.sum::<usize>() > LARGEST_UNROLLED
-}
-
-/// Whether blocks compute values of one of some types.
-fn has_types(blocks: &[BlockRef], types: &[&str]) -> bool {
-    let operations = blocks.iter().flat_map(|block| ir::operations(*block));
-    let mut results = operations.flat_map(|op| op.results().collect::<Vec<_>>());
-    results.any(|result| types.contains(&result.r#type().to_string().as_str()))
 }
 
 /// Fewer operations are a step that LLVM interleaves as it sees fit.
@@ -135,16 +115,12 @@ fn bound(header: BlockRef) -> Option<i64> {
     ir::typed::integer(bound, "value")
 }
 
-/// Annotates the loops of a module in the LLVM dialect: no unrolling in functions with many of them, no vectors where steps divide in branches or
-/// have values of some types, and so many vectors in a step where steps are long.
+/// Annotates the loops of a module in the LLVM dialect: no unrolling in functions with many of them, no vectors where steps divide in branches,
+/// and so many vectors in a step where steps are long.
 ///
 /// # Errors
 /// [`CodegenError::Module`] if LLVM's dialect does not know the attribute.
-fn annotate_loops(
-    module: OperationRef,
-    scalar_types: &[&str],
-    interleave: i64,
-) -> Result<(), CodegenError> {
+fn annotate_loops(module: OperationRef, interleave: i64) -> Result<(), CodegenError> {
     let sizes = Sizes::of(module);
     for block in ir::blocks(module) {
         for function in ir::operations(block) {
@@ -153,7 +129,7 @@ fn annotate_loops(
             let many = loops.len() > MOST_UNROLLED || function.has_attribute(attribute_names::PART);
             for (range, latch) in &loops {
                 let body = blocks.get(range.clone()).unwrap_or_default();
-                let is_scalar = divides_in_branches(body) || has_types(body, scalar_types);
+                let is_scalar = divides_in_branches(body);
                 let is_long = interleave > 1 && !is_scalar && sizes.has_long_steps(body);
                 let hints = [
                     (is_scalar, "vectorize = <disable = true>".to_owned()),
@@ -307,7 +283,7 @@ mod tests {
         );
         let context = ir::new_context();
         let module = Module::parse(&context, &text).unwrap();
-        annotate_loops(module.as_operation(), &[], 1).unwrap();
+        annotate_loops(module.as_operation(), 1).unwrap();
         let printed = module.as_operation().to_string();
         let found = ["vectorize", "unroll"].into_iter();
         found.filter(|what| printed.contains(what)).collect()

@@ -6,7 +6,7 @@
 
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
-use crate::codegen::{annotations, library_math, parallel_calls, streams, vector_math};
+use crate::codegen::{library_math, narrow_reals, parallel_calls, streams, vector_math};
 use crate::elementwise::factor_sums;
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
@@ -112,11 +112,13 @@ const LLVM: &[Step] = &[
     models("convert-func-to-llvm{use-bare-ptr-memref-call-conv=true}"),
     any("convert-to-llvm"),
     any("reconcile-unrealized-casts"),
-    models("llvm.func(reconcile-unrealized-casts,canonicalize{region-simplify=disabled},cse)"),
+    models("llvm.func(reconcile-unrealized-casts)"),
+    models(NARROW_REALS),
+    models("llvm.func(canonicalize{region-simplify=disabled},cse)"),
     models("skript-add-entry"),
     models("skript-merge-functions"),
     models("skript-parallelize-calls"),
-    models(ANNOTATE_LOOPS),
+    models("skript-annotate-loops"),
 ];
 
 /// Canonicalization without that of regions, which looks for equal blocks and for dead loop-carried values in the whole module:
@@ -126,8 +128,8 @@ const CANONICALIZE: &str = "canonicalize{region-simplify=disabled}";
 /// The pass of [`LLVM`] for targets without a C library.
 const LIBRARY_MATH: &str = library_math::PASS.flag;
 
-/// The pass of [`LLVM`] that forbids vectors.
-const ANNOTATE_LOOPS: &str = annotations::PASS.flag;
+/// The pass of [`LLVM`] for f16 and bf16.
+const NARROW_REALS: &str = narrow_reals::PASS.flag;
 
 /// The passes of [`LLVM`] for threads.
 const THREADS: [&str; 2] = ["skript-share-loops", "skript-parallelize-calls"];
@@ -351,21 +353,17 @@ fn to_llvm_dialect(target: &TargetDescription) -> String {
     let (scales, rounds) = (processor.scales, processor.rounds);
     let extremes = processor.extremes.name();
     let architecture = Architecture::of_target(&target.code);
-    let (library_math, scalar_types) = (architecture.library_math, architecture.scalar_types);
+    let library_math = architecture.library_math;
+    let conversions = Architecture::conversions(&target.code);
     let interleave = match processor.vector_bits {
         ..=64 => 1,
         _ => INTERLEAVED,
     };
     let passes = passes.map(|pass| match pass {
         EXPAND_MATH => format!("{pass}{{scales={scales} extremes={extremes} rounds={rounds}}}"),
+        NARROW_REALS if !conversions.is_empty() => format!("{pass}{{conversions={conversions}}}"),
         LIBRARY_MATH => format!("{pass}{{operations={library_math}}}"),
-        ANNOTATE_LOOPS => {
-            let types = match scalar_types {
-                "" => String::new(),
-                types => format!("scalar-types={types} "),
-            };
-            format!("{pass}{{{types}interleave={interleave}}}")
-        }
+        ANNOTATE_LOOPS => format!("{pass}{{interleave={interleave}}}"),
         pass => pass.to_owned(),
     });
     let triple = format!("skript-set-target{{triple={}}}", target.code.triple);

@@ -171,9 +171,6 @@ impl<'c: 'a, 'a> Map<'c, 'a> {
         let body = generic.body()?;
         let (payload, elements) = (ir::operations(body), ir::arguments(body));
         let (last, computed) = payload.split_last()?;
-        // LLVM 22 ends with an error at shuffles of some lengths.
-        let is_bf16 = |element: &Value| element.r#type().to_string() == "bf16";
-        (!elements.iter().any(is_bf16)).then_some(())?;
         let is_map = !reductions.contains(&true) && op.result_count() == 0;
         let is_written = ir::users(*elements.last()?).is_empty();
         (is_map && is_written && last.operand_count() == 1).then_some(())?;

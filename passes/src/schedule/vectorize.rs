@@ -374,12 +374,6 @@ impl<'c: 'a, 'a> Unplanned<'c, 'a> {
         if reduction.nest.keeps_order && is_apart() && !reduction.body.starts_with_identity() {
             return None;
         }
-        // LLVM rounds the elements of a masked access to 16-bit floats in functions that are not there.
-        let own = reduction.nest.loops.get(plan.lanes_loop)?;
-        let is_half = |element: &String| ["f16", "bf16"].contains(&element.as_str());
-        if own.source.is_some() && reduction.signature.elements.iter().any(is_half) {
-            return None;
-        }
         // Sums wait in the output if it has their type, and if its content is not needed at the end.
         let output = reduction.nest.output;
         let (element, body) = (reduction.signature.elements.get(output)?, &reduction.body);

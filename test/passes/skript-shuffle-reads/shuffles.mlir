@@ -67,3 +67,15 @@ func.func @apart(%x: memref<2x8xf32>, %y: memref<2x4xf32>) {
   }
   return
 }
+
+// Elements of 16 bits: one block of eight, and one that overlaps it.
+// CHECK-LABEL: func.func @brains
+// CHECK-SAME:    %[[X:[^ ]+]]: memref<2x9xbf16>, %[[Y:[^ ]+]]: memref<2x18xbf16>
+// CHECK:         vector.shuffle {{.*}} [0, 0, 1, 1, 2, 2, 3, 3] : vector<8xbf16>, vector<8xbf16>
+func.func @brains(%x: memref<2x9xbf16>, %y: memref<2x18xbf16>) {
+  linalg.generic {indexing_maps = [#doubled, #same], iterator_types = ["parallel", "parallel"]} ins(%x : memref<2x9xbf16>) outs(%y : memref<2x18xbf16>) {
+  ^bb0(%p: bf16, %o: bf16):
+    linalg.yield %p : bf16
+  }
+  return
+}

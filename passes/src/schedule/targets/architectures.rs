@@ -30,6 +30,25 @@ impl Vectors {
     }
 }
 
+/// Conversions of reals of 16 bits that a target has instructions for if it has a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conversions {
+    /// The feature; empty for those of every processor of the architecture.
+    feature: &'static str,
+    /// A feature with which LLVM converts vectors one by one, or by calls; empty for none.
+    unless: &'static str,
+    /// The option of `skript-expand-narrow-reals`.
+    names: &'static str,
+}
+
+const fn conversions(feature: &'static str, names: &'static str) -> Conversions {
+    Conversions {
+        feature,
+        unless: "",
+        names,
+    }
+}
+
 /// Bits of a scalable register of the least length, and the most times that a register is as long.
 const GRANULE: u32 = 128;
 const MOST_GRANULES: u32 = 16;
@@ -55,8 +74,8 @@ pub(crate) struct Architecture {
     pub(super) implied: &'static [(&'static str, &'static [&'static str])],
     /// Operations that LLVM compiles to calls of the C library: the option of `skript-expand-library-math`.
     pub(crate) library_math: &'static str,
-    /// Types of elements that LLVM has vectors of for other architectures: the option of `skript-annotate-loops`.
-    pub(crate) scalar_types: &'static str,
+    /// Conversions of reals of 16 bits; the first row that fits a target is the target's.
+    conversions: &'static [Conversions],
     /// Whether objects of parts of a module are joined ([`crate::codegen::merged_object`]); else LLVM links the parts before.
     pub(crate) joins_objects: bool,
 }
@@ -106,7 +125,10 @@ const HOST: Architecture = Architecture {
     features: &[],
     implied: features::X86_64,
     library_math: "ceil,floor,remf,round,roundeven,trunc",
-    scalar_types: "",
+    conversions: &[
+        conversions("avx512fp16", "f16-f32,f16-f64"),
+        conversions("f16c", "f16-f32"),
+    ],
     joins_objects: true,
 };
 
@@ -127,7 +149,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         features: &["sve256", "sve512"],
         implied: features::AARCH64,
         library_math: "remf",
-        scalar_types: "",
+        conversions: &[conversions("", "f16-f32,f16-f64")],
         joins_objects: true,
     },
     Architecture {
@@ -148,7 +170,13 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         ],
         implied: features::RISCV64,
         library_math: "remf",
-        scalar_types: "",
+        conversions: &[
+            conversions("zvfh", "f16-f32,f16-f64"),
+            Conversions {
+                unless: "v",
+                ..conversions("zfh", "f16-f32,f16-f64")
+            },
+        ],
         joins_objects: false,
     },
     Architecture {
@@ -174,7 +202,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         ],
         implied: &[("relaxed-simd", &["simd128"])],
         library_math: "remf,round",
-        scalar_types: "f16,bf16",
+        conversions: &[],
         joins_objects: false,
     },
     Architecture {
@@ -195,7 +223,10 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         ],
         implied: &[],
         library_math: "ceil,floor,remf,round,roundeven,trunc",
-        scalar_types: "",
+        conversions: &[
+            conversions("vfp4d16sp", "f16-f32"),
+            conversions("fp16", "f16-f32"),
+        ],
         joins_objects: false,
     },
 ];
@@ -251,6 +282,14 @@ impl Architecture {
             .by_ref()
             .filter(|row| !row.scalable.is_empty() && names.contains(&row.feature));
         Some([stated.next()?.feature, stated.next()?.feature])
+    }
+
+    /// The conversions of reals of 16 bits that a target has instructions for: the option of `skript-expand-narrow-reals`.
+    pub(crate) fn conversions(target: &Target) -> &'static str {
+        let has = |feature: &str| !feature.is_empty() && has(target, feature);
+        let mut rows = Architecture::of_target(target).conversions.iter();
+        let row = rows.find(|row| (row.feature.is_empty() || has(row.feature)) && !has(row.unless));
+        row.map_or("", |row| row.names)
     }
 
     /// The least and the most length of scalable registers, in units of LLVM's `vscale`, if code for a target depends on it.
