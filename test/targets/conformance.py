@@ -3,8 +3,9 @@
 """Compiles cases of a conformance suite to object files for other processors, links each with `driver.c`, runs the programs
 under qemu or in Node, and compares their outputs with the expected values by the suite's tolerances.
 
-    conformance.py SUITE --skript BINARY [--platform NAME]... [--family NAME]... [--case TEXT] [--sample N] [--jobs N]
+    conformance.py SUITE --skript BINARY [--platform NAME]... [--family NAME]... [--case TEXT] [--real f16|bf16] [--sample N] [--jobs N]
 
+With `--real`, the expected values are those of the evaluator, whose reals have that storage type, within a few units of its last digit.
 `--sample N` takes about one of N cases, always the same. A platform whose programs are not installed is skipped with a line.
 Code for systems without a C library may call the functions of memory alone. Cases whose operators are kernels of the runtime are
 counted apart. Exit status 1 if a case fails.
@@ -30,6 +31,27 @@ KERNELS = "skript_intrinsic"
 ROW = re.compile(r'X\(SKRIPT_(\w+), "([^"]*)", (\d+), (\d+), (\d+), SKRIPT_LIST\(([^)]*)\), SKRIPT_LIST\([^)]*\), (\d+)u\)')
 
 
+# The storage type of reals, and how much results of it may differ, relatively and absolutely.
+TOLERANCES = {"f16": 4e-3, "bf16": 3e-2}
+BRAIN = TYPES[6]
+
+
+def stored(array, kind):
+    """An array in the type of a port; the upper halves of f32, rounded to nearest, for bf16."""
+    if kind != BRAIN:
+        return array.astype(kind)
+    bits = array.astype("<f4").view("<u4")
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("<u2")
+
+
+def loaded(data, kind, count, at):
+    """An array that the driver wrote, and its bytes."""
+    array = np.frombuffer(data, kind, count, at)
+    if kind != BRAIN:
+        return array, array.nbytes
+    return (array.view("<u2").astype("<u4") << 16).view("<f4"), array.nbytes
+
+
 class Port:
     def __init__(self, role, name, kind, _, rank, bounds, __):
         self.role, self.rank = role, int(rank)
@@ -43,6 +65,8 @@ class Case:
 
     def __init__(self, name, folder, meta):
         self.name, self.folder, self.meta = name, folder, meta
+        # The folder of expected outputs that are not those of the suite.
+        self.evaluated = None
 
     def arguments(self):
         given = list(self.meta.get("args") or [])
@@ -59,8 +83,21 @@ class Case:
             found += ["--input-shape", "%s=%s" % (name, ";".join(",".join(map(str, shape)) for shape in shapes))]
         return found
 
+    def evaluate(self, skript, real, folder):
+        """Computes the expected outputs with reals of a storage type, and returns what is wrong or None."""
+        command = [skript, "run", self.folder, "--engine", "reference", "--real", real, "--output-dir", folder, *self.arguments()]
+        for name, files in (self.meta.get("inputs") or {}).items():
+            files = files if isinstance(files, list) else [files]
+            command += ["--input", "%s=%s" % (name, ",".join(os.path.join(self.folder, file) for file in files))]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        self.evaluated = folder
+        return "evaluator: " + done.stderr.strip()[:200] if done.returncode else None
+
     def file(self, table, port):
         """The file of an input or output; items of a pack `xs` are `xs:1`, `xs:2`, …"""
+        if table == "outputs" and self.evaluated:
+            pack, _, number = port.name.partition(":")
+            return os.path.join(self.evaluated, ("%s_%d.npy" % (pack, int(number) - 1) if number else pack + ".npy"))
         files = (self.meta.get(table) or {}).get(port.name)
         if files is None and ":" in port.name:
             pack, number = port.name.rsplit(":", 1)
@@ -99,11 +136,11 @@ def stream(case, ports):
         else:
             continue
         pieces.append(np.array(array.shape, "<i8").tobytes())
-        pieces.append(np.ascontiguousarray(array.astype(port.type)).tobytes())
+        pieces.append(np.ascontiguousarray(stored(array, port.type)).tobytes())
     return b"".join(pieces)
 
 
-def judge(case, ports, path, suite, scratch):
+def judge(case, ports, path, suite, scratch, tolerance):
     """What is wrong with the driver's output, or None."""
     with open(path, "rb") as file:
         data = file.read()
@@ -117,21 +154,24 @@ def judge(case, ports, path, suite, scratch):
         shape = tuple(np.frombuffer(data, "<i8", port.rank, at))
         at += 8 * port.rank
         count = int(np.prod(shape, dtype=np.int64))
-        array = np.frombuffer(data, port.type, count, at).reshape(shape)
-        at += array.nbytes
+        array, size = loaded(data, port.type, count, at)
+        array = array.reshape(shape)
+        at += size
         got = os.path.join(scratch, "got.npy")
         np.save(got, array)
         wanted = np.load(case.file("outputs", port))
-        reason = suite.difference(wanted, got, case.meta.get("rtol", 1e-4), case.meta.get("atol", 1e-5))
+        reason = suite.difference(wanted, got, case.meta.get("rtol", 1e-4) + tolerance, case.meta.get("atol", 1e-5) + tolerance)
         if reason:
             return "%s: %s" % (port.name, reason)
     return None
 
 
-def build(case, platform, skript, scratch):
+def build(case, platform, skript, scratch, real):
     """(what is wrong or None, the program, its input, its ports)"""
     model, header, program = (os.path.join(scratch, name) for name in ("model.o", "model.h", "program"))
     command = [skript, "compile", case.folder, "--message-format=short", *platform.flags, "-o", model, *case.arguments()]
+    if real:
+        command += ["--real", real]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode and "shape" in done.stderr:
         done = subprocess.run(command + case.shapes(), capture_output=True, text=True, timeout=300)
@@ -172,7 +212,9 @@ def check(platform, cases, args, suite):
 
         def prepare(case, folder):
             os.mkdir(folder)
-            wrong, _, ports = build(case, platform, args.skript, folder)
+            wrong, _, ports = build(case, platform, args.skript, folder, args.real)
+            if args.real and not wrong:
+                wrong = case.evaluate(args.skript, args.real, folder + "/expected")
             if not wrong and platform.runner:
                 wrong = run_natively(platform, folder)
             return wrong, ports
@@ -182,7 +224,8 @@ def check(platform, cases, args, suite):
             rest = [n for n, (wrong, _) in enumerate(found) if not wrong]
             for n, wrong in zip(rest, run_in_node([folders[n] for n in rest])):
                 found[n] = wrong, found[n][1]
-        return [wrong or judge(case, ports, folder + "/out", suite, folder) for case, folder, (wrong, ports) in zip(cases, folders, found)]
+        tolerance = TOLERANCES.get(args.real, 0)
+        return [wrong or judge(case, ports, folder + "/out", suite, folder, tolerance) for case, folder, (wrong, ports) in zip(cases, folders, found)]
 
 
 def selected(args):
@@ -204,6 +247,7 @@ def main():
     parser.add_argument("--platform", action="append", choices=sorted(PLATFORMS))
     parser.add_argument("--family", action="append")
     parser.add_argument("--case")
+    parser.add_argument("--real", choices=sorted(TOLERANCES))
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()

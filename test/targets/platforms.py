@@ -7,8 +7,9 @@ import subprocess
 HERE = os.path.dirname(os.path.abspath(__file__))
 DRIVER = os.path.join(HERE, "driver.c")
 
-# Functions that code for systems without a C library may call: a C compiler expects them of every program.
-MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp"}
+# Functions that code for systems without a C library may call: a C compiler expects them of every program. The linker defines the
+# stack pointer of WebAssembly, a variable.
+MEMORY_FUNCTIONS = {"memcpy", "memmove", "memset", "memcmp", "__stack_pointer"}
 WASM_LINK = ["-nostdlib", "-fuse-ld=lld", "-Wl,--no-entry,--export=skript_drive,--export=skript_stream_address,-z,stack-size=1048576"]
 
 
