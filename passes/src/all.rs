@@ -50,6 +50,7 @@ pub const ALL: &[Pass] = &[
     schedule::rows::PASS,
     schedule::winograd::PASS,
     schedule::exponents::PASS,
+    schedule::widen_operands::PASS,
     schedule::vectorize::PASS,
     schedule::merge::PASS,
     schedule::interchange::PASS,

@@ -123,6 +123,7 @@ create_functions! {
     skriptCreateVectorizeReductionsPass => "skript-vectorize-reductions",
     skriptCreateWidenAccumulatorsPass => "skript-widen-accumulators",
     skriptCreateWidenIterationsPass => "skript-widen-iterations",
+    skriptCreateWidenOperandsPass => "skript-widen-operands",
     skriptCreateWinogradPass => "skript-winograd",
     skriptCreateWriteCarriedPass => "skript-write-carried",
     skriptCreateWriteOutputsPass => "skript-write-outputs",

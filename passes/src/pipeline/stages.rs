@@ -261,7 +261,7 @@ pub(crate) fn schedule(target: &TargetDescription) -> Stage {
     Stage {
         name: "schedule",
         passes: format!(
-            "skript-sort-comparisons,skript-split-scatters,skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-test-exponents{{vector-bits={bits} bf16-products={halves}}},skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},skript-split-clamps,{maps}skript-shuffle-reads{{vector-bits={bits}}},skript-divide-by-invariants,{vectors}{CANONICALIZE},cse"
+            "skript-sort-comparisons,skript-split-scatters,skript-fill-borders,skript-fuse-rows{{cache-bytes={cache}}},{rows}{winograd}skript-test-exponents{{vector-bits={bits} bf16-products={halves}}},skript-widen-operands,skript-vectorize-reductions{{{options}{plans}}},skript-merge-reductions,skript-interchange-reductions,skript-block-transpositions{{vector-bits={bits}}},skript-split-clamps,{maps}skript-shuffle-reads{{vector-bits={bits}}},skript-divide-by-invariants,{vectors}{CANONICALIZE},cse"
         ),
     }
 }

@@ -47,4 +47,5 @@ pub mod tiling;
 mod transpose;
 pub mod vectorize;
 mod vectors;
+pub(crate) mod widen_operands;
 pub(crate) mod winograd;

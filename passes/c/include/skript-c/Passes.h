@@ -185,6 +185,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeReductionsPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenAccumulatorsPass(void);
 /* --skript-widen-iterations */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenIterationsPass(void);
+/* --skript-widen-operands */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenOperandsPass(void);
 /* --skript-winograd */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWinogradPass(void);
 /* --skript-write-carried */
