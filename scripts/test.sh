@@ -129,6 +129,9 @@ if [ -d "$suite" ]; then
   step "kernels for AMD" .venv/bin/python test/gpu/kernels.py "$suite" --skript target/release/skript --arch gfx90a,gfx1100 $([ "$all" = --all ] || echo --sample 40)
   # Code for other processors under qemu and in Node.
   step "other processors" .venv/bin/python test/targets/conformance.py "$suite" --skript target/release/skript $([ "$all" = --all ] || echo --sample 24)
+  for real in f16 bf16; do
+    step "other processors in $real" .venv/bin/python test/targets/conformance.py "$suite" --skript target/release/skript --real $real $([ "$all" = --all ] || echo --sample 40)
+  done
   step "reals of 16 bits on other processors" .venv/bin/python test/targets/narrow_reals.py --skript target/release/skript
   step "shared objects for other processors" .venv/bin/python test/targets/shared_objects.py --skript target/release/skript
   # The same models through the C interface; `--case` takes those with packs, extents and state that it must hand on.

@@ -44,26 +44,6 @@ functions! {
     __divti3 __modti3 __multi3 __udivti3 __umodti3
 }
 
-/// Conversions of halves, for processors without F16C.
-#[cfg(target_arch = "x86_64")]
-mod halves {
-    use super::c_void;
-    functions! { __extendhfsf2 __truncdfhf2 __truncsfhf2 }
-
-    pub(crate) fn table() -> Vec<(&'static str, *const c_void)> {
-        functions()
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod halves {
-    use super::c_void;
-
-    pub(crate) fn table() -> Vec<(&'static str, *const c_void)> {
-        Vec::new()
-    }
-}
-
 /// Names and addresses: those above, and the functions of the runtime that compiled code calls.
 fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
     let kernels: unsafe extern "C" fn(
@@ -79,7 +59,7 @@ fn table() -> impl Iterator<Item = (&'static str, *const c_void)> {
     let profile = (profile::SYMBOL, profile as *const c_void);
     let own = [own, parallel, profile];
     let own = own.into_iter().chain(device::table());
-    functions().into_iter().chain(halves::table()).chain(own)
+    functions().into_iter().chain(own)
 }
 
 /// The address of a function that compiled code may call.

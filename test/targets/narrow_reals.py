@@ -18,14 +18,16 @@ import tempfile
 import numpy as np
 
 from conformance import read_ports, run_in_node, run_natively
-from platforms import MEMORY_FUNCTIONS, PLATFORMS, Platform
+from platforms import MEMORY_FUNCTIONS, PLATFORMS, RISCV64, Platform
 
 # Without F16C, with it, and with AVX-512.
 X86 = [Platform("x86-64-" + level, ["--target=x86_64-none-elf", "--cpu=x86-64-" + level], ["cc", "-static"], ["env"], (), True)
        for level in ["v2", "v3", "v4"]]
 # No program is linked for it: its objects alone are looked at.
 THUMB = Platform("thumb", ["--target=thumbv7em-none-eabihf"], ["true"], ["true"], (), True)
-ALL = {platform.name: platform for platform in [*X86, THUMB, *PLATFORMS.values()] if platform.name != "x86-64-none"}
+# With instructions for f16.
+RISCV = [Platform("riscv64-zfh", ["--target=riscv64-linux-gnu", "--features=+zfh"], [RISCV64, "-static"], ["qemu-riscv64", "-cpu", "rv64,Zfh=true"])]
+ALL = {platform.name: platform for platform in [*X86, THUMB, *RISCV, *PLATFORMS.values()] if platform.name != "x86-64-none"}
 NM = "/usr/lib/llvm-22/bin/llvm-nm"
 # Functions of the compiler's library for reals of 16 bits.
 CONVERSIONS = {"__extendhfsf2", "__truncsfhf2", "__truncdfhf2", "__truncsfbf2", "__truncdfbf2", "__extendbfsf2", "__gnu_h2f_ieee", "__gnu_f2h_ieee",

@@ -341,4 +341,24 @@ mod tests {
         assert_eq!(Architecture::llvm_features(&without), "+neon,+sve");
         assert_eq!(Architecture::register_lengths(&without), None);
     }
+
+    #[test]
+    fn conversions_follow_from_features() {
+        let of = |triple: &str, features: &str| {
+            Architecture::conversions(&Target {
+                triple: triple.to_owned(),
+                cpu: String::new(),
+                features: features.to_owned(),
+            })
+        };
+        let riscv = "riscv64-unknown-linux-gnu";
+        assert_eq!(of("x86_64-unknown-linux-gnu", "+sse4.2"), "");
+        assert_eq!(of("x86_64-unknown-linux-gnu", "+f16c"), "f16-f32");
+        assert_eq!(of("aarch64-none-elf", ""), "f16-f32,f16-f64");
+        assert_eq!(of(riscv, "+d,+zfh"), "f16-f32,f16-f64");
+        // Vectors have no instructions for f16.
+        assert_eq!(of(riscv, "+d,+zfh,+v"), "");
+        assert_eq!(of(riscv, "+d,+v,+zvfh"), "f16-f32,f16-f64");
+        assert_eq!(of("wasm32-unknown-unknown", "+simd128"), "");
+    }
 }
