@@ -6,7 +6,9 @@
 
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
-use crate::codegen::{library_math, narrow_reals, parallel_calls, streams, vector_math};
+use crate::codegen::{
+    annotations, library_math, narrow_reals, parallel_calls, streams, vector_math,
+};
 use crate::elementwise::factor_sums;
 use crate::fast_math::FastMath;
 use crate::invoke::keep_operators;
@@ -118,7 +120,7 @@ const LLVM: &[Step] = &[
     models("skript-add-entry"),
     models("skript-merge-functions"),
     models("skript-parallelize-calls"),
-    models("skript-annotate-loops"),
+    models(ANNOTATE_LOOPS),
 ];
 
 /// Canonicalization without that of regions, which looks for equal blocks and for dead loop-carried values in the whole module:
@@ -127,6 +129,9 @@ const CANONICALIZE: &str = "canonicalize{region-simplify=disabled}";
 
 /// The pass of [`LLVM`] for targets without a C library.
 const LIBRARY_MATH: &str = library_math::PASS.flag;
+
+/// The pass of [`LLVM`] that interleaves loops.
+const ANNOTATE_LOOPS: &str = annotations::PASS.flag;
 
 /// The pass of [`LLVM`] for f16 and bf16.
 const NARROW_REALS: &str = narrow_reals::PASS.flag;
