@@ -26,12 +26,15 @@ SCRIPTS = ["on_device.py", "measure.py", "carried.py"]
 RUNNER, SUITE = "skript-run", "suite.tar.xz"
 # Seconds of each part, if there is as much time: imports, a sample, ratios, all cases, sanitizers.
 PREFLIGHT, SAMPLE, RATIOS, SANITIZER = 60, 60, 270, 60
+PARTS = ["sample", "ratios", "suite", "memcheck", "racecheck"]
 # The time in which a part must end after its own limit.
 GRACE = 20
 
 
 def pack(options):
     folder = pathlib.Path(options.folder)
+    if folder.exists() and any(folder.iterdir()) and not (folder / SCRIPTS[0]).exists():
+        sys.exit("error: %s has files that no pack made: name another folder, or an empty one" % folder)
     shutil.rmtree(folder, ignore_errors=True)
     python = [sys.executable]
     models = [*python, str(HERE / "measure.py"), "pack", str(folder), "--skript", options.skript, "--arch", options.arch, "--target", options.target]
@@ -132,10 +135,16 @@ def run(options):
     parts = Parts(out, options.seconds)
     python, failed = sys.executable, []
 
+    chosen, ran = options.parts.split(","), []
+    unknown = [name for name in chosen if name not in PARTS]
+    if unknown:
+        sys.exit("error: there is no part `%s`; there are %s" % (unknown[0], ", ".join(PARTS)))
+
     def part(name, command, limit, environment=None):
-        if name not in options.parts.split(","):
+        if name not in chosen:
             return None
         status = parts.run(name, command, min(limit, parts.left()), environment)
+        ran.extend([] if status is None else [name])
         if status:
             failed.append(name)
         return status
@@ -175,30 +184,30 @@ def run(options):
     for name in ["ratios.md", "suite.md"]:
         if (out / name).exists():
             print((out / name).read_text(), flush=True)
-    parts.note("failed: %s" % (", ".join(failed) or "none"))
-    return 1 if failed else 0
+    parts.note("ended: %s; failed: %s" % (", ".join(ran) or "none", ", ".join(failed) or "none"))
+    return 1 if failed or not ran else 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     packing = commands.add_parser("pack")
-    packing.add_argument("folder")
-    packing.add_argument("--skript", required=True)
-    packing.add_argument("--runner", required=True)
-    packing.add_argument("--suite")
-    packing.add_argument("--sample", type=int, default=1)
-    packing.add_argument("--arch", default="sm_90")
-    packing.add_argument("--target", default="nvptx64", choices=["nvptx64", "vulkan"])
-    packing.add_argument("--cpu", default="x86-64-v3")
-    packing.add_argument("--limit", type=float, default=56)
-    packing.add_argument("--small", action="store_true")
+    packing.add_argument("folder", help="made anew")
+    packing.add_argument("--skript", required=True, help="the compiler")
+    packing.add_argument("--runner", required=True, help="skript-run of the same build")
+    packing.add_argument("--suite", help="a folder with conformance cases")
+    packing.add_argument("--sample", type=int, default=1, help="take every N-th case")
+    packing.add_argument("--arch", default="sm_90", help="the GPU, such as sm_80")
+    packing.add_argument("--target", default="nvptx64", choices=["nvptx64", "vulkan"], help="vulkan: for a trial on this machine")
+    packing.add_argument("--cpu", default="x86-64-v3", help="the processor of the machine with the GPU")
+    packing.add_argument("--limit", type=float, default=56, help="MiB that the folder may have")
+    packing.add_argument("--small", action="store_true", help="small models, for a trial")
     packing.set_defaults(command=pack)
     running = commands.add_parser("run")
-    running.add_argument("out")
-    running.add_argument("--device", default="cuda")
-    running.add_argument("--seconds", type=float, default=560)
-    running.add_argument("--parts", default="sample,ratios,suite,memcheck,racecheck", help="for a second call, those that the first one left")
+    running.add_argument("out", help="folder for the tables")
+    running.add_argument("--device", default="cuda", help="cuda or vulkan")
+    running.add_argument("--seconds", type=float, default=560, help="the time for all parts")
+    running.add_argument("--parts", default=",".join(PARTS), help="for a second call, those that the first one left")
     running.add_argument("--calls", type=int, default=20)
     running.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
     running.set_defaults(command=run)

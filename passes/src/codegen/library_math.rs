@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `skript-expand-library-math`: rounding and remainders as arithmetic, for processors and systems without a function for them.
+//! `skript-expand-library-math`: rounding, remainders, maxima and minima as arithmetic, for processors and systems without a function for them.
 //!
 //! LLVM compiles an operation that a processor lacks to a call of the C library. Where there is none, the operations of the option
 //! become arithmetic with the same results: NaN, infinities, zeros with signs and subnormal numbers are those of IEEE 754.
@@ -15,12 +15,12 @@ use skript_dialect::{Dialect, Pass, PassError, PassOption};
 /// The pass `skript-expand-library-math`.
 pub(crate) const PASS: Pass = Pass {
     flag: "skript-expand-library-math",
-    summary: "expand rounding and remainders, which would be calls of the C library, into arithmetic",
+    summary: "expand rounding, remainders and extremes, which would be calls of the C library, into arithmetic",
     anchor: Some(ops::builtin::MODULE),
     dependent_dialects: &[Dialect::Arith, Dialect::Math, Dialect::Scf],
     options: &[PassOption {
         name: "operations",
-        summary: "operations to expand, of ceil, floor, remf, round, roundeven, trunc, separated by commas",
+        summary: "operations to expand, of ceil, floor, maximumf, minimumf, remf, round, roundeven, trunc, separated by commas",
         default: "ceil,floor,remf,round,roundeven,trunc",
     }],
     run: |root, options, _| {
@@ -47,9 +47,11 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// Names in the option, and the operations.
-const NAMES: [(&str, &str); 6] = [
+const NAMES: [(&str, &str); 8] = [
     ("ceil", ops::math::CEIL),
     ("floor", ops::math::FLOOR),
+    ("maximumf", ops::arith::MAXIMUMF),
+    ("minimumf", ops::arith::MINIMUMF),
     ("remf", ops::arith::REMF),
     ("round", ops::math::ROUND),
     ("roundeven", ops::math::ROUNDEVEN),
@@ -60,10 +62,12 @@ const NAMES: [(&str, &str); 6] = [
 fn expand(op: OperationRef) -> Result<(), PassError> {
     let r#type = op.result(0)?.r#type().to_string();
     let name = ir::name(op);
-    let text = match (Real::of(&r#type), name == ops::arith::REMF) {
-        (Some(real), true) if real.r#type == real.element => remainder(real.is_wide),
-        (Some(real), false) => rounded(&name, &real),
-        _ => return Ok(()),
+    let text = match (Real::of(&r#type), name.as_str()) {
+        (Some(real), ops::arith::REMF) if real.r#type == real.element => remainder(real.is_wide),
+        (None, _) | (_, ops::arith::REMF) => return Ok(()),
+        (Some(real), ops::arith::MAXIMUMF) => extreme(&real, ["ogt", "andi"]),
+        (Some(real), ops::arith::MINIMUMF) => extreme(&real, ["olt", "ori"]),
+        (Some(real), _) => rounded(&name, &real),
     };
     let operands: Vec<Value> = op.operands().collect();
     let made = splice(op, &operands, &text, &[("%r".to_owned(), r#type)])?;
@@ -115,6 +119,35 @@ fn whole_from(is_wide: bool) -> &'static str {
         true => "4503599627370496.0",
         false => "8388608.0",
     }
+}
+
+/// By selections in both orders, whose bits are equal but for the sign of zeros.
+fn extreme(real: &Real, [comparison, combination]: [&str; 2]) -> String {
+    let mut lines = Lines::default();
+    let l = &mut lines;
+    let t = real.r#type;
+    let integers = real.with(if real.is_wide { "i64" } else { "i32" });
+    let truths = real.with("i1");
+    let selected = [("%0", "%1"), ("%1", "%0")].map(|(a, b)| {
+        let is_first = l.value(format!("arith.cmpf {comparison}, {a}, {b} : {t}"));
+        let one = l.value(format!("arith.select {is_first}, {a}, {b} : {truths}, {t}"));
+        l.value(format!("arith.bitcast {one} : {t} to {integers}"))
+    });
+    let bits = l.value(format!(
+        "arith.{combination} {} : {integers}",
+        selected.join(", ")
+    ));
+    let number = l.value(format!("arith.bitcast {bits} : {integers} to {t}"));
+    let nan = match real.is_wide {
+        true => "0x7FF8000000000000",
+        false => "0x7FC00000",
+    };
+    let nan = real.constant(l, nan, t);
+    let is_nan = l.value(format!("arith.cmpf uno, %0, %1 : {t}"));
+    l.line(format!(
+        "%r = arith.select {is_nan}, {nan}, {number} : {truths}, {t}"
+    ));
+    lines.text().to_owned()
 }
 
 /// By a conversion to an integer, where the magnitude is small enough that a fraction can be.

@@ -29,7 +29,8 @@ pub(crate) fn operand_at<'c: 'a, 'a>(
 /// # Errors
 /// The operation has fewer than two operands.
 pub fn both_operands<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<[Value<'c, 'a>; 2], Error> {
-    Ok([op.operand(0)?, op.operand(1)?])
+    let both = operand_at(op, 0).zip(operand_at(op, 1));
+    both.map(<[_; 2]>::from).ok_or(Error::OperationBuild)
 }
 
 /// The result of an operation that has one.

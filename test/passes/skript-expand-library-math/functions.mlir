@@ -40,3 +40,20 @@ func.func @half(%x: f16) -> f16 {
   %r = math.floor %x : f16
   return %r : f16
 }
+
+// Where a processor lacks them, maxima and minima are selections: NaN where an operand is, and zeros by their signs.
+// RUN: skript-opt %s "--skript-expand-library-math=operations=maximumf,minimumf" | FileCheck %s --check-prefix=EXTREMES
+// CHECK-LABEL: func.func @extremes
+// CHECK:         arith.maximumf
+// CHECK:         arith.minimumf
+// EXTREMES-LABEL: func.func @extremes
+// EXTREMES-COUNT-2: arith.cmpf ogt, {{.*}} : f64
+// EXTREMES:         arith.andi {{.*}} : i64
+// EXTREMES:         arith.cmpf uno, %arg0, %arg1 : f64
+// EXTREMES-COUNT-2: arith.cmpf olt, {{.*}} : f32
+// EXTREMES:         arith.ori {{.*}} : i32
+func.func @extremes(%x: f64, %y: f64, %a: f32, %b: f32) -> (f64, f32) {
+  %greater = arith.maximumf %x, %y : f64
+  %less = arith.minimumf %a, %b : f32
+  return %greater, %less : f64, f32
+}

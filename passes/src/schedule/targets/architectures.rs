@@ -161,6 +161,7 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
         vectors: &[
             needing("v", "zvl512b", 512),
             needing("v", "zvl256b", 256),
+            needing("v", "zvl128b", 128),
             vectors("v", 128, 32),
             vectors("", 64, 16),
         ],
@@ -221,12 +222,9 @@ pub(crate) const ARCHITECTURES: &[Architecture] = &[
             "thumb2",
             "hwdiv",
         ],
-        implied: &[],
-        library_math: "ceil,floor,remf,round,roundeven,trunc",
-        conversions: &[
-            conversions("vfp4d16sp", "f16-f32"),
-            conversions("fp16", "f16-f32"),
-        ],
+        implied: features::ARM,
+        library_math: "ceil,floor,maximumf,minimumf,remf,round,roundeven,trunc",
+        conversions: &[conversions("vfp4d16sp", "f16-f32")],
         joins_objects: false,
     },
 ];

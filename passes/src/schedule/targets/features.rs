@@ -26,6 +26,11 @@ pub(super) const AARCH64: &[(&str, &[&str])] = &[
     ("sve512", &["sve"]),
 ];
 
+pub(super) const ARM: &[(&str, &[&str])] = &[
+    ("vfp3d16sp", &["vfp2sp"]),
+    ("vfp4d16sp", &["vfp3d16sp", "fp16"]),
+];
+
 pub(super) const RISCV64: &[(&str, &[&str])] = &[
     ("d", &["f"]),
     ("v", &["d", "zvl128b"]),
