@@ -90,7 +90,7 @@ pub(super) fn sinh(x: Value) -> Value {
     let e = exp_wide(a);
     let large = (e - 1.0 / e) * 0.5;
     let result = a.less(1.0).select(small, large);
-    result.copysign(wide).to(Class::F32)
+    result.to(Class::F32).copysign(x)
 }
 
 /// Half the sum of two exponentials.

@@ -57,7 +57,7 @@ pub(super) fn asinh(x: Value) -> Value {
     let small = (square * (-1.0 / 6.0)).mul_add(a, a);
     let large = log_wide(a + (square + 1.0).sqrt());
     let result = a.less(SMALL).select(small, large);
-    result.copysign(wide).to(Class::F32)
+    result.to(Class::F32).copysign(x)
 }
 
 /// `log(x + √(x² - 1))`, NaN below 1.
@@ -75,5 +75,5 @@ pub(super) fn atanh(x: Value) -> Value {
     let large = log_wide((a + 1.0) / (1.0 - a)) * 0.5;
     let result = a.less(SMALL).select(small, large);
     let result = a.greater(1.0).select(f64::NAN, result);
-    result.copysign(wide).to(Class::F32)
+    result.to(Class::F32).copysign(x)
 }

@@ -86,7 +86,7 @@ pub(super) fn asin(x: Value) -> Value {
     let wide = x.to(Class::F64);
     let (half, is_large) = half_asin(wide.abs());
     let result = is_large.select(half.mul_add(-2.0, FRAC_PI_2), half);
-    result.copysign(wide).to(Class::F32)
+    result.to(Class::F32).copysign(x)
 }
 
 pub(super) fn acos(x: Value) -> Value {
@@ -106,5 +106,5 @@ pub(super) fn atan(x: Value) -> Value {
     let t = is_large.select(1.0 / a, a);
     let p = (t * t).polynomial(&ATAN_WIDE) * t;
     let result = is_large.select(FRAC_PI_2 - p, p);
-    result.copysign(wide).to(Class::F32)
+    result.to(Class::F32).copysign(x)
 }
