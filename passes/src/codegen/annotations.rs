@@ -109,7 +109,7 @@ fn bound(header: BlockRef) -> Option<i64> {
     let comparison = OperationResult::try_from(branch.condition().ok()?)
         .ok()?
         .owner();
-    let bound = OperationResult::try_from(comparison.operand(1).ok()?)
+    let bound = OperationResult::try_from(ir::operand_at(comparison, 1)?)
         .ok()?
         .owner();
     ir::typed::integer(bound, "value")

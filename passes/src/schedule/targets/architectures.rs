@@ -252,7 +252,11 @@ impl Architecture {
     /// The names of features that a command line may change.
     pub(crate) fn feature_names(&self) -> Vec<&'static str> {
         let mut names: Vec<&str> = match self.name {
-            X86_64 => x86_features::TABLE.iter().map(|f| f.name).collect(),
+            // All code for this architecture is for its mode of 64 bits.
+            X86_64 => {
+                let names = x86_features::TABLE.iter().map(|f| f.name);
+                names.filter(|name| *name != "64bit").collect()
+            }
             AARCH64 => aarch64::NAMES.to_vec(),
             _ => Vec::new(),
         };
