@@ -4,15 +4,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use bytes::Bytes;
-use prost::Message as _;
-use skript_host::{FileError, RegularFile};
+use skript_host::FileError;
 use skript_tensor::Tensor;
 
 use crate::declared;
 use crate::extent::Extent;
 use crate::importer::{Importer, refuse_newer, versions_by_domain};
+use crate::model_file::{Declaration, ModelFile, SharedTensors};
 use crate::names::Names;
 use crate::proto::{DimensionProto, GraphProto, ModelProto, ValueInfoProto};
 use crate::reals;
@@ -22,14 +22,11 @@ use crate::tensor;
 use crate::value::{Value, element};
 use crate::write::{self, Document, Weight};
 
-/// The largest model file; larger weights are in files beside it.
-const MOST_BYTES: u64 = 1 << 31;
-
 /// The bound of a dynamic dimension without `--bound`.
 pub const DEFAULT_BOUND: u64 = 1024;
 
 /// What the command line says about the import.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Shapes of inputs, by name in ONNX or SkriptND; dimensions that are `None` stay as they are.
     pub shapes: Vec<(String, Vec<Option<u64>>)>,
@@ -73,6 +70,8 @@ pub enum ImportError {
     Refused {
         path: PathBuf,
         refusals: Vec<Refusal>,
+        /// Inputs whose elements decide what must be known, by their names in ONNX: as constants, they may help.
+        deciding: Vec<String>,
     },
 }
 
@@ -81,29 +80,29 @@ pub enum ImportError {
 /// # Errors
 /// [`ImportError`], with all reasons.
 pub fn convert(path: &Path, options: Options) -> Result<Imported, ImportError> {
-    let file = |error| ImportError::File {
-        path: path.to_path_buf(),
-        error,
-    };
-    let format = |reason: String| ImportError::Format {
-        path: path.to_path_buf(),
-        reason,
-    };
-    let bytes = RegularFile::open(path).map_err(file)?;
-    let bytes = bytes.read(MOST_BYTES).map_err(file)?;
-    // Elements of tensors are slices of it.
-    let model = ModelProto::decode(Bytes::from(bytes)).map_err(|e| format(e.to_string()))?;
-    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-    let stem = path
-        .file_stem()
-        .map(|s| s.to_string_lossy().into_owned())
-        .unwrap_or_default();
-    model_of(model, folder, &stem, options).map_err(|error| match error {
-        Failed::Format(reason) => format(reason),
+    ModelFile::open(path)?.convert(options)
+}
+
+/// Converts a parsed model.
+///
+/// # Errors
+/// [`ImportError`], with all reasons.
+pub(crate) fn model_of(
+    path: &Path,
+    model: ModelProto,
+    tensors: &Arc<SharedTensors>,
+    options: Options,
+) -> Result<Imported, ImportError> {
+    converted(path, model, tensors, options).map_err(|error| match error {
+        Failed::Format(reason) => ImportError::Format {
+            path: path.to_path_buf(),
+            reason,
+        },
         Failed::Name(text) => ImportError::Name(text),
-        Failed::Refused(refusals) => ImportError::Refused {
+        Failed::Refused { refusals, deciding } => ImportError::Refused {
             path: path.to_path_buf(),
             refusals,
+            deciding,
         },
     })
 }
@@ -111,15 +110,20 @@ pub fn convert(path: &Path, options: Options) -> Result<Imported, ImportError> {
 enum Failed {
     Format(String),
     Name(String),
-    Refused(Vec<Refusal>),
+    Refused {
+        refusals: Vec<Refusal>,
+        deciding: Vec<String>,
+    },
 }
 
-fn model_of(
+fn converted(
+    path: &Path,
     mut model: ModelProto,
-    folder: PathBuf,
-    stem: &str,
+    tensors: &Arc<SharedTensors>,
     options: Options,
 ) -> Result<Imported, Failed> {
+    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut graph = model
         .graph
         .take()
@@ -132,6 +136,7 @@ fn model_of(
     let opsets = versions_by_domain(&model.opset_import);
     let functions = std::mem::take(&mut model.functions);
     let mut importer = Importer::new(folder, opsets.clone(), functions);
+    importer.tensors = Arc::clone(tensors);
     for sparse in &graph.sparse_initializer {
         let name = sparse.values.as_ref().map_or("", |v| &v.name);
         importer.refuse(name, "", "sparse tensors are not supported");
@@ -191,7 +196,10 @@ fn model_of(
         }
     }
     if !importer.refusals.is_empty() {
-        return Err(Failed::Refused(importer.refusals));
+        return Err(Failed::Refused {
+            deciding: importer.deciding.take().into_iter().collect(),
+            refusals: importer.refusals,
+        });
     }
     let statements = std::mem::take(&mut importer.statements);
     let yields = results.iter().map(|(_, value)| value.clone()).collect();
@@ -202,7 +210,7 @@ fn model_of(
     let document = Document {
         importer: &importer,
         names,
-        stem: stem.to_owned(),
+        stem: stem.into_owned(),
         producer: format!("{} {}", model.producer_name, model.producer_version)
             .trim()
             .to_owned(),
@@ -235,26 +243,7 @@ impl Inputs<'_> {
             .iter()
             .filter(|i| importer.find(&i.name).is_none())
             .collect();
-        // Dimensions have their names before tensors do.
-        let mut dims: HashMap<String, String> = HashMap::new();
-        for info in &given {
-            for dim in info
-                .kind
-                .iter()
-                .flat_map(|k| &k.tensor)
-                .flat_map(|t| &t.shape)
-                .flat_map(|s| &s.dim)
-            {
-                if let Some(name) = dim
-                    .name
-                    .as_ref()
-                    .filter(|n| dim.value.is_none() && !n.is_empty())
-                    && !dims.contains_key(name)
-                {
-                    dims.insert(name.clone(), self.names.fresh(name, "n"));
-                }
-            }
-        }
+        let dims = dimension_names(self.names, &given);
         let ours = self.inputs_by_name(&given)?;
         let options = &self.options;
         once("shape", options.shapes.iter().map(|(name, _)| name))?;
@@ -474,6 +463,62 @@ impl Inputs<'_> {
                 Ok(Extent::named(&name))
             }
         }
+    }
+}
+
+/// The names of dynamic dimensions in SkriptND, by those in ONNX. Dimensions have their names before tensors do.
+pub(crate) fn dimension_names(
+    names: &mut Names,
+    given: &[&ValueInfoProto],
+) -> HashMap<String, String> {
+    let shapes = given.iter().flat_map(|info| {
+        let tensor = info.kind.as_ref().and_then(|kind| kind.tensor.as_ref());
+        tensor.and_then(|tensor| tensor.shape.as_ref())
+    });
+    let mut known = HashMap::new();
+    for dim in shapes.flat_map(|shape| &shape.dim) {
+        if let (None, Some(name)) = (dim.value, &dim.name)
+            && !name.is_empty()
+            && !known.contains_key(name)
+        {
+            known.insert(name.clone(), names.fresh(name, "n"));
+        }
+    }
+    known
+}
+
+impl Options {
+    /// Fixes the dimensions of an input that have no extent yet.
+    pub(crate) fn fix(&mut self, input: &Declaration, shape: &[u64]) {
+        let shape: Vec<Option<u64>> = shape.iter().copied().map(Some).collect();
+        self.fix_some(input, &shape);
+    }
+
+    /// As [`Options::fix`], for some of them.
+    pub(crate) fn fix_some(&mut self, input: &Declaration, shape: &[Option<u64>]) {
+        let mut shapes = self.shapes.iter_mut();
+        match shapes.find(|(name, _)| input.has_name(name)) {
+            Some((_, extents)) if extents.len() == shape.len() => {
+                for (extent, other) in extents.iter_mut().zip(shape) {
+                    *extent = extent.or(*other);
+                }
+            }
+            Some(_) => {}
+            None => self.shapes.push((input.onnx.clone(), shape.to_vec())),
+        }
+    }
+
+    /// The extents of an input that are fixed.
+    pub(crate) fn shape_of(&self, input: &Declaration) -> Option<&[Option<u64>]> {
+        let mut shapes = self.shapes.iter();
+        let found = shapes.find(|(name, _)| input.has_name(name))?;
+        Some(&found.1)
+    }
+
+    /// Whether an input is a constant.
+    pub fn is_constant(&self, input: &Declaration) -> bool {
+        let mut constants = self.constants.iter();
+        constants.any(|(name, _)| input.has_name(name))
     }
 }
 

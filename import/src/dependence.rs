@@ -13,6 +13,10 @@ const MOST_NAMED: usize = 8;
 /// The reason that a value must be known at import, with the inputs that would have to be constants for it.
 pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     let inputs = inputs(importer, value);
+    importer
+        .deciding
+        .borrow_mut()
+        .extend(inputs.iter().cloned());
     let own = match inputs.as_slice() {
         [] => vec![value.onnx.clone()],
         some => some.to_vec(),

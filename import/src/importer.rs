@@ -5,12 +5,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use skript_tensor::{ElementType, Tensor};
 
 use crate::call::Call;
 use crate::declared::{Declared, contradiction, declared};
 use crate::extent::{Bounds, Extent};
+use crate::model_file::SharedTensors;
 use crate::operators;
 use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto,
@@ -54,6 +56,10 @@ pub struct Importer {
     pub titles: HashMap<usize, String>,
     /// Names that no node gives because their node was refused.
     pub refused: BTreeSet<String>,
+    /// Inputs, by their names in ONNX, whose elements decide what a refused node needs.
+    pub deciding: RefCell<BTreeSet<String>>,
+    /// The tensors that conversions of one file share.
+    pub tensors: Arc<SharedTensors>,
 }
 
 /// A domain of operators; the default one has two names.
@@ -171,7 +177,8 @@ impl Importer {
     /// # Errors
     /// What is wrong with it.
     pub fn tensor(&mut self, proto: &mut TensorProto) -> Result<Value, String> {
-        let tensor = tensor::read(proto, &self.folder)?;
+        let shared = Arc::clone(&self.tensors);
+        let tensor = shared.get(proto, |proto| tensor::read(proto, &self.folder))?;
         let shape = tensor
             .shape()
             .iter()

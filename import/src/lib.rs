@@ -15,6 +15,7 @@ mod extent;
 mod external;
 mod importer;
 mod library;
+mod model_file;
 mod names;
 pub mod operators;
 mod origin;
@@ -28,6 +29,7 @@ mod value;
 mod write;
 
 pub use convert::{ImportError, Imported, Options, convert};
+pub use model_file::{Declaration, DeclaredExtent, ForCall, ModelFile};
 pub use origin::{Input, Origin, Output};
 pub use refusal::Refusal;
 pub use write::{Port, Weight};

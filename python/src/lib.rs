@@ -7,6 +7,7 @@ mod loading;
 mod model;
 mod operators;
 mod problems;
+mod shaped;
 
 use pyo3::prelude::*;
 use skript_python_runtime::{errors, install};

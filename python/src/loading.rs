@@ -16,6 +16,7 @@ use skript_runtime::device::DeviceChoice;
 
 use crate::model::{Calls, Model};
 use crate::problems::{exception, explained};
+use crate::shaped::ShapedCalls;
 
 /// The seed of random weights.
 const SEED: u64 = 1;
@@ -276,23 +277,21 @@ fn composed(
     stem: &str,
 ) -> PyResult<Model> {
     let options = choices.options()?;
-    let composed = py.detach(|| {
-        let model = document.compose(&options)?;
-        let weights = match weights {
-            Some(weights) => weights,
-            None if is_text => Weights::none(),
-            None => document.weights()?,
-        };
-        Ok((model, weights))
-    });
-    let (model, weights) = composed.map_err(|e| exception(py, &e))?;
-    let name = match model.name() {
-        "" => stem,
-        name => name,
+    let composed = py.detach(|| document.compose(&options));
+    let own = match &weights {
+        Some(weights) => Ok(weights.clone()),
+        None if is_text => Ok(Weights::none()),
+        None => py.detach(|| document.weights()),
+    };
+    let own = own.map_err(|e| exception(py, &e))?;
+    let name = match &composed {
+        Ok(model) if !model.name().is_empty() => model.name(),
+        _ => stem,
     };
     let name = name.to_owned();
     let warnings = document.problems().to_vec();
-    Model::new(py, model, weights, warnings, name, calls)
+    let shaped = ShapedCalls::new(document, options, weights);
+    Model::new(py, composed, shaped, own, warnings, name, calls)
 }
 
 /// Whether code computes sums of products of quantized tensors in integers, by a value of `quantize`.

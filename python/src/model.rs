@@ -12,11 +12,12 @@ use pyo3::types::{PyDict, PyTuple};
 use skript::{DeviceChoice, Dimension, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
 use skript_python_runtime::{CompiledModel, Group, Inputs, Outputs, Port, choice, groups};
-use skript_runtime::artifact::PortExtent;
+use skript_runtime::artifact::{self, PortExtent};
 use skript_runtime::{SMALLER, files};
 
 use crate::loading::loaded;
 use crate::problems::{diagnostic, exception};
+use crate::shaped::ShapedCalls;
 
 /// A model in SkriptND: call it with arrays, compile it, look at it.
 ///
@@ -24,19 +25,24 @@ use crate::problems::{diagnostic, exception};
 /// model updates keep their values between them.
 #[pyclass(frozen, module = "skript")]
 pub struct Model {
-    model: skript::Model,
+    model: Composed,
     weights: Weights,
     warnings: Vec<Problem>,
     name: String,
     calls: Calls,
     arguments: Vec<Group>,
     outputs: Outputs,
+    /// An imported model whose calls have models of their own.
+    shaped: Option<ShapedCalls>,
     compiled: PyOnceLock<Py<CompiledModel>>,
     /// Code for the shapes of calls, of at most [`MOST_SPECIALIZED`].
     specialized: Mutex<HashMap<Shapes, Py<CompiledModel>>>,
     /// Whether a call had no memory with the code for all shapes.
     is_too_large: AtomicBool,
 }
+
+/// The model for all shapes; why there is none, if only calls have models.
+pub type Composed = Result<skript::Model, skript::Error>;
 
 /// The shapes of all inputs.
 type Shapes = Vec<Vec<u64>>;
@@ -62,16 +68,23 @@ impl Model {
     /// An exception of the interpreter.
     pub fn new(
         py: Python<'_>,
-        model: skript::Model,
+        model: Composed,
+        shaped: Option<ShapedCalls>,
         weights: Weights,
         warnings: Vec<Problem>,
         name: String,
         calls: Calls,
     ) -> PyResult<Model> {
-        let arguments = groups(model.input_ports());
-        let outputs = Outputs::new(py, model.output_ports())?;
+        let (inputs, outputs) = match (&model, &shaped) {
+            (_, Some(shaped)) if model.is_err() => (shaped.inputs(), shaped.outputs()),
+            (Ok(model), _) => (model.input_ports(), model.output_ports()),
+            (Err(error), _) => return Err(exception(py, error)),
+        };
+        let arguments = groups(inputs);
+        let outputs = Outputs::new(py, outputs)?;
         Ok(Model {
             model,
+            shaped,
             weights,
             warnings,
             name,
@@ -84,6 +97,22 @@ impl Model {
         })
     }
 
+    /// The model for all shapes.
+    ///
+    /// # Errors
+    /// The exception that says why there is none.
+    fn whole(&self, py: Python<'_>) -> PyResult<&skript::Model> {
+        self.model.as_ref().map_err(|e| exception(py, e))
+    }
+
+    fn input_ports(&self) -> &[artifact::Port] {
+        match (&self.model, &self.shaped) {
+            (Ok(model), _) => model.input_ports(),
+            (Err(_), Some(shaped)) => shaped.inputs(),
+            (Err(_), None) => &[],
+        }
+    }
+
     /// The tensors of a call, in the order of the graph.
     fn tensors(
         &self,
@@ -91,24 +120,29 @@ impl Model {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<Tensor>> {
-        let inputs = Inputs {
-            groups: &self.arguments,
-            ports: self.model.input_ports(),
-        };
-        inputs.tensors(py, args, kwargs)
+        self.call_inputs().tensors(py, args, kwargs)
     }
 
-    fn compile_for(
+    /// What calls pass.
+    pub(crate) fn call_inputs(&self) -> Inputs<'_> {
+        Inputs {
+            groups: &self.arguments,
+            ports: self.input_ports(),
+        }
+    }
+
+    pub(crate) fn compile_for(
         &self,
         py: Python<'_>,
         model: &skript::Model,
+        weights: &Weights,
         target: &Target,
         threads: usize,
         cache: bool,
     ) -> PyResult<CompiledModel> {
         let compiler = compiler(py).filter(|_| cache);
         let compiled = py.detach(|| {
-            let variables = model.variable_values(&self.weights)?;
+            let variables = model.variable_values(weights)?;
             let code = match compiler {
                 Some(compiler) => model.compile_cached(target, compiler)?,
                 None => model.compile(target)?,
@@ -117,6 +151,45 @@ impl Model {
         });
         let (code, variables) = compiled.map_err(|e| exception(py, &e))?;
         loaded(py, &self.name, &code, variables, threads, target.device())
+    }
+
+    /// Ports of the model for all shapes, or as an imported model declares them.
+    fn shown(
+        &self,
+        whole: fn(&skript::Model) -> Vec<skript::Port>,
+        declared: fn(&ShapedCalls) -> &[artifact::Port],
+    ) -> Vec<Port> {
+        match (&self.model, &self.shaped) {
+            (Ok(model), _) => whole(model).iter().map(port).collect(),
+            (Err(_), Some(shaped)) => {
+                let groups = groups(declared(shaped)).into_iter();
+                groups.map(|group| group.port).collect()
+            }
+            (Err(_), None) => Vec::new(),
+        }
+    }
+
+    /// The outputs by the definition of each operator, of the model for the arrays of a call.
+    fn evaluate_for<'py>(
+        &self,
+        py: Python<'py>,
+        shaped: &ShapedCalls,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arrays = shaped.arrays(py, self, args, kwargs)?;
+        let composed = shaped.composed(py, &arrays)?;
+        let ports = composed.model.inputs();
+        let declared = shaped.inputs().iter().zip(&arrays);
+        let given = declared.filter_map(|(input, array)| {
+            let is_it = |port: &&skript::Port| port.name == input.name;
+            Some((ports.iter().find(is_it)?.name.as_str(), array))
+        });
+        let given: Vec<(&str, &Tensor)> = given.collect();
+        let evaluated = py.detach(|| composed.model.evaluate(&given, &composed.weights));
+        let outputs = evaluated.map_err(|e| exception(py, &e))?;
+        let values = outputs.into_iter().map(|(_, tensor)| tensor).collect();
+        Outputs::new(py, composed.model.output_ports())?.results(py, values)
     }
 
     /// The code for a GPU.
@@ -129,21 +202,27 @@ impl Model {
         let target = Target::gpu(device, None).and_then(|t| t.with_tensor_cores(precision));
         let target = target.map_err(|e| exception(py, &e))?;
         let Calls { threads, cache, .. } = self.calls;
-        self.compile_for(py, &self.model, &target, threads, cache)
+        self.compile_for(py, self.whole(py)?, &self.weights, &target, threads, cache)
     }
 
     /// The code for this processor.
     fn own<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, CompiledModel>> {
-        let compiled = self
-            .compiled
-            .get_or_try_init(py, || Py::new(py, self.compile_for_host(py, &self.model)?))?;
+        let compiled = self.compiled.get_or_try_init(py, || {
+            let code = self.compile_for_host(py, self.whole(py)?, &self.weights)?;
+            Py::new(py, code)
+        })?;
         Ok(compiled.bind(py))
     }
 
-    fn compile_for_host(&self, py: Python<'_>, model: &skript::Model) -> PyResult<CompiledModel> {
+    pub(crate) fn compile_for_host(
+        &self,
+        py: Python<'_>,
+        model: &skript::Model,
+        weights: &Weights,
+    ) -> PyResult<CompiledModel> {
         let Calls { threads, cache, .. } = self.calls;
         let target = Target::host().with_integers(self.calls.computes_integers);
-        self.compile_for(py, model, &target, threads, cache)
+        self.compile_for(py, model, weights, &target, threads, cache)
     }
 
     /// The code for this processor; `None` if a call has no memory with it, and code for the shapes of a call takes less: a
@@ -178,8 +257,9 @@ impl Model {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, CompiledModel>> {
+        let whole = self.whole(py)?;
         // Variables that calls update have one value for all shapes.
-        if self.model.updates_variables() {
+        if whole.updates_variables() {
             return self.own(py).cloned();
         }
         if !self.calls.specialize
@@ -211,8 +291,8 @@ impl Model {
             }
             known().clear();
         }
-        let code = match self.model.specialized(&extents) {
-            Some(model) => Py::new(py, self.compile_for_host(py, &model)?)?,
+        let code = match whole.specialized(&extents) {
+            Some(model) => Py::new(py, self.compile_for_host(py, &model, &self.weights)?)?,
             None => self.own(py)?.clone().unbind(),
         };
         known().insert(shapes, code.clone_ref(py));
@@ -229,6 +309,14 @@ impl Model {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(shaped) = &self.shaped {
+            let selected = shaped.select(py, self, args, kwargs)?;
+            let code = selected.code.bind(py);
+            return match selected.arguments(self.call_inputs(), args, kwargs)? {
+                Some(others) => code.call((), Some(&others)),
+                None => code.call(args, kwargs),
+            };
+        }
         self.for_call(py, args, kwargs)?.call(args, kwargs)
     }
 
@@ -241,19 +329,19 @@ impl Model {
     /// The inputs, in the order of the graph; the tensors of a pack `xs` are `xs:1`, `xs:2`, ….
     #[getter]
     fn inputs(&self) -> Vec<Port> {
-        self.model.inputs().iter().map(port).collect()
+        self.shown(skript::Model::inputs, ShapedCalls::inputs)
     }
 
     /// The outputs, in the order of the graph.
     #[getter]
     fn outputs(&self) -> Vec<Port> {
-        self.model.outputs().iter().map(port).collect()
+        self.shown(skript::Model::outputs, ShapedCalls::outputs)
     }
 
     /// The variables of the graph and of the operators that it calls.
     #[getter]
-    fn variables(&self) -> Vec<Port> {
-        self.model.variables().iter().map(port).collect()
+    fn variables(&self, py: Python<'_>) -> PyResult<Vec<Port>> {
+        Ok(self.whole(py)?.variables().iter().map(port).collect())
     }
 
     /// Compiles the model.
@@ -316,7 +404,8 @@ impl Model {
         let threads = threads.unwrap_or(self.calls.threads);
         self.compile_for(
             py,
-            &self.model,
+            self.whole(py)?,
+            &self.weights,
             &target,
             threads,
             cache.unwrap_or(self.calls.cache),
@@ -376,6 +465,14 @@ impl Model {
         seconds: f64,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(shaped) = &self.shaped {
+            let selected = shaped.select(py, self, args, kwargs)?;
+            let code = selected.code.bind(py).get();
+            return match selected.arguments(self.call_inputs(), args, kwargs)? {
+                Some(others) => code.bench(py, &PyTuple::empty(py), seconds, Some(&others)),
+                None => code.bench(py, args, seconds, kwargs),
+            };
+        }
         let code = self.for_call(py, args, kwargs)?;
         code.get().bench(py, args, seconds, kwargs)
     }
@@ -389,8 +486,12 @@ impl Model {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if let (Err(_), Some(shaped)) = (&self.model, &self.shaped) {
+            return self.evaluate_for(py, shaped, args, kwargs);
+        }
+        let model = self.whole(py)?;
         let tensors = self.tensors(py, args, kwargs)?;
-        let inputs = self.model.inputs();
+        let inputs = model.inputs();
         let evaluated = py.detach(|| {
             // In the types of the model that was imported, which `evaluate` takes.
             let tensors = inputs.iter().zip(tensors).map(|(port, tensor)| {
@@ -400,7 +501,7 @@ impl Model {
             let tensors: Vec<Tensor> = tensors.collect();
             let named = inputs.iter().map(|port| port.name.as_str()).zip(&tensors);
             let named: Vec<(&str, &Tensor)> = named.collect();
-            self.model.evaluate(&named, &self.weights)
+            model.evaluate(&named, &self.weights)
         });
         let outputs = evaluated.map_err(|e| exception(py, &e))?;
         let values = outputs.into_iter().map(|(_, tensor)| tensor).collect();
@@ -410,7 +511,10 @@ impl Model {
     /// The warnings about the document, and an error for each variable without a value. Other errors are raised by `load`.
     fn check(&self, py: Python<'_>) -> Vec<Diagnostic> {
         let mut found: Vec<Diagnostic> = self.warnings.iter().map(diagnostic).collect();
-        match py.detach(|| self.model.variable_values(&self.weights)) {
+        let Ok(model) = &self.model else {
+            return found;
+        };
+        match py.detach(|| model.variable_values(&self.weights)) {
             Ok(_) => {}
             Err(skript::Error::Arrays(wrong)) => {
                 found.extend(wrong.iter().map(|e| Diagnostic::of(e.to_string())));
@@ -422,14 +526,15 @@ impl Model {
 
     /// The model as a StableHLO program, as text; the variables are arguments, after the inputs.
     fn to_stablehlo(&self, py: Python<'_>) -> PyResult<String> {
-        let exported = py.detach(|| self.model.to_stablehlo());
+        let model = self.whole(py)?;
+        let exported = py.detach(|| model.to_stablehlo());
         Ok(exported.map_err(|e| exception(py, &e))?.text)
     }
 
     /// The model in the `skript` dialect of MLIR, as text.
     fn to_mlir(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.model.to_mlir())
-            .map_err(|e| exception(py, &e))
+        let model = self.whole(py)?;
+        py.detach(|| model.to_mlir()).map_err(|e| exception(py, &e))
     }
 
     /// The model as a page of HTML, as `skript view` writes it: the graph with formulas and shapes, to search and to
@@ -441,7 +546,8 @@ impl Model {
             true => &self.weights,
             false => &none,
         };
-        py.detach(|| self.model.to_html(weights))
+        let model = self.whole(py)?;
+        py.detach(|| model.to_html(weights))
             .map_err(|e| exception(py, &e))
     }
 
@@ -451,7 +557,8 @@ impl Model {
         let class = py.import("skript.graph")?.getattr("Graph")?;
         let tensor = |t: &skript::CallTensor| (t.id, t.port.name.clone(), port(&t.port).shown());
         let tensors = |all: &[skript::CallTensor]| all.iter().map(tensor).collect::<Vec<_>>();
-        let calls = own.model.calls().into_iter().map(|call| {
+        let model = own.whole(py)?;
+        let calls = model.calls().into_iter().map(|call| {
             let (inputs, outputs) = (tensors(&call.inputs), tensors(&call.outputs));
             (call.operator, call.label, inputs, outputs)
         });
@@ -461,7 +568,7 @@ impl Model {
                 .map(|p| (p.name.clone(), port(p).shown()))
                 .collect()
         };
-        let (inputs, outputs) = (shown(own.model.inputs()), shown(own.model.outputs()));
+        let (inputs, outputs) = (shown(model.inputs()), shown(model.outputs()));
         class.call1((&own.name, calls.collect::<Vec<_>>(), inputs, outputs, slf))
     }
 
@@ -470,11 +577,11 @@ impl Model {
     }
 
     fn __repr__(&self) -> String {
-        let ports = |ports: Vec<skript::Port>| {
-            let texts: Vec<String> = ports.iter().map(|p| port(p).text()).collect();
+        let ports = |ports: Vec<Port>| {
+            let texts: Vec<String> = ports.iter().map(Port::text).collect();
             texts.join(", ")
         };
-        let (inputs, outputs) = (ports(self.model.inputs()), ports(self.model.outputs()));
+        let (inputs, outputs) = (ports(self.inputs()), ports(self.outputs()));
         format!("<model {}({inputs}) -> ({outputs})>", self.name)
     }
 }

@@ -14,7 +14,10 @@ use skript_frontend::model::AttributeValue;
 use skript_frontend::model::storage_types::StorageType;
 use skript_frontend::program::{Edition, Program};
 use skript_frontend::source_files::{load_program, load_program_with, load_text};
-use skript_import::{ImportError, Origin};
+use skript_import::{
+    Declaration, DeclaredExtent, ForCall, ImportError, Imported, ModelFile, Origin,
+};
+use skript_runtime::artifact;
 use skript_semantics::{IntType, Numbers, RealType};
 use skript_tensor::{Archive, ElementType, Tensor, WeightStore, archive};
 use std::path::Path;
@@ -29,6 +32,25 @@ pub struct Document {
     problems: Vec<Problem>,
     beside: Beside,
     origin: Arc<Origin>,
+    onnx: Option<Arc<Onnx>>,
+}
+
+/// An ONNX model that calls import for their shapes.
+#[derive(Debug)]
+struct Onnx {
+    file: ModelFile,
+    options: skript_import::Options,
+}
+
+/// A model for the arrays of a call.
+#[derive(Debug)]
+pub struct CallModel {
+    /// The model; its shapes are static.
+    pub model: Model,
+    /// The weights that belong to it.
+    pub weights: Weights,
+    /// Inputs whose values the model is for, by their names in the imported model; they are no inputs of it.
+    pub constants: Vec<String>,
 }
 
 /// The weights that belong to a document.
@@ -226,28 +248,54 @@ impl Document {
     }
 
     /// Imports an ONNX model: its graph as a document, whose weights are in memory ([`Document::weights`]). All reasons
-    /// why a model is refused are in [`Document::problems`].
+    /// why a model is refused are in [`Document::problems`]; one with dynamic dimensions may still be called
+    /// ([`Document::compose_for`]).
     pub fn import(path: &Path, options: ImportOptions, limits: &Limits) -> Self {
-        let mut sink = Sink::default();
-        let imported = match skript_import::convert(path, options.inner) {
-            Ok(imported) => imported,
+        match ModelFile::open(path) {
+            Ok(file) => Self::import_file(file, options, limits),
+            Err(error) => Self::refused(error, limits),
+        }
+    }
+
+    fn import_file(file: ModelFile, options: ImportOptions, limits: &Limits) -> Self {
+        let options = options.inner;
+        let is_open = !file.undetermined(&options).is_empty();
+        let (mut document, is_dynamic) = match file.convert(options.clone()) {
+            Ok(imported) => (Self::imported(file.path(), imported, limits), is_open),
             Err(error) => {
-                let (code, reasons) = match error {
-                    ImportError::Refused { path, refusals } => {
-                        let name = path.display();
-                        let reasons = refusals.iter().map(|r| format!("{name}: {r}"));
-                        (&ONNX, reasons.collect())
-                    }
-                    ImportError::Name(text) => (&COMMAND_LINE_NAME, vec![text]),
-                    other => (&ONNX, vec![other.to_string()]),
+                let is_dynamic = match &error {
+                    ImportError::Refused { deciding, .. } => is_open || !deciding.is_empty(),
+                    _ => false,
                 };
-                for reason in reasons {
-                    sink.report(Diagnostic::without_location(code, reason));
-                }
-                let (beside, origin) = (Beside::Folder, Origin::default());
-                return Self::checked(Program::default(), limits, sink, beside, origin);
+                (Self::refused(error, limits), is_dynamic)
             }
         };
+        if is_dynamic && options.bounds.is_empty() {
+            document.onnx = Some(Arc::new(Onnx { file, options }));
+        }
+        document
+    }
+
+    fn refused(error: ImportError, limits: &Limits) -> Self {
+        let mut sink = Sink::default();
+        let (code, reasons) = match error {
+            ImportError::Refused { path, refusals, .. } => {
+                let name = path.display();
+                let reasons = refusals.iter().map(|r| format!("{name}: {r}"));
+                (&ONNX, reasons.collect())
+            }
+            ImportError::Name(text) => (&COMMAND_LINE_NAME, vec![text]),
+            other => (&ONNX, vec![other.to_string()]),
+        };
+        for reason in reasons {
+            sink.report(Diagnostic::without_location(code, reason));
+        }
+        let (beside, origin) = (Beside::Folder, Origin::default());
+        Self::checked(Program::default(), limits, sink, beside, origin)
+    }
+
+    fn imported(path: &Path, imported: Imported, limits: &Limits) -> Self {
+        let mut sink = Sink::default();
         let main = path.join("main.sknd");
         let files = [
             (path.join("onnx.sknd"), imported.onnx.as_ref()),
@@ -265,6 +313,79 @@ impl Document {
         let beside = Beside::Arrays(WeightStore::arrays(arrays));
         let origin = Origin::of_json(imported.json.as_bytes()).unwrap_or_default();
         Self::checked(program, limits, sink, beside, origin)
+    }
+
+    /// The inputs that an imported model declares, if calls have models of their own ([`Document::compose_for`]): it has dynamic
+    /// dimensions without upper bounds, or elements of inputs decide shapes. Dynamic dimensions have no upper bound here.
+    pub fn declared_inputs(&self) -> Option<Vec<artifact::Port>> {
+        let onnx = self.onnx.as_ref()?;
+        let inputs = onnx.file.inputs().into_iter();
+        let inputs = inputs.filter(|input| !onnx.options.is_constant(input));
+        Some(inputs.map(|input| declared_port(&input)).collect())
+    }
+
+    /// The outputs, likewise.
+    pub fn declared_outputs(&self) -> Option<Vec<artifact::Port>> {
+        let outputs = self.onnx.as_ref()?.file.outputs();
+        Some(outputs.iter().map(declared_port).collect())
+    }
+
+    /// Whether an imported model declares the rank of an input.
+    pub fn has_rank(&self, name: &str) -> bool {
+        let onnx = self.onnx.iter().flat_map(|onnx| onnx.file.inputs());
+        onnx.into_iter()
+            .any(|input| input.has_name(name) && input.shape.is_some())
+    }
+
+    /// Specializes a graph of an imported model to the arrays of a call, by the names of inputs: their shapes, and the values of
+    /// small arrays that decide shapes or branches. `None` without [`Document::declared_inputs`].
+    ///
+    /// # Errors
+    /// [`Error::Document`] with all reasons why there is no such model.
+    pub fn compose_for(
+        &self,
+        options: &ComposeOptions,
+        arrays: &[(String, Tensor)],
+    ) -> Option<Result<CallModel, Error>> {
+        let onnx = self.onnx.as_ref()?;
+        let fixed = onnx.file.fixed(&onnx.options, arrays);
+        Some(match onnx.file.convert_for(fixed, arrays) {
+            Ok(ForCall {
+                imported,
+                constants,
+            }) => Self::imported(onnx.file.path(), imported, &self.limits)
+                .into_call_model(options, constants),
+            Err(error) => Err(Error::Document(Self::refused(error, &self.limits).problems)),
+        })
+    }
+
+    /// Composes a graph of an imported model whose dynamic dimensions have the upper bounds of these shapes, by the names of inputs.
+    ///
+    /// # Errors
+    /// [`Error::Document`] with all reasons why there is no such model.
+    pub fn compose_within(
+        &self,
+        options: &ComposeOptions,
+        bounds: &[(String, Vec<u64>)],
+    ) -> Option<Result<CallModel, Error>> {
+        let onnx = self.onnx.as_ref()?;
+        Some(match onnx.file.convert_within(&onnx.options, bounds) {
+            Ok(imported) => Self::imported(onnx.file.path(), imported, &self.limits)
+                .into_call_model(options, Vec::new()),
+            Err(error) => Err(Error::Document(Self::refused(error, &self.limits).problems)),
+        })
+    }
+
+    fn into_call_model(
+        self,
+        options: &ComposeOptions,
+        constants: Vec<String>,
+    ) -> Result<CallModel, Error> {
+        Ok(CallModel {
+            model: self.compose(options)?,
+            weights: self.weights()?,
+            constants,
+        })
     }
 
     /// The values of variables that belong to the document: files in its folder, or what was imported.
@@ -312,6 +433,7 @@ impl Document {
             problems,
             beside,
             origin: Arc::new(origin),
+            onnx: None,
         }
     }
 
@@ -374,5 +496,25 @@ impl Document {
             options: options.inner,
             limits: self.limits.clone(),
         })
+    }
+}
+
+/// A port for an input or output as an ONNX model declares it.
+fn declared_port(declaration: &Declaration) -> artifact::Port {
+    let extent = |extent: &DeclaredExtent| match extent {
+        DeclaredExtent::Static(n) => artifact::PortExtent::Fixed(*n),
+        DeclaredExtent::Dynamic(_) => artifact::PortExtent::Dynamic(artifact::LARGEST),
+    };
+    let mut aliases = Vec::new();
+    if declaration.onnx != declaration.name {
+        aliases.push(declaration.onnx.clone());
+    }
+    artifact::Port {
+        name: declaration.name.clone(),
+        aliases,
+        element: declaration.element,
+        imported: None,
+        shape: declaration.shape.iter().flatten().map(extent).collect(),
+        pack: None,
     }
 }

@@ -49,6 +49,7 @@
 //! assert_eq!(problem.to_string(), "bad.sknd:2:22: error[SK1601]: `;` is missing here");
 //! ```
 #![warn(missing_docs)]
+mod calls;
 mod code;
 #[cfg(feature = "gpu")]
 mod device;
@@ -61,10 +62,11 @@ mod problem;
 mod target;
 mod weights;
 
+pub use calls::{CallCodes, Key, Selection};
 pub use code::{Code, Instance, Output};
 #[cfg(feature = "gpu")]
 pub use device::DeviceInstance;
-pub use document::{ComposeOptions, Document, ImportOptions, Value};
+pub use document::{CallModel, ComposeOptions, Document, ImportOptions, Value};
 pub use error::Error;
 pub use graph::{Call, CallTensor};
 pub use model::{Export, Model};

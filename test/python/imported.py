@@ -124,11 +124,19 @@ class Onnx(unittest.TestCase):
         nodes += [helper.make_node(*of) for of in (("Exp", "a", "b"), ("Tanh", "b", "c"), ("Exp", "c", "d"), ("Tanh", "d", "y"))]
         graph = helper.make_graph(nodes, "net", ports, [helper.make_tensor_value_info("y", kinds.FLOAT, None)])
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
-        with self.assertRaisesRegex(skript.Error, "--constant shape.1=FILE.npy(?s:.*)help: options of skript.load: --constant is constants") as caught:
-            skript.load(path)
-        self.assertIn("constants=", caught.exception.help)
         x = numpy.arange(6, dtype=numpy.float32) / 9
         expected = numpy.tanh(numpy.exp(numpy.tanh(numpy.exp(x)))).reshape(2, 3)
+        # The values of a call decide.
+        model = skript.load(path)
+        self.assertEqual([port.name for port in model.inputs], ["x", "shape_1"])
+        for shape in ([2, 3], [3, 2], [2, 3]):
+            numpy.testing.assert_allclose(model(x, shape), expected.reshape(shape), rtol=1e-6)
+            numpy.testing.assert_allclose(model.evaluate(x, **{"shape.1": shape}), expected.reshape(shape), rtol=1e-6)
+        with self.assertRaisesRegex(skript.Error, "Reshape"):
+            model(x, [4, 2])
+        with self.assertRaisesRegex(skript.Error, "--constant shape.1=FILE.npy(?s:.*)help: options of skript.load: --constant is constants") as caught:
+            model.to_mlir()
+        self.assertIn("constants=", caught.exception.help)
         for shape in ([2, 3], (2, -1), numpy.array([2, 3], numpy.int32)):
             model = skript.load(path, constants={"shape.1": shape}, structure=True)
             self.assertEqual([port.name for port in model.inputs], ["x"])

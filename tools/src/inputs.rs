@@ -144,7 +144,7 @@ pub fn gather(
             match Npz::open(path, most) {
                 Ok(archive) => {
                     for name in archive.names() {
-                        if !is_input(model, name) {
+                        if !is_input(model, name) && !session.is_constant(name) {
                             let text = format!(
                                 "{}: `{name}` is not an input of the graph",
                                 path.display()
@@ -322,7 +322,7 @@ fn count(n: usize, what: &str) -> String {
 }
 
 /// `NAME=x.npz` takes the array of that name.
-fn file(path: &Path, most: u64, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
+pub fn file(path: &Path, most: u64, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     if !is_archive(path) {
         return npy::read(path, admits);
     }

@@ -14,13 +14,15 @@ use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::model::storage_types::{StorageType, StorageTypes};
 use skript_frontend::source::SourceMap;
-use skript_import::{ImportError, Imported, Options};
+use skript_import::{Declaration, DeclaredExtent, ImportError, Imported, ModelFile, Options};
 use skript_runtime::{Artifact, files};
 use skript_semantics::RealType;
+use skript_tensor::error::Admits;
+use skript_tensor::npz::Npz;
 use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError, dat, npy, safetensors};
 
 use crate::command_line::{InputArgument, InputShape, WeightsFormat};
-use crate::foreign;
+use crate::{foreign, inputs};
 
 /// The file of a model's folder that describes the model that it was imported from.
 pub const IMPORT_FILE: &str = "import.json";
@@ -65,28 +67,43 @@ pub fn import(
     shapes: &[InputShape],
     structured: bool,
 ) -> Result<Imported, Vec<Diagnostic>> {
-    let mut constants = Vec::new();
-    let mut wrong = Vec::new();
-    for (name, file) in &options.constants {
-        match npy::read(file, &|_, _| Ok(())) {
-            Ok(tensor) => constants.push((name.clone(), tensor)),
-            Err(error) => wrong.push(Diagnostic::without_location(&INPUT, error.to_string())),
+    let mut options = options.with_shapes(shapes)?;
+    options.structured = structured;
+    skript_import::convert(path, options).map_err(diagnostics)
+}
+
+impl ImportOptions {
+    /// The options of the import, with the arrays of `--constant`.
+    ///
+    /// # Errors
+    /// One diagnostic for each file that cannot be read.
+    fn with_shapes(&self, shapes: &[InputShape]) -> Result<Options, Vec<Diagnostic>> {
+        let mut constants = Vec::new();
+        let mut wrong = Vec::new();
+        for (name, file) in &self.constants {
+            match npy::read(file, &|_, _| Ok(())) {
+                Ok(tensor) => constants.push((name.clone(), tensor)),
+                Err(error) => wrong.push(Diagnostic::without_location(&INPUT, error.to_string())),
+            }
         }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let shapes = shapes
+            .iter()
+            .filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
+        Ok(Options {
+            shapes: shapes.collect(),
+            bounds: self.bounds.clone(),
+            constants,
+            structured: false,
+        })
     }
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
-    let shapes = shapes
-        .iter()
-        .filter_map(|(name, shapes)| Some((name.clone(), shapes.first()?.clone())));
-    let options = Options {
-        shapes: shapes.collect(),
-        bounds: options.bounds.clone(),
-        constants,
-        structured,
-    };
-    skript_import::convert(path, options).map_err(|error| match error {
-        ImportError::Refused { path, refusals } => {
+}
+
+fn diagnostics(error: ImportError) -> Vec<Diagnostic> {
+    match error {
+        ImportError::Refused { path, refusals, .. } => {
             let name = path.display().to_string();
             let reasons = refusals.iter();
             let reasons =
@@ -95,7 +112,7 @@ pub fn import(
         }
         ImportError::Name(text) => vec![Diagnostic::without_location(&COMMAND_LINE_NAME, text)],
         other => vec![Diagnostic::without_location(&ONNX, other.to_string())],
-    })
+    }
 }
 
 /// Whether a path names an ONNX model.
@@ -167,6 +184,8 @@ pub struct Opened {
     texts: Vec<(PathBuf, String)>,
     pub weights: HeldArrays,
     pub origin: Option<Origin>,
+    /// Inputs, by their names in ONNX, whose values the model was imported for.
+    pub constants: Vec<String>,
 }
 
 impl Opened {
@@ -175,9 +194,27 @@ impl Opened {
         let found = self.texts.iter().find(|(known, _)| known == path);
         found.map(|(_, text)| text.clone().into_bytes())
     }
+
+    fn new(path: &Path, imported: Imported, constants: Vec<String>) -> Opened {
+        let main = path.join("main.sknd");
+        let mut texts = vec![(main.clone(), formatted(&imported.main))];
+        if let Some(onnx) = &imported.onnx {
+            texts.push((path.join("onnx.sknd"), formatted(onnx)));
+        }
+        let weights = imported.weights.into_iter();
+        let weights = weights.map(|w| (w.name, Rc::unwrap_or_clone(w.tensor)));
+        Opened {
+            main,
+            texts,
+            weights: HeldArrays::new(path, weights.collect()),
+            origin: Origin::of_json(imported.json.as_bytes()),
+            constants,
+        }
+    }
 }
 
-/// Imports a model for the command that reads it.
+/// Imports a model for the command that reads it. For a call, its dynamic dimensions have the extents of the arrays, unless
+/// the command line has upper bounds for them.
 ///
 /// # Errors
 /// As for [`import`].
@@ -185,21 +222,80 @@ pub fn open(
     path: &Path,
     options: &ImportOptions,
     shapes: &[InputShape],
+    call: Option<&[InputArgument]>,
+    most: u64,
 ) -> Result<Opened, Vec<Diagnostic>> {
-    let imported = import(path, options, shapes, false)?;
-    let main = path.join("main.sknd");
-    let mut texts = vec![(main.clone(), formatted(&imported.main))];
-    if let Some(onnx) = &imported.onnx {
-        texts.push((path.join("onnx.sknd"), formatted(onnx)));
+    let options = options.with_shapes(shapes)?;
+    let file = ModelFile::open(path).map_err(diagnostics)?;
+    let Some(inputs) = call else {
+        let imported = file.convert(options).map_err(diagnostics)?;
+        return Ok(Opened::new(path, imported, Vec::new()));
+    };
+    let arrays = call_arrays(&file, inputs, most);
+    if !options.bounds.is_empty()
+        && let Ok(imported) = file.convert(options.clone())
+    {
+        return Ok(Opened::new(path, imported, Vec::new()));
     }
-    let weights = imported.weights.into_iter();
-    let weights = weights.map(|w| (w.name, Rc::unwrap_or_clone(w.tensor)));
-    Ok(Opened {
-        main,
-        texts,
-        weights: HeldArrays::new(path, weights.collect()),
-        origin: Origin::of_json(imported.json.as_bytes()),
-    })
+    let options = file.fixed(&options, &arrays);
+    let undetermined = file.undetermined(&options);
+    if !undetermined.is_empty() {
+        return Err(undetermined.iter().map(without_shape).collect());
+    }
+    let converted = file.convert_for(options, &arrays).map_err(diagnostics)?;
+    Ok(Opened::new(path, converted.imported, converted.constants))
+}
+
+/// The arrays that arguments have for the inputs of a model. What cannot be read is reported when the model is called.
+fn call_arrays(file: &ModelFile, inputs: &[InputArgument], most: u64) -> Vec<(String, Tensor)> {
+    let any: Admits<'_> = &|_, _| Ok(());
+    let mut arrays = Vec::new();
+    for argument in inputs {
+        match argument {
+            InputArgument::Files { name, files } => {
+                let [path] = files.as_slice() else { continue };
+                if let Ok(tensor) = inputs::file(path, most, name, any) {
+                    arrays.push((name.clone(), tensor));
+                }
+            }
+            InputArgument::Archive(path) => {
+                let Ok(archive) = Npz::open(path, most) else {
+                    continue;
+                };
+                for input in file.inputs() {
+                    let names = [&input.onnx, &input.name].into_iter();
+                    let found = names.filter_map(|name| archive.get(name, any).ok().flatten());
+                    arrays.extend(found.map(|tensor| (input.onnx.clone(), tensor)).next());
+                }
+            }
+            InputArgument::Random { .. } => {}
+        }
+    }
+    arrays
+}
+
+/// The error for an input with dynamic dimensions for which neither an array nor a shape is passed.
+fn without_shape(input: &Declaration) -> Diagnostic {
+    let name = &input.onnx;
+    let shape = input.shape.as_ref().map(|shape| {
+        let extents = shape.iter().map(|extent| match extent {
+            DeclaredExtent::Static(n) => n.to_string(),
+            DeclaredExtent::Dynamic(name) if name.is_empty() => "?".to_owned(),
+            DeclaredExtent::Dynamic(name) => name.clone(),
+        });
+        extents.collect::<Vec<_>>().join(", ")
+    });
+    let text = match &shape {
+        Some(shape) => format!(
+            "the input `{name}` has dynamic dimensions, [{shape}], and no array or shape is passed for it"
+        ),
+        None => format!(
+            "the rank of the input `{name}` is dynamic, and no array or shape is passed for it"
+        ),
+    };
+    Diagnostic::without_location(&COMMAND_LINE_NAME, text).with_help(format!(
+        "pass --input {name}=FILE.npy, or --input-shape {name}=… for random values"
+    ))
 }
 
 /// The ONNX node that a place in `main.sknd` is for: that of its line, or of the line before that has one.

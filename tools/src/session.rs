@@ -56,6 +56,8 @@ pub struct Session<'a> {
     origin: Option<Origin>,
     /// The weights of a model that was imported for this session.
     held: Option<HeldArrays>,
+    /// Inputs of an ONNX model whose values it was imported for.
+    constants: Vec<String>,
     input_shapes: Vec<(String, Vec<Vec<u64>>)>,
     arguments: &'a ModelArguments,
     limits: Limits,
@@ -66,6 +68,23 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Loads and checks the model; test [`Session::status`] before continuing.
     pub fn open(model: &Path, arguments: &'a ModelArguments) -> Self {
+        Session::open_with(model, arguments, None)
+    }
+
+    /// The same for a call with these inputs, whose shapes an ONNX model is imported for.
+    pub fn open_for_call(
+        model: &Path,
+        arguments: &'a ModelArguments,
+        inputs: &[InputArgument],
+    ) -> Self {
+        Session::open_with(model, arguments, Some(inputs))
+    }
+
+    fn open_with(
+        model: &Path,
+        arguments: &'a ModelArguments,
+        call: Option<&[InputArgument]>,
+    ) -> Self {
         let limits = arguments.limits.in_force();
         let mut sink = Sink::default();
         let edition = arguments.edition.map(Into::into);
@@ -94,7 +113,8 @@ impl<'a> Session<'a> {
             return session;
         }
         let mut input_shapes = shapes.unwrap_or_default();
-        let opened = is_onnx.then(|| onnx_model::open(model, imports, &arguments.input_shapes));
+        let (fixed, most) = (&arguments.input_shapes, limits.unpacked_bytes);
+        let opened = is_onnx.then(|| onnx_model::open(model, imports, fixed, call, most));
         let opened = match opened.transpose() {
             Ok(opened) => opened,
             Err(wrong) => {
@@ -127,9 +147,9 @@ impl<'a> Session<'a> {
                 (Program::default(), None)
             }
         };
-        let (origin, held) = match opened {
-            Some(opened) => (opened.origin, Some(opened.weights)),
-            None => (Origin::of(&program.folder), None),
+        let (origin, held, constants) = match opened {
+            Some(opened) => (opened.origin, Some(opened.weights), opened.constants),
+            None => (Origin::of(&program.folder), None, Vec::new()),
         };
         if let Some(origin) = &origin {
             for (name, _) in &mut input_shapes {
@@ -142,6 +162,7 @@ impl<'a> Session<'a> {
         let mut session = Session {
             origin,
             held,
+            constants,
             input_shapes,
             program,
             packed,
@@ -168,6 +189,7 @@ impl<'a> Session<'a> {
             packed: None,
             origin: None,
             held: None,
+            constants: Vec::new(),
             input_shapes: Vec::new(),
             arguments,
             limits,
@@ -185,12 +207,23 @@ impl<'a> Session<'a> {
         given.or(imported).unwrap_or_default()
     }
 
-    /// The arguments with the names of the graph; those of an imported model may have the names of ONNX.
+    /// The arguments with the names of the graph; those of an imported model may have the names of ONNX. Inputs whose values the
+    /// model was imported for are left out.
     pub fn named(&self, inputs: &[InputArgument]) -> Vec<InputArgument> {
-        match &self.origin {
+        let mut named = match &self.origin {
             Some(origin) => origin.named(inputs),
             None => inputs.to_vec(),
-        }
+        };
+        named.retain(|argument| {
+            let mut names = inputs::named(std::slice::from_ref(argument));
+            !names.any(|name| self.is_constant(name))
+        });
+        named
+    }
+
+    /// Whether an ONNX model was imported for the value of this input.
+    pub fn is_constant(&self, name: &str) -> bool {
+        self.constants.iter().any(|constant| constant == name)
     }
 
     /// The element type of an input in the model that was imported, if that is one of ints.

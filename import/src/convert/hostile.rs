@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::operators::{GROUPS, full_name, signature};
 use crate::proto::*;
+use prost::Message as _;
 
 /// A sequence of numbers that is the same in each run.
 struct Numbers(u64);

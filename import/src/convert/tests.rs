@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::proto::*;
+use prost::Message as _;
 
 /// An attribute of ints.
 fn ints(name: &str, ints: &[i64]) -> AttributeProto {
@@ -795,4 +796,5 @@ fn external_data_stays_in_the_folder() {
     }
 }
 
+mod calls;
 mod options;

@@ -32,7 +32,8 @@ pub fn run(arguments: &BenchArguments, console: &mut Console) -> Status {
         return program::run(arguments, console);
     }
     arguments.target.announce(console);
-    let mut session = Session::open(&arguments.model, &arguments.reading);
+    let mut session =
+        Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if let Some((model, (inputs, variables))) =
         session.compose_with_arrays(&arguments.inputs, weights)

@@ -22,7 +22,8 @@ mod steps;
 pub fn run(arguments: &CompareArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
     arguments.target.announce(console);
-    let mut session = Session::open(&arguments.model, &arguments.reading);
+    let mut session =
+        Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if let Some((model, (inputs, variables))) =
         session.compose_with_arrays(&arguments.inputs, weights)

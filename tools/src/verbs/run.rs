@@ -34,7 +34,7 @@ fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Conso
         return stablehlo::run(model, arguments, console);
     }
     arguments.target.announce(console);
-    let mut session = Session::open(model, &arguments.reading);
+    let mut session = Session::open_for_call(model, &arguments.reading, &arguments.inputs);
     if session.status() == Status::Done {
         let given = session.named(&arguments.inputs);
         session.check_names(inputs::named(&given));

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Models that are converted for the arrays of a call.
+
+use super::*;
+use crate::model_file::ForCall;
+
+fn file(inputs: Vec<ValueInfoProto>, nodes: Vec<NodeProto>) -> ModelFile {
+    let bytes = model(inputs, vec![], nodes).encode_to_vec();
+    ModelFile::from_bytes(Path::new("net.onnx"), bytes).unwrap()
+}
+
+fn reals(shape: &[u64]) -> Tensor {
+    Tensor::zeros(skript_tensor::ElementType::F32, shape).unwrap()
+}
+
+fn ints(values: &[i64]) -> Tensor {
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let shape = [values.len() as u64];
+    Tensor::from_bytes(skript_tensor::ElementType::I64, &shape, &bytes).unwrap()
+}
+
+/// The document for a call, and the inputs that became constants.
+fn called(file: &ModelFile, arrays: &[(&str, Tensor)]) -> Result<(String, Vec<String>), String> {
+    let arrays: Vec<(String, Tensor)> = arrays
+        .iter()
+        .map(|(name, array)| ((*name).to_owned(), array.clone()))
+        .collect();
+    let options = file.fixed(&Options::default(), &arrays);
+    match file.convert_for(options, &arrays) {
+        Ok(ForCall {
+            imported,
+            constants,
+        }) => Ok((imported.main, constants)),
+        Err(ImportError::Refused { refusals, .. }) => Err(refusals[0].to_string()),
+        Err(other) => Err(other.to_string()),
+    }
+}
+
+#[test]
+fn dimensions_are_those_of_the_arrays() {
+    let nodes = vec![node("Exp", &["x"], &["y"], vec![])];
+    let file = file(vec![value("x", F32, &["batch", "3"])], nodes);
+    assert!(file.is_dynamic());
+    let (main, constants) = called(&file, &[("x", reals(&[7, 3]))]).unwrap();
+    assert!(main.contains("x: real[7,3]"), "{main}");
+    assert!(constants.is_empty());
+    let wrong = called(&file, &[("x", reals(&[7, 4]))]).unwrap_err();
+    assert!(
+        wrong.contains("the extent 3 in the model, not 4"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn inputs_without_arrays_have_the_dimensions_of_the_same_names() {
+    let nodes = vec![node("Add", &["x", "mask"], &["y"], vec![])];
+    let inputs = vec![
+        value("x", F32, &["batch", "n"]),
+        value("mask", F32, &["batch", "n"]),
+    ];
+    let file = file(inputs, nodes);
+    let arrays = [("x".to_owned(), reals(&[2, 5]))];
+    let options = file.fixed(&Options::default(), &arrays);
+    assert!(file.undetermined(&options).is_empty());
+    let none = file.fixed(&Options::default(), &[]);
+    let open: Vec<String> = file
+        .undetermined(&none)
+        .into_iter()
+        .map(|i| i.onnx)
+        .collect();
+    assert_eq!(open, ["x", "mask"]);
+}
+
+#[test]
+fn values_that_decide_shapes_become_constants() {
+    let nodes = vec![node("Reshape", &["x", "shape"], &["y"], vec![])];
+    let inputs = vec![
+        value("x", F32, &["n"]),
+        value("shape", 7, &["rank"]),
+        value("unread", 7, &["1"]),
+    ];
+    let file = file(inputs, nodes);
+    let arrays = [
+        ("x", reals(&[6])),
+        ("shape", ints(&[2, 3])),
+        ("unread", ints(&[1])),
+    ];
+    let (main, constants) = called(&file, &arrays).unwrap();
+    assert_eq!(constants, ["shape"]);
+    assert!(main.contains("y: real[2,3]"), "{main}");
+}
+
+#[test]
+fn bounds_follow_from_shapes() {
+    let nodes = vec![node("Exp", &["x"], &["y"], vec![])];
+    let file = file(vec![value("x", F32, &["batch", ""])], nodes);
+    let bounds = [("x".to_owned(), vec![16, 32])];
+    let imported = file.convert_within(&Options::default(), &bounds).unwrap();
+    assert!(imported.main.contains("|16"), "{}", imported.main);
+    assert!(imported.main.contains("|32"), "{}", imported.main);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A parsed model file, and its conversion for all shapes or for the arrays of a call.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use prost::Message as _;
+use skript_host::RegularFile;
+use skript_tensor::{ElementType, Tensor};
+
+use crate::convert::{ImportError, Imported, Options, dimension_names, model_of};
+use crate::names::Names;
+use crate::proto::{DimensionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto};
+use crate::value::{MOST_KNOWN, element};
+
+/// The largest model file; larger weights are in files beside it.
+const MOST_BYTES: u64 = 1 << 31;
+
+/// The most elements of an integer input whose values a conversion may depend on without a rule that requires them.
+const SMALL: usize = 64;
+
+/// Bytes of the smallest tensor that conversions share.
+const SHARED_BYTES: usize = 1 << 12;
+
+/// A parsed model. It is converted several times: for all shapes, and for the shapes of calls.
+#[derive(Debug)]
+pub struct ModelFile {
+    path: PathBuf,
+    model: ModelProto,
+    tensors: Arc<SharedTensors>,
+}
+
+/// Tensors by their bytes in the file, with their element types; all conversions share them.
+#[derive(Debug, Default)]
+pub struct SharedTensors(Mutex<HashMap<(usize, usize, i32), Tensor>>);
+
+impl SharedTensors {
+    /// The tensor of these bytes, which `read` reads if no conversion has.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn get(
+        &self,
+        proto: &mut TensorProto,
+        read: impl FnOnce(&mut TensorProto) -> Result<Tensor, String>,
+    ) -> Result<Tensor, String> {
+        let bytes = &proto.raw_data;
+        if bytes.len() < SHARED_BYTES {
+            return read(proto);
+        }
+        // The file's bytes stay at their address as long as it is open.
+        let key = (bytes.as_ptr().addr(), bytes.len(), proto.data_type);
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tensor) = lock().get(&key) {
+            return Ok(tensor.clone());
+        }
+        let tensor = read(proto)?;
+        lock().insert(key, tensor.clone());
+        Ok(tensor)
+    }
+}
+
+/// An input or output as the model declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// The name in ONNX.
+    pub onnx: String,
+    /// The name in SkriptND.
+    pub name: String,
+    pub element: ElementType,
+    /// `None` if the rank is not declared.
+    pub shape: Option<Vec<DeclaredExtent>>,
+}
+
+impl Declaration {
+    /// Whether this is its name in ONNX or SkriptND.
+    pub fn has_name(&self, name: &str) -> bool {
+        name == self.onnx || name == self.name
+    }
+}
+
+/// An extent as the model declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeclaredExtent {
+    Static(u64),
+    /// A dynamic dimension with its name, which may be empty.
+    Dynamic(String),
+}
+
+/// A model that was converted for the arrays of a call.
+#[derive(Debug)]
+pub struct ForCall {
+    pub imported: Imported,
+    /// The inputs, by their names in ONNX, whose values decided shapes or branches: they are no inputs of the document.
+    pub constants: Vec<String>,
+}
+
+impl ModelFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`ImportError::File`] and [`ImportError::Format`].
+    pub fn open(path: &Path) -> Result<ModelFile, ImportError> {
+        let failed = |error| ImportError::File {
+            path: path.to_path_buf(),
+            error,
+        };
+        let file = RegularFile::open(path).map_err(failed)?;
+        ModelFile::from_bytes(path, file.read(MOST_BYTES).map_err(failed)?)
+    }
+
+    /// Parses the bytes of a file. Tensors in other files are looked for in the folder of `path`.
+    ///
+    /// # Errors
+    /// [`ImportError::Format`].
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<ModelFile, ImportError> {
+        // Elements of tensors are slices of it.
+        let model = ModelProto::decode(Bytes::from(bytes)).map_err(|e| ImportError::Format {
+            path: path.to_path_buf(),
+            reason: e.to_string(),
+        })?;
+        Ok(ModelFile {
+            path: path.to_path_buf(),
+            model,
+            tensors: Arc::default(),
+        })
+    }
+
+    /// The path that messages have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The inputs that callers pass.
+    pub fn inputs(&self) -> Vec<Declaration> {
+        let Some(graph) = &self.model.graph else {
+            return Vec::new();
+        };
+        let mut names = Names::default();
+        let given = given(graph);
+        dimension_names(&mut names, &given);
+        declarations(given, &mut names)
+    }
+
+    /// The outputs. Those without a declared type are left out.
+    pub fn outputs(&self) -> Vec<Declaration> {
+        let mut names = Names::default();
+        let graph = self.model.graph.as_ref();
+        declarations(graph.iter().flat_map(|g| &g.output).collect(), &mut names)
+    }
+
+    /// Whether an input has a dynamic dimension or no declared rank.
+    pub fn is_dynamic(&self) -> bool {
+        let is_dynamic = |extent: &DeclaredExtent| matches!(extent, DeclaredExtent::Dynamic(_));
+        let inputs = self.inputs();
+        let mut shapes = inputs.iter().map(|input| input.shape.as_ref());
+        shapes.any(|shape| shape.is_none_or(|shape| shape.iter().any(is_dynamic)))
+    }
+
+    /// Converts the model.
+    ///
+    /// # Errors
+    /// [`ImportError`], with all reasons.
+    pub fn convert(&self, options: Options) -> Result<Imported, ImportError> {
+        model_of(&self.path, self.model.clone(), &self.tensors, options)
+    }
+
+    /// Converts the model for all shapes within upper bounds, by the names of inputs.
+    ///
+    /// # Errors
+    /// [`ImportError`], with all reasons.
+    pub fn convert_within(
+        &self,
+        options: &Options,
+        bounds: &[(String, Vec<u64>)],
+    ) -> Result<Imported, ImportError> {
+        let mut options = options.clone();
+        for input in self.inputs() {
+            let found = bounds.iter().find(|(name, _)| input.has_name(name));
+            let pairs = input.shape.iter().flatten();
+            let pairs = pairs.zip(found.into_iter().flat_map(|(_, bounds)| bounds));
+            for (axis, (extent, bound)) in pairs.enumerate() {
+                let DeclaredExtent::Dynamic(name) = extent else {
+                    continue;
+                };
+                let name = match name.as_str() {
+                    "" => format!("{}_{axis}", input.name),
+                    name => name.to_owned(),
+                };
+                let bound = (*bound).max(1);
+                match options.bounds.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, known)) => *known = (*known).max(bound),
+                    None => options.bounds.push((name, bound)),
+                }
+            }
+        }
+        self.convert(options)
+    }
+
+    /// The options with the dimensions that arrays decide, by the names of inputs in ONNX or SkriptND. Of an input without an
+    /// array, dimensions with the same names as theirs are decided.
+    pub fn fixed(&self, options: &Options, arrays: &[(String, Tensor)]) -> Options {
+        let mut options = options.clone();
+        let inputs = self.inputs();
+        for (input, tensor) in pairs(&inputs, arrays) {
+            options.fix(input, tensor.shape());
+        }
+        let mut extents: HashMap<&str, u64> = HashMap::new();
+        for input in &inputs {
+            let decided = options.shape_of(input).into_iter().flatten();
+            for (declared, extent) in input.shape.iter().flatten().zip(decided) {
+                if let (DeclaredExtent::Dynamic(name), Some(extent)) = (declared, extent)
+                    && !name.is_empty()
+                {
+                    extents.entry(name).or_insert(*extent);
+                }
+            }
+        }
+        for input in &inputs {
+            if options.is_constant(input) || input.shape.is_none() {
+                continue;
+            }
+            let shape = input.shape.iter().flatten().map(|extent| match extent {
+                DeclaredExtent::Static(extent) => Some(*extent),
+                DeclaredExtent::Dynamic(name) => extents.get(name.as_str()).copied(),
+            });
+            options.fix_some(input, &shape.collect::<Vec<_>>());
+        }
+        options
+    }
+
+    /// The inputs with dimensions that are still dynamic.
+    pub fn undetermined(&self, options: &Options) -> Vec<Declaration> {
+        let is_open = |input: &Declaration| {
+            let Some(declared) = &input.shape else {
+                return options.shape_of(input).is_none();
+            };
+            let decided = options.shape_of(input).unwrap_or_default();
+            declared.iter().enumerate().any(|(axis, extent)| {
+                matches!(extent, DeclaredExtent::Dynamic(_))
+                    && decided.get(axis).copied().flatten().is_none()
+            })
+        };
+        let inputs = self.inputs().into_iter();
+        inputs
+            .filter(|input| !options.is_constant(input) && is_open(input))
+            .collect()
+    }
+
+    /// Converts the model for a call with these arrays, by the names of inputs in ONNX or SkriptND; `options` are those of
+    /// [`ModelFile::fixed`]. Where elements of small arrays decide shapes or branches, these inputs become constants.
+    ///
+    /// # Errors
+    /// [`ImportError`], with all reasons.
+    pub fn convert_for(
+        &self,
+        mut options: Options,
+        arrays: &[(String, Tensor)],
+    ) -> Result<ForCall, ImportError> {
+        let inputs = self.inputs();
+        let arrays = pairs(&inputs, arrays);
+        let mut constants: Vec<String> = Vec::new();
+        loop {
+            let error = match self.convert(options.clone()) {
+                Ok(imported) => {
+                    return Ok(ForCall {
+                        imported,
+                        constants,
+                    });
+                }
+                Err(error) => error,
+            };
+            let ImportError::Refused { deciding, .. } = &error else {
+                return Err(error);
+            };
+            let open = arrays.iter();
+            let open = open.filter(|(input, _)| !options.is_constant(input));
+            let decides = |(input, tensor): &&(&Declaration, &Tensor)| {
+                deciding.contains(&input.onnx) && tensor.volume() <= MOST_KNOWN
+            };
+            let mut more: Vec<_> = open.clone().filter(decides).copied().collect();
+            if more.is_empty() {
+                // A rule inside of a body does not see what decides.
+                let is_small = |(_, tensor): &&(&Declaration, &Tensor)| {
+                    tensor.element().real().is_none() && tensor.volume() <= SMALL
+                };
+                more = open.filter(is_small).copied().collect();
+            }
+            if more.is_empty() {
+                return Err(error);
+            }
+            for (input, tensor) in more {
+                constants.push(input.onnx.clone());
+                options
+                    .constants
+                    .push((input.onnx.clone(), (*tensor).clone()));
+            }
+        }
+    }
+}
+
+/// The inputs with their arrays.
+fn pairs<'m>(
+    inputs: &'m [Declaration],
+    arrays: &'m [(String, Tensor)],
+) -> Vec<(&'m Declaration, &'m Tensor)> {
+    let pair = |input: &'m Declaration| {
+        let mut named = arrays.iter();
+        let found = named.find(|(name, _)| input.has_name(name))?;
+        Some((input, &found.1))
+    };
+    inputs.iter().filter_map(pair).collect()
+}
+
+/// The inputs that have no initializer.
+pub fn given(graph: &GraphProto) -> Vec<&ValueInfoProto> {
+    let initializers = graph.initializer.iter();
+    let initialized: std::collections::HashSet<&str> =
+        initializers.map(|tensor| tensor.name.as_str()).collect();
+    let inputs = graph.input.iter();
+    inputs
+        .filter(|input| !initialized.contains(input.name.as_str()))
+        .collect()
+}
+
+/// The declarations of tensors, with their names in SkriptND.
+fn declarations(infos: Vec<&ValueInfoProto>, names: &mut Names) -> Vec<Declaration> {
+    let declared = infos.into_iter().map(|info| {
+        let name = names.fresh(&info.name, "x");
+        let tensor = info.kind.as_ref()?.tensor.as_ref()?;
+        let extent = |dim: &DimensionProto| match dim.value {
+            Some(value) if value >= 0 => DeclaredExtent::Static(value.unsigned_abs()),
+            _ => DeclaredExtent::Dynamic(dim.name.clone().unwrap_or_default()),
+        };
+        let shape = tensor.shape.as_ref();
+        Some(Declaration {
+            onnx: info.name.clone(),
+            name,
+            element: element(tensor.element).ok()?,
+            shape: shape.map(|shape| shape.dim.iter().map(extent).collect()),
+        })
+    });
+    declared.flatten().collect()
+}

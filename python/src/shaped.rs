@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls of imported models that have code of their own for their shapes, or for values that decide shapes.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use skript::{CallCodes, CallModel, ComposeOptions, Document, Key, Selection, Tensor, Weights};
+use skript_python_runtime::{CompiledModel, Inputs, arrays};
+use skript_runtime::artifact;
+
+use crate::model::Model;
+use crate::problems::exception;
+
+/// The code of an imported model by the shapes of its calls.
+pub struct ShapedCalls {
+    document: Document,
+    options: ComposeOptions,
+    /// Weights in place of those of the document.
+    weights: Option<Weights>,
+    inputs: Vec<artifact::Port>,
+    outputs: Vec<artifact::Port>,
+    codes: Mutex<CallCodes<Arc<Selected>>>,
+}
+
+/// The code that serves a call.
+pub struct Selected {
+    pub code: Py<CompiledModel>,
+    /// Inputs whose values the code is for; they are not passed to it.
+    constants: Vec<String>,
+}
+
+impl Selected {
+    /// The arguments of the code by name; `None` if they are those of the call.
+    ///
+    /// # Errors
+    /// TypeError for unknown, missing and repeated inputs.
+    pub fn arguments<'py>(
+        &self,
+        inputs: Inputs<'_>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Bound<'py, PyDict>>> {
+        if self.constants.is_empty() {
+            return Ok(None);
+        }
+        let passed = PyDict::new(args.py());
+        inputs.converted(args, kwargs, |_, value, port| {
+            let name = imported_name(port);
+            match self.constants.iter().any(|constant| constant == name) {
+                true => Ok(()),
+                false => passed.set_item(name, value),
+            }
+        })?;
+        Ok(Some(passed))
+    }
+}
+
+impl ShapedCalls {
+    /// The calls of a document; `None` if it is not an imported one with dynamic dimensions, or with values that decide
+    /// shapes.
+    pub fn new(
+        document: Document,
+        options: ComposeOptions,
+        weights: Option<Weights>,
+    ) -> Option<ShapedCalls> {
+        Some(ShapedCalls {
+            inputs: document.declared_inputs()?,
+            outputs: document.declared_outputs()?,
+            document,
+            options,
+            weights,
+            codes: Mutex::default(),
+        })
+    }
+
+    /// The inputs as the model declares them.
+    pub fn inputs(&self) -> &[artifact::Port] {
+        &self.inputs
+    }
+
+    /// The outputs as the model declares them.
+    pub fn outputs(&self) -> &[artifact::Port] {
+        &self.outputs
+    }
+
+    /// The code for the arrays of a call, which is compiled for them if there is none.
+    ///
+    /// # Errors
+    /// TypeError and ValueError for arguments that do not fit, and the exception that says why there is no code.
+    pub fn select(
+        &self,
+        py: Python<'_>,
+        model: &Model,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Arc<Selected>> {
+        let arrays = self.arrays(py, model, args, kwargs)?;
+        let selection = self.locked().select(&arrays);
+        match selection {
+            Selection::Known(code) => Ok(code),
+            Selection::Specialize => self.specialize(py, model, &arrays),
+            Selection::Bound(bounds) => match self.within(py, model, &bounds)? {
+                Some(code) => Ok(code),
+                None => {
+                    self.locked().forbid_dynamic();
+                    self.specialize(py, model, &arrays)
+                }
+            },
+        }
+    }
+
+    /// The model for the arrays of a call, in the order of the inputs, and the inputs that it has.
+    ///
+    /// # Errors
+    /// The exception that says why there is none.
+    pub fn composed(&self, py: Python<'_>, arrays: &[Tensor]) -> PyResult<CallModel> {
+        let names = self.inputs.iter().map(imported_name);
+        let named = names.map(str::to_owned).zip(arrays.iter().cloned());
+        let named: Vec<(String, Tensor)> = named.collect();
+        let composed = py.detach(|| self.document.compose_for(&self.options, &named));
+        let composed = composed.ok_or_else(|| no_import(py))?;
+        composed.map_err(|e| exception(py, &e))
+    }
+
+    /// The arrays of a call: their shapes, and the values of small ones, select its code.
+    ///
+    /// # Errors
+    /// TypeError and ValueError for arguments that do not fit.
+    pub fn arrays(
+        &self,
+        py: Python<'_>,
+        model: &Model,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<Tensor>> {
+        let inputs = model.call_inputs();
+        inputs.converted(args, kwargs, |what, value, port| {
+            let declared = self.inputs.iter().find(|input| input.name == port.name);
+            match declared {
+                Some(declared) if self.document.has_rank(&port.name) => {
+                    arrays::tensor_of(py, what, value, declared)
+                }
+                _ => arrays::any_tensor(py, what, value),
+            }
+        })
+    }
+
+    fn specialize(
+        &self,
+        py: Python<'_>,
+        model: &Model,
+        arrays: &[Tensor],
+    ) -> PyResult<Arc<Selected>> {
+        let composed = self.composed(py, arrays)?;
+        let positions = composed.constants.iter().filter_map(|constant| {
+            let mut names = self.inputs.iter().map(imported_name);
+            names.position(|name| name == constant)
+        });
+        let key = Key::new(arrays, &positions.collect::<Vec<_>>());
+        let code = self.code(py, model, composed)?;
+        self.locked().add(key, Arc::clone(&code));
+        Ok(code)
+    }
+
+    /// Code for all shapes within upper bounds; `None` if there is none.
+    fn within(
+        &self,
+        py: Python<'_>,
+        model: &Model,
+        bounds: &[Vec<u64>],
+    ) -> PyResult<Option<Arc<Selected>>> {
+        let names = self.inputs.iter().map(imported_name);
+        let named = names.map(str::to_owned).zip(bounds.iter().cloned());
+        let named: Vec<(String, Vec<u64>)> = named.collect();
+        let composed = py.detach(|| self.document.compose_within(&self.options, &named));
+        let Some(Ok(composed)) = composed else {
+            return Ok(None);
+        };
+        match self.code(py, model, composed) {
+            Ok(code) => {
+                self.locked()
+                    .add_dynamic(bounds.to_vec(), Arc::clone(&code));
+                Ok(Some(code))
+            }
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
+                Err(error)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn code(&self, py: Python<'_>, model: &Model, composed: CallModel) -> PyResult<Arc<Selected>> {
+        let weights = self.weights.as_ref().unwrap_or(&composed.weights);
+        let code = model.compile_for_host(py, &composed.model, weights)?;
+        Ok(Arc::new(Selected {
+            code: Py::new(py, code)?,
+            constants: composed.constants,
+        }))
+    }
+
+    fn locked(&self) -> MutexGuard<'_, CallCodes<Arc<Selected>>> {
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The name of an input in the imported model.
+fn imported_name(port: &artifact::Port) -> &str {
+    port.aliases.first().unwrap_or(&port.name)
+}
+
+fn no_import(py: Python<'_>) -> PyErr {
+    skript_python_runtime::errors::plain(py, "the model was not imported".to_owned())
+}
