@@ -75,6 +75,16 @@ pub struct Declaration {
 }
 
 impl Declaration {
+    /// The declared dimensions, by number, by name, or `?`: `batch, 3, ?`; `None` if the rank is not declared.
+    pub fn shape_text(&self) -> Option<String> {
+        let extents = self.shape.as_ref()?.iter().map(|extent| match extent {
+            DeclaredExtent::Static(n) => n.to_string(),
+            DeclaredExtent::Dynamic(name) if name.is_empty() => "?".to_owned(),
+            DeclaredExtent::Dynamic(name) => name.clone(),
+        });
+        Some(extents.collect::<Vec<_>>().join(", "))
+    }
+
     /// Whether this is its name in ONNX or SkriptND.
     pub fn has_name(&self, name: &str) -> bool {
         name == self.onnx || name == self.name
@@ -229,6 +239,28 @@ impl ModelFile {
             options.fix_some(input, &shape.collect::<Vec<_>>());
         }
         options
+    }
+
+    /// What is wrong with the shapes of arrays, by the names of inputs in ONNX or SkriptND.
+    pub fn misfits(&self, arrays: &[(String, Tensor)]) -> Vec<String> {
+        let inputs = self.inputs();
+        let pairs = pairs(&inputs, arrays).into_iter();
+        let misfits = pairs.filter_map(|(input, tensor)| {
+            let (declared, shape) = (input.shape.as_ref()?, tensor.shape());
+            let fits = |(extent, actual): (&DeclaredExtent, &u64)| match extent {
+                DeclaredExtent::Static(n) => n == actual,
+                DeclaredExtent::Dynamic(_) => true,
+            };
+            if declared.len() == shape.len() && declared.iter().zip(shape).all(fits) {
+                return None;
+            }
+            let wanted = input.shape_text()?;
+            let name = &input.onnx;
+            Some(format!(
+                "the shape of input `{name}` is {shape:?} instead of [{wanted}]"
+            ))
+        });
+        misfits.collect()
     }
 
     /// The inputs with dimensions that are still dynamic.

@@ -225,8 +225,7 @@ impl Model {
         self.compile_for(py, model, weights, &target, threads, cache)
     }
 
-    /// The code for this processor; `None` if a call has no memory with it, and code for the shapes of a call takes less: a
-    /// warning says so at first.
+    /// The code for this processor; `None` if a call has no memory with it: code for the shapes of a call takes less.
     fn own_if_small<'py>(&self, py: Python<'py>) -> PyResult<Option<&Bound<'py, CompiledModel>>> {
         if self.is_too_large.load(Ordering::Relaxed) {
             return Ok(None);
@@ -235,17 +234,9 @@ impl Model {
             Ok(own) => return Ok(Some(own)),
             Err(refused) => refused,
         };
-        let message = refused.value(py).str()?.to_string();
-        let Some((reason, _)) = message.split_once(SMALLER) else {
+        if !refused.value(py).str()?.to_string().contains(SMALLER) {
             return Err(refused);
-        };
-        let reason = reason.trim_end_matches([' ', ':', ';']);
-        let text = format!(
-            "model {}: {reason}. Shapes of calls get code of their own, as with specialize=True; with smaller upper bounds \
-             (bounds={{…}} of an ONNX model; in a document `real[n|8]`), one code is for all shapes",
-            self.name
-        );
-        py.import("warnings")?.call_method1("warn", (text,))?;
+        }
         self.is_too_large.store(true, Ordering::Relaxed);
         Ok(None)
     }

@@ -39,8 +39,13 @@ impl Instance {
             return Err(LoadError::Kernels(kernels.language.name()));
         }
         let bytes = artifact.arena.size;
-        let arena = Pages::new(bytes).map_err(|source| {
-            let is_dynamic = artifact.ports().any(Port::is_dynamic);
+        let is_dynamic = artifact.ports().any(Port::is_dynamic);
+        // A call uses the pages that its extents need.
+        let arena = match is_dynamic {
+            true => Pages::reserved(bytes),
+            false => Pages::new(bytes),
+        };
+        let arena = arena.map_err(|source| {
             let remedy = match is_dynamic {
                 true => format!("; {SMALLER}"),
                 false => String::new(),

@@ -105,7 +105,11 @@ fn actual(
 pub fn slots(artifact: &Artifact) -> Result<Vec<Tensor>, RunError> {
     let slot = |port: &crate::artifact::Port| {
         let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
-        Tensor::zeros(port.element, &shape).map_err(|e| RunError::Memory(e.to_string()))
+        let slot = match port.is_dynamic() {
+            true => Tensor::reserved(port.element, &shape),
+            false => Tensor::zeros(port.element, &shape),
+        };
+        slot.map_err(|e| RunError::Memory(e.to_string()))
     };
     artifact.outputs.iter().map(slot).collect()
 }

@@ -196,6 +196,9 @@ pub struct ModelArguments {
     /// A kernel for an operator without a body: a function of a shared library (docs/intrinsics.md)
     #[arg(long = "intrinsic", value_name = "NAME=SYMBOL@LIBRARY", value_parser = intrinsic_argument)]
     pub intrinsics: Vec<IntrinsicArgument>,
+    /// Print what the model was specialized to, such as the shapes of the inputs
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Format of diagnostics
     #[arg(long, value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,

@@ -73,6 +73,22 @@ pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
     lengths
 }
 
+/// The shapes of the arrays of each input, as far as their files can be read; errors are reported when the arrays are read.
+pub fn shapes(arguments: &[InputArgument], most: u64) -> Vec<(String, Vec<Vec<u64>>)> {
+    let any: Admits<'_> = &|_, _| Ok(());
+    let shapes = arguments.iter().filter_map(|argument| {
+        let InputArgument::Files { name, files } = argument else {
+            return None;
+        };
+        let shapes = files.iter().map(|path| {
+            let tensor = file(path, most, name, any).ok()?;
+            Some(tensor.shape().to_vec())
+        });
+        Some((name.clone(), shapes.collect::<Option<Vec<_>>>()?))
+    });
+    shapes.collect()
+}
+
 /// The length of the sequence `NAME_0`, `NAME_1`, … without a gap.
 fn items(archive: &Npz, pack: &str) -> usize {
     let found = (0..).take_while(|at| archive.contains(&format!("{pack}_{at}")));

@@ -14,7 +14,7 @@ use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::model::storage_types::{StorageType, StorageTypes};
 use skript_frontend::source::SourceMap;
-use skript_import::{Declaration, DeclaredExtent, ImportError, Imported, ModelFile, Options};
+use skript_import::{Declaration, ImportError, Imported, ModelFile, Options};
 use skript_runtime::{Artifact, files};
 use skript_semantics::RealType;
 use skript_tensor::error::Admits;
@@ -186,6 +186,8 @@ pub struct Opened {
     pub origin: Option<Origin>,
     /// Inputs, by their names in ONNX, whose values the model was imported for.
     pub constants: Vec<String>,
+    /// Whether its dynamic dimensions have the extents of a call.
+    is_for_call: bool,
 }
 
 impl Opened {
@@ -193,6 +195,16 @@ impl Opened {
     pub fn text(&self, path: &Path) -> Option<Vec<u8>> {
         let found = self.texts.iter().find(|(known, _)| known == path);
         found.map(|(_, text)| text.clone().into_bytes())
+    }
+
+    /// What it was imported for, if that is a call.
+    pub fn note(&self) -> Option<String> {
+        let values = match self.constants.as_slice() {
+            [] => String::new(),
+            names => format!(", and for the values of `{}`", names.join("`, `")),
+        };
+        let text = "the model is imported for the shapes of the inputs";
+        self.is_for_call.then(|| format!("{text}{values}"))
     }
 
     fn new(path: &Path, imported: Imported, constants: Vec<String>) -> Opened {
@@ -209,6 +221,7 @@ impl Opened {
             weights: HeldArrays::new(path, weights.collect()),
             origin: Origin::of_json(imported.json.as_bytes()),
             constants,
+            is_for_call: false,
         }
     }
 }
@@ -237,13 +250,25 @@ pub fn open(
     {
         return Ok(Opened::new(path, imported, Vec::new()));
     }
+    let misfits = file.misfits(&arrays);
+    if !misfits.is_empty() {
+        let misfits = misfits.into_iter();
+        return Err(misfits
+            .map(|text| Diagnostic::without_location(&INPUT, text))
+            .collect());
+    }
+    let is_for_call = !file.undetermined(&options).is_empty();
     let options = file.fixed(&options, &arrays);
     let undetermined = file.undetermined(&options);
     if !undetermined.is_empty() {
         return Err(undetermined.iter().map(without_shape).collect());
     }
     let converted = file.convert_for(options, &arrays).map_err(diagnostics)?;
-    Ok(Opened::new(path, converted.imported, converted.constants))
+    let opened = Opened::new(path, converted.imported, converted.constants);
+    Ok(Opened {
+        is_for_call: is_for_call || !opened.constants.is_empty(),
+        ..opened
+    })
 }
 
 /// The arrays that arguments have for the inputs of a model. What cannot be read is reported when the model is called.
@@ -277,14 +302,7 @@ fn call_arrays(file: &ModelFile, inputs: &[InputArgument], most: u64) -> Vec<(St
 /// The error for an input with dynamic dimensions for which neither an array nor a shape is passed.
 fn without_shape(input: &Declaration) -> Diagnostic {
     let name = &input.onnx;
-    let shape = input.shape.as_ref().map(|shape| {
-        let extents = shape.iter().map(|extent| match extent {
-            DeclaredExtent::Static(n) => n.to_string(),
-            DeclaredExtent::Dynamic(name) if name.is_empty() => "?".to_owned(),
-            DeclaredExtent::Dynamic(name) => name.clone(),
-        });
-        extents.collect::<Vec<_>>().join(", ")
-    });
+    let shape = input.shape_text();
     let text = match &shape {
         Some(shape) => format!(
             "the input `{name}` has dynamic dimensions, [{shape}], and no array or shape is passed for it"

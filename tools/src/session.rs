@@ -15,7 +15,7 @@ use skript_frontend::ast::{BlockKind, Declaration, Definition, DefinitionKind};
 use skript_frontend::check::{check_program, is_called, is_sound};
 use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
-    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, UNREADABLE,
+    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, NOT_COMPILED, UNREADABLE,
 };
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
 use skript_frontend::limits::Limits;
@@ -58,6 +58,8 @@ pub struct Session<'a> {
     held: Option<HeldArrays>,
     /// Inputs of an ONNX model whose values it was imported for.
     constants: Vec<String>,
+    /// What `--verbose` prints.
+    notes: Vec<String>,
     input_shapes: Vec<(String, Vec<Vec<u64>>)>,
     arguments: &'a ModelArguments,
     limits: Limits,
@@ -147,8 +149,12 @@ impl<'a> Session<'a> {
                 (Program::default(), None)
             }
         };
+        let mut notes = Vec::new();
         let (origin, held, constants) = match opened {
-            Some(opened) => (opened.origin, Some(opened.weights), opened.constants),
+            Some(opened) => {
+                notes.extend(opened.note());
+                (opened.origin, Some(opened.weights), opened.constants)
+            }
             None => (Origin::of(&program.folder), None, Vec::new()),
         };
         if let Some(origin) = &origin {
@@ -163,6 +169,7 @@ impl<'a> Session<'a> {
             origin,
             held,
             constants,
+            notes,
             input_shapes,
             program,
             packed,
@@ -190,6 +197,7 @@ impl<'a> Session<'a> {
             origin: None,
             held: None,
             constants: Vec::new(),
+            notes: Vec::new(),
             input_shapes: Vec::new(),
             arguments,
             limits,
@@ -261,6 +269,11 @@ impl<'a> Session<'a> {
         if self.status == Status::Done && self.sink.has_errors() {
             self.status = Status::Wrong;
         }
+    }
+
+    /// Adds a line that `--verbose` prints.
+    pub fn note(&mut self, text: &str) {
+        self.notes.push(text.to_owned());
     }
 
     pub fn report(&mut self, diagnostic: Diagnostic) {
@@ -534,7 +547,7 @@ impl<'a> Session<'a> {
     pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
         let graph = self.graph()?;
         let (name, brought) = (graph.name.name.clone(), self.brought(&graph.inputs, given));
-        self.compose_graph(name, brought)
+        self.compose_graph_or_shaped(name, brought, given)
     }
 
     /// What the inputs bring to the composition, where the others are null or have their defaults.
@@ -555,7 +568,7 @@ impl<'a> Session<'a> {
     pub fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
         let name = self.graph()?.name.name.clone();
         let brought = self.measured(given)?;
-        self.compose_graph(name, brought)
+        self.compose_graph_or_shaped(name, brought, given)
     }
 
     fn measured(&self, given: &[InputArgument]) -> Option<Brought> {
@@ -688,6 +701,11 @@ impl<'a> Session<'a> {
                 }
             }
         }
+        if self.arguments.verbose {
+            for note in &self.notes {
+                console.write(&format!("note: {}\n", skript_host::one_line(note)));
+            }
+        }
         render(&diagnostics, &self.program.sources, format, console);
         if format == MessageFormat::Human {
             let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
@@ -709,6 +727,11 @@ impl Stopped {
     /// The message of the first diagnostic.
     pub fn message(&self) -> &str {
         self.0.first().map_or("", |d| &d.message)
+    }
+
+    /// Whether the compiler does not support the model.
+    pub fn is_not_compiled(&self) -> bool {
+        self.0.first().is_some_and(|d| d.code == &NOT_COMPILED)
     }
 }
 

@@ -41,6 +41,16 @@ impl Buffer {
         Some(Buffer { memory, length })
     }
 
+    /// The same, without memory for pages that are not used.
+    pub(crate) fn reserved(length: usize) -> Option<Buffer> {
+        if length < MAPPED {
+            return Buffer::zeroed(length);
+        }
+        let pages = Pages::reserved(u64::try_from(length).ok()?).ok()?;
+        let memory = Owned::Pages(pages);
+        Some(Buffer { memory, length })
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         let all = match &self.memory {
             Owned::Lines(lines) => bytemuck::cast_slice(lines),

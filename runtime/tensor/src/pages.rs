@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Zeroed memory that is mapped, aligned to 2 MiB, on huge pages where available.
 
-use memmap2::MmapMut;
+use memmap2::{MmapMut, MmapOptions};
 
 /// Zeroed memory at a fixed address.
 #[derive(Debug)]
@@ -20,6 +20,19 @@ impl Pages {
     /// # Errors
     /// The system's error, if it has no such memory.
     pub fn new(size: u64) -> std::io::Result<Pages> {
+        Pages::mapped(size, false)
+    }
+
+    /// Reserves addresses for `size` bytes. The system provides memory for the pages that are used, which may be fewer: `size` may be
+    /// larger than its memory.
+    ///
+    /// # Errors
+    /// The system's error, if it has no such addresses.
+    pub fn reserved(size: u64) -> std::io::Result<Pages> {
+        Pages::mapped(size, true)
+    }
+
+    fn mapped(size: u64, is_reserved: bool) -> std::io::Result<Pages> {
         let too_large = || std::io::Error::from(std::io::ErrorKind::OutOfMemory);
         let size = usize::try_from(size).map_err(|_| too_large())?;
         if size == 0 {
@@ -30,7 +43,12 @@ impl Pages {
             });
         }
         let length = size.checked_add(ALIGNMENT).ok_or_else(too_large)?;
-        let map = MmapMut::map_anon(length)?;
+        let mut options = MmapOptions::new();
+        options.len(length);
+        if is_reserved {
+            options.no_reserve_swap();
+        }
+        let map = options.map_anon()?;
         let offset = map.as_ptr().align_offset(ALIGNMENT);
         // Huge pages only affect speed, so a kernel without them is fine.
         #[cfg(target_os = "linux")]
@@ -84,6 +102,13 @@ mod tests {
         assert_eq!(pages.pointer().align_offset(ALIGNMENT), 0);
         assert_eq!(pages.bytes().last(), Some(&0));
         assert_eq!(pages.bytes_mut().len(), 3 << 20);
+    }
+
+    #[test]
+    fn reserved_pages_may_exceed_the_memory() {
+        let mut pages = Pages::reserved(1 << 40).unwrap();
+        pages.bytes_mut()[1 << 39] = 1;
+        assert_eq!(pages.bytes()[(1 << 39) + 1], 0);
     }
 
     #[test]

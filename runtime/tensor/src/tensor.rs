@@ -43,12 +43,28 @@ impl Tensor {
     /// # Errors
     /// [`TensorError::TooLarge`] if the tensor does not fit the memory.
     pub fn zeros(element: ElementType, shape: &[u64]) -> Result<Tensor, TensorError> {
+        Tensor::zeroed(element, shape, Buffer::zeroed)
+    }
+
+    /// As [`Tensor::zeros`] for upper bounds of extents: what is not used takes no memory.
+    ///
+    /// # Errors
+    /// [`TensorError::TooLarge`] if the tensor does not fit the address space.
+    pub fn reserved(element: ElementType, shape: &[u64]) -> Result<Tensor, TensorError> {
+        Tensor::zeroed(element, shape, Buffer::reserved)
+    }
+
+    fn zeroed(
+        element: ElementType,
+        shape: &[u64],
+        allocate: impl FnOnce(usize) -> Option<Buffer>,
+    ) -> Result<Tensor, TensorError> {
         let too_large = || TensorError::TooLarge {
             element,
             shape: shape.to_vec(),
         };
         let length = shape::byte_length(element, shape).ok_or_else(too_large)?;
-        let buffer = Buffer::zeroed(length).ok_or_else(too_large)?;
+        let buffer = allocate(length).ok_or_else(too_large)?;
         Ok(Tensor {
             element,
             shape: shape.to_vec(),

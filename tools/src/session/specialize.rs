@@ -8,6 +8,7 @@ use skript_tensor::Tensor;
 
 use super::{Brought, Session};
 use crate::command_line::InputArgument;
+use crate::inputs;
 
 impl Session<'_> {
     /// The graph that [`Session::compose_for`] gave, for inputs of these shapes. `None` if no input has a dynamic extent, or
@@ -30,6 +31,33 @@ impl Session<'_> {
         inputs: &[&Tensor],
     ) -> Option<Model> {
         self.compose_with(model, self.measured(&self.named(given))?, inputs)
+    }
+
+    /// Composes the graph for all shapes, or for those of the arrays if that is not possible. `None` after errors, which are those of
+    /// the composition for all shapes.
+    pub(super) fn compose_graph_or_shaped(
+        &mut self,
+        graph: String,
+        brought: Brought,
+        given: &[InputArgument],
+    ) -> Option<Model> {
+        let Ok(mut options) = self.compose_options(graph.clone(), brought.clone()) else {
+            return self.compose_graph(graph, brought);
+        };
+        let mut unreported = Sink::default();
+        let general = compose(&self.program, &options, &self.limits, &mut unreported);
+        let shapes = inputs::shapes(given, self.limits.unpacked_bytes);
+        let is_possible = general.is_some() && !unreported.has_errors();
+        if !is_possible && !shapes.is_empty() && self.arguments.input_shapes.is_empty() {
+            options.input_shapes.extend(shapes);
+            let mut sink = Sink::default();
+            let shaped = compose(&self.program, &options, &self.limits, &mut sink);
+            if let Some(model) = shaped.filter(|_| !sink.has_errors()) {
+                self.note("the model is composed for the shapes of the inputs");
+                return Some(model);
+            }
+        }
+        self.compose_graph(graph, brought)
     }
 
     fn compose_with(

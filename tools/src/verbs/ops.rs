@@ -86,6 +86,7 @@ pub fn known(
         given_inputs: Vec::new(),
         limits: LimitArguments::default(),
         intrinsics: Vec::new(),
+        verbose: false,
         message_format,
     };
     let session = Session::open(model, &reading);

@@ -6,8 +6,8 @@ mod stablehlo;
 use std::path::Path;
 use std::sync::Arc;
 
-use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, RUN_FAILED};
-use skript_frontend::diagnostics::{Diagnostic, Severity};
+use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::codes::COMMAND_LINE_NAME;
 use skript_frontend::model::Model;
 use skript_runtime::SMALLER;
 use skript_tensor::Tensor;
@@ -45,31 +45,25 @@ fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Conso
     session.close(console)
 }
 
-/// The model for the shapes of the inputs, with a warning, if there is no memory for the upper bounds of its dynamic dimensions.
+/// The model for the shapes of the inputs, if there is no code for all shapes, or no memory for it.
 ///
 /// # Errors
 /// The error, if it has another reason, or there is no such model.
-fn smaller(
+fn for_shapes(
     session: &mut Session,
     model: &Model,
     given: &[InputArgument],
     inputs: &[Arc<Tensor>],
     error: Stopped,
 ) -> Result<Model, Stopped> {
-    let Some((reason, _)) = error.message().split_once(SMALLER) else {
+    if !(error.is_not_compiled() || error.message().contains(SMALLER)) {
         return Err(error);
-    };
-    let reason = reason.trim_end_matches([' ', ':', ';']);
+    }
     let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
     let Some(own) = session.specialized(model, given, &inputs) else {
         return Err(error);
     };
-    let text = format!("{reason}: the model is compiled for the shapes of the inputs");
-    let help = "--specialize does so at once, and with smaller upper bounds (--bound of an ONNX model; in a document `real[n|8]`) \
-                one code is for all shapes";
-    let mut warning = Diagnostic::without_location(&RUN_FAILED, text).with_help(help);
-    warning.severity = Severity::Warning;
-    session.report(warning);
+    session.note("the model is compiled for the shapes of the inputs");
     Ok(own)
 }
 
@@ -124,7 +118,7 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
     let mut last_result = None;
     for engine in calls.chain([last.as_ref()]) {
         let called = call(session, &model, engine).or_else(|error| {
-            model = smaller(session, &model, &given, &inputs, error)?;
+            model = for_shapes(session, &model, &given, &inputs, error)?;
             call(session, &model, engine)
         });
         match called {
