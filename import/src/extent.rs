@@ -13,6 +13,8 @@ pub enum Atom {
     Of(usize, usize),
     /// A quotient, rounded down.
     Quotient(Box<Extent>, Box<Extent>),
+    /// A quotient without a remainder, as that of a Reshape: times its divisor it is its dividend.
+    Exact(Box<Extent>, Box<Extent>),
     /// The smaller of two.
     Smaller(Box<Extent>, Box<Extent>),
     /// The larger of two.
@@ -102,45 +104,113 @@ impl Extent {
                 product.add(factors, a.checked_mul(*b)?)?;
             }
         }
-        Some(product)
+        Some(product.cancelled())
+    }
+
+    /// The sum without exact quotients that are multiplied by their divisors.
+    fn cancelled(self) -> Extent {
+        let mut sum = self;
+        for atom in sum.exact_quotients() {
+            if let Some(simpler) = sum.without_quotient(&atom) {
+                sum = simpler;
+            }
+        }
+        sum
+    }
+
+    fn exact_quotients(&self) -> BTreeSet<Atom> {
+        let atoms = self.0.keys().flatten();
+        let exact = atoms.filter(|atom| matches!(atom, Atom::Exact(..)));
+        exact.cloned().collect()
+    }
+
+    /// The same sum, if the divisor of an exact quotient divides what the quotient is multiplied by.
+    fn without_quotient(&self, atom: &Atom) -> Option<Extent> {
+        let Atom::Exact(dividend, divisor) = atom else {
+            return None;
+        };
+        let (mut multiplied, mut others) = (Extent::default(), Extent::default());
+        for (factors, factor) in &self.0 {
+            match factors.iter().position(|other| other == atom) {
+                Some(at) => {
+                    let mut rest = factors.clone();
+                    rest.remove(at);
+                    multiplied.add(rest, *factor)?;
+                }
+                None => others.add(factors.clone(), *factor)?,
+            }
+        }
+        let rest = multiplied.exactly_over(divisor)?;
+        dividend.times(&rest)?.plus(&others)
     }
 
     /// The quotient, rounded down; `None` if the divisor is zero or a number overflows.
     pub fn over(&self, other: &Extent) -> Option<Extent> {
+        self.divided(other, Atom::Quotient)
+    }
+
+    /// The quotient of extents that have no remainder; `None` if the divisor is zero or a number overflows.
+    pub fn divided_exactly(&self, other: &Extent) -> Option<Extent> {
+        self.divided(other, Atom::Exact)
+    }
+
+    fn divided(
+        &self,
+        other: &Extent,
+        quotient: fn(Box<Extent>, Box<Extent>) -> Atom,
+    ) -> Option<Extent> {
         if let (Some(a), Some(b)) = (self.value(), other.value()) {
             let quotient = a.checked_div_euclid(b)?;
             let down = b < 0 && a.checked_rem_euclid(b)? != 0;
             return Some(Extent::from(if down { quotient - 1 } else { quotient }));
         }
-        if self == other {
-            return Some(Extent::from(1));
+        if other.is(0) {
+            return None;
         }
         if let Some(exact) = self.exactly_over(other) {
             return Some(exact);
         }
-        match other.is(0) {
-            true => None,
-            false => Some(Extent::atom(Atom::Quotient(
-                Box::new(self.clone()),
-                Box::new(other.clone()),
-            ))),
+        // Exact quotients in the divisor: `a / ((b / c) * d)` is `a * c / (b * d)`.
+        for atom in other.exact_quotients() {
+            if let Atom::Exact(dividend, divisor) = &atom
+                && let Some(rest) = other.exactly_over(&Extent::atom(atom.clone()))
+                && let Some(all) = self.times(divisor)
+                && let Some(exact) = all.exactly_over(&dividend.times(&rest)?)
+            {
+                return Some(exact);
+            }
         }
+        let (dividend, divisor) = (Box::new(self.clone()), Box::new(other.clone()));
+        Some(Extent::atom(quotient(dividend, divisor)))
     }
 
-    /// The quotient by an extent of one term that divides each term.
+    /// The quotient, if there is no remainder whatever the atoms are: division of polynomials, from the leading terms on.
     fn exactly_over(&self, other: &Extent) -> Option<Extent> {
-        let (divisor, factor) = other.single()?;
-        let mut quotient = Extent::default();
-        for (factors, f) in &self.0 {
-            let mut rest = factors.clone();
+        let (divisor, divisor_factor) = other.leading()?;
+        let (mut rest, mut quotient) = (self.clone(), Extent::default());
+        while let Some((factors, factor)) = rest.leading() {
+            let mut factors = factors.clone();
             for atom in divisor {
-                let at = rest.iter().position(|a| a == atom)?;
-                rest.remove(at);
+                let at = factors.iter().position(|a| a == atom)?;
+                factors.remove(at);
             }
-            (f.checked_rem(factor)? == 0).then_some(())?;
-            quotient.add(rest, f.checked_div(factor)?)?;
+            (factor.checked_rem(*divisor_factor)? == 0).then_some(())?;
+            let factor = factor.checked_div(*divisor_factor)?;
+            quotient.add(factors.clone(), factor)?;
+            for (own, own_factor) in &other.0 {
+                let mut product = [factors.as_slice(), own.as_slice()].concat();
+                product.sort();
+                rest.add(product, own_factor.checked_mul(factor)?.checked_neg()?)?;
+            }
         }
         Some(quotient)
+    }
+
+    /// The first term in an order that products keep: of the highest degree, and of those the one with the most of the least atom.
+    fn leading(&self) -> Option<(&Vec<Atom>, &i64)> {
+        self.0
+            .iter()
+            .max_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| b.cmp(a)))
     }
 
     /// What the extent may be, where named dimensions are from 0 to their bounds and computed ones from 0 on.
@@ -230,7 +300,10 @@ impl Extent {
                 Atom::Of(value, _) => {
                     found.insert(*value);
                 }
-                Atom::Quotient(a, b) | Atom::Smaller(a, b) | Atom::Larger(a, b) => {
+                Atom::Quotient(a, b)
+                | Atom::Exact(a, b)
+                | Atom::Smaller(a, b)
+                | Atom::Larger(a, b) => {
                     a.values(found);
                     b.values(found);
                 }
@@ -261,7 +334,9 @@ impl Extent {
                 parts.push(match atom {
                     Atom::Named(name) => name.clone(),
                     Atom::Of(value, axis) => format!("{}.shape[{axis}]", name(*value)),
-                    Atom::Quotient(a, b) => format!("({} / {})", a.factor(name), b.factor(name)),
+                    Atom::Quotient(a, b) | Atom::Exact(a, b) => {
+                        format!("({} / {})", a.factor(name), b.factor(name))
+                    }
                     Atom::Smaller(a, b) => format!("({} << {})", a.factor(name), b.factor(name)),
                     Atom::Larger(a, b) => format!("({} >> {})", a.factor(name), b.factor(name)),
                 });
@@ -293,7 +368,7 @@ impl Atom {
                 (Some(0), bound)
             }
             Atom::Of(..) => (Some(0), None),
-            Atom::Quotient(a, b) => {
+            Atom::Quotient(a, b) | Atom::Exact(a, b) => {
                 let (low, high) = a.range(bounds);
                 match b.value().filter(|b| *b > 0) {
                     Some(b) => (low.map(|v| v.div_euclid(b)), high.map(|v| v.div_euclid(b))),
@@ -335,6 +410,49 @@ mod tests {
         );
         assert_eq!(text(&area.minus(&Extent::from(1)).unwrap()), "12 * n - 1");
         assert_eq!(text(&Extent::atom(Atom::Of(3, 1))), "t3.shape[1]");
+    }
+
+    #[test]
+    fn quotients_of_polynomials_are_exact() {
+        let number = |n: i64| Extent::from(n);
+        let (n, p) = (Extent::named("n"), Extent::named("p"));
+        let sum = n.plus(&p).unwrap();
+        let times = |a: &Extent, b: &Extent| a.times(b).unwrap();
+        // `Concat(past, new)` as heads: (p + n) * 768 / ((p + n) * 64).
+        let all = times(&times(&sum, &n), &number(768));
+        let head = times(&sum, &number(64));
+        assert_eq!(text(&all.over(&head).unwrap()), "12 * n");
+        let square = times(&sum, &sum);
+        assert_eq!(square.over(&sum), Some(sum.clone()));
+        let difference = n.minus(&p).unwrap();
+        let product = times(&sum, &difference);
+        assert_eq!(product.over(&sum), Some(difference.clone()));
+        assert_eq!(product.over(&difference), Some(sum.clone()));
+        // With a remainder.
+        let more = product.plus(&number(1)).unwrap();
+        assert!(text(&more.over(&sum).unwrap()).contains(" / (n + p)"));
+        assert_eq!(sum.over(&number(0)), None);
+    }
+
+    #[test]
+    fn exact_quotients_cancel() {
+        let number = |n: i64| Extent::from(n);
+        let (n, p) = (Extent::named("n"), Extent::named("p"));
+        let times = |a: &Extent, b: &Extent| a.times(b).unwrap();
+        // A Reshape to [-1, 4, p]: its elements are those of the operand.
+        let divisor = times(&number(4), &p);
+        let rest = times(&n, &number(12)).divided_exactly(&divisor).unwrap();
+        assert_eq!(text(&rest), "((12 * n) / (4 * p))");
+        let elements = times(&times(&rest, &number(4)), &p);
+        assert_eq!(text(&elements), "12 * n");
+        assert_eq!(text(&elements.over(&rest).unwrap()), "4 * p");
+        let sum = times(&n, &n).divided_exactly(&n.plus(&p).unwrap()).unwrap();
+        let back = times(&sum, &n).plus(&times(&sum, &p)).unwrap();
+        assert_eq!(text(&times(&back, &number(1))), "n * n");
+        assert_eq!(text(&times(&sum, &n.plus(&p).unwrap())), "n * n");
+        // Others round down.
+        let half = n.over(&number(2)).unwrap();
+        assert_eq!(text(&times(&half, &number(2))), "2 * (n / 2)");
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn reshape(c: &mut Call) -> Ruled<()> {
         let rest = match (volume.value(), others.value()) {
             (_, Some(0)) => Some(Extent::from(0)),
             (Some(v), Some(o)) if v % o != 0 => None,
-            _ => volume.over(&others),
+            _ => volume.divided_exactly(&others),
         };
         let rest = rest
             .ok_or_else(|| Reason("the number of elements does not match the shape".to_owned()))?;

@@ -33,6 +33,14 @@ save("bytes.onnx", [helper.make_node("Add", ["i", "i"], ["y"])], [("i", TensorPr
 np.save(folder / "x.npy", np.array([[0, 1, 2], [-5, 5, -5]], np.float32))
 np.save(folder / "i.npy", np.array([100, -3], np.int8))
 
+# A cache of keys, with new ones, as heads whose number is left to the Reshape.
+kept, new = ("kept", TensorProto.FLOAT, [1, 12, "p", 64]), ("new", TensorProto.FLOAT, [1, 12, "q", 64])
+lengths = [node for key in ("kept", "new") for node in (helper.make_node("Shape", [key], [key + "_shape"]), helper.make_node("Gather", [key + "_shape", "two"], [key + "_n"]))]
+save("cache.onnx", lengths + [helper.make_node("Concat", ["kept", "new"], ["all"], axis=2), helper.make_node("Add", ["kept_n", "new_n"], ["n"]),
+                              helper.make_node("Concat", ["rest", "n", "size"], ["shape"], axis=0), helper.make_node("Reshape", ["all", "shape"], ["heads"]),
+                              helper.make_node("Transpose", ["heads"], ["turned"], perm=[0, 2, 1]), helper.make_node("MatMul", ["heads", "turned"], ["y"])],
+     [kept, new], [("y", TensorProto.FLOAT, None)], [("two", np.array([2])), ("rest", np.array([-1])), ("size", np.array([64]))])
+
 # An LSTM with dynamic steps and batches.
 rng = np.random.default_rng(1)
 save("lstm.onnx", [helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=6)], [("x", TensorProto.FLOAT, ["s", "b", 4])],
