@@ -45,8 +45,8 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
 
 The operators below are supported in opsets 7 to NEWEST, as their versions differ: those are the sets since which an operator is as it
 is. Each node is compared with the schema of its operator in the model's set: types that differ where they must not, attributes and
-inputs that the operator does not have or has twice, required attributes that are missing, operators of later sets, and newer sets are refused by name. So are declared types and shapes of outputs and inner
-values that the graph does not compute.";
+inputs that the operator does not have or has twice, required attributes that are missing, operators of later sets, and newer sets are refused by name. Where a declared type or shape
+of an output or inner value contradicts what the nodes compute, a warning names both (SK9107), and that of the nodes is used.";
 
 fn main() {
     let newest = skript_import::operators::newest().to_string();

@@ -51,6 +51,8 @@ pub struct Imported {
     pub weights: Vec<Weight>,
     /// Remarks for the user.
     pub notes: Vec<String>,
+    /// Contradictions in the model that do not decide what it computes.
+    pub warnings: Vec<Refusal>,
 }
 
 /// Why a model is not imported.
@@ -185,7 +187,7 @@ fn converted(
                 // An input or initializer: nodes are compared already.
                 let reason = declared::contradiction(&importer, &output.name, &value);
                 if let Some(reason) = reason.filter(|_| !computed.contains(&output.name)) {
-                    importer.refuse(&output.name, "", format!("the output {reason}"));
+                    importer.warn(&output.name, "", format!("the output {reason}"));
                 }
                 results.push((output.name, value));
             }

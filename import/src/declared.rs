@@ -23,11 +23,11 @@ fn tensor(info: &ValueInfoProto) -> Option<TensorTypeProto> {
     info.kind.as_ref()?.tensor.clone()
 }
 
-/// What contradicts the declared type of a value, if anything.
+/// What contradicts the declared type of a value, if anything. The nodes decide what the graph computes.
 pub fn contradiction(importer: &Importer, name: &str, value: &Value) -> Option<String> {
     let declared = importer.declared(name)?;
     differs(importer, declared, value).map(|(wanted, found)| {
-        format!("`{name}` is declared as {wanted}, but the graph computes {found}")
+        format!("`{name}` is declared as {wanted}, but the graph computes {found}, which is used")
     })
 }
 

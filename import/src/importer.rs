@@ -42,6 +42,8 @@ pub struct Importer {
     /// The statements of the block that is written.
     pub statements: Vec<Statement>,
     pub refusals: Vec<Refusal>,
+    /// What is wrong with the model, but does not decide what it computes.
+    pub warnings: Vec<Refusal>,
     /// Upper bounds of the dynamic dimensions of inputs.
     pub bounds: Bounds,
     /// Values by their names in the graphs, the innermost graph last.
@@ -214,6 +216,19 @@ impl Importer {
         });
     }
 
+    /// Warns of what is wrong with the model, but does not decide what it computes.
+    pub fn warn(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
+        let warning = Refusal {
+            node: node.to_owned(),
+            operator: operator.to_owned(),
+            reason: reason.into(),
+        };
+        // Steps that are written one by one have the same ones.
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
     /// Adds the initializers of a graph.
     pub fn initializers(&mut self, tensors: &mut [TensorProto]) {
         for proto in tensors {
@@ -301,7 +316,7 @@ impl Importer {
                         _ if output.is_empty() => {}
                         Some(value) => {
                             if let Some(reason) = contradiction(self, output, &value) {
-                                self.refuse(&name, &operator, format!("its output {reason}"));
+                                self.warn(&name, &operator, format!("its output {reason}"));
                             }
                             self.bind(output, Some(value));
                         }

@@ -119,6 +119,7 @@ pub fn write(mut document: Document<'_>) -> Imported {
         json: format!("{json:#}\n"),
         weights: writer.weights,
         notes: document.notes,
+        warnings: document.importer.warnings.clone(),
     }
 }
 

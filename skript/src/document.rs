@@ -296,6 +296,10 @@ impl Document {
 
     fn imported(path: &Path, imported: Imported, limits: &Limits) -> Self {
         let mut sink = Sink::default();
+        for warning in &imported.warnings {
+            let text = format!("{}: {warning}", path.display());
+            sink.report(Diagnostic::warning_without_location(&ONNX, text));
+        }
         let main = path.join("main.sknd");
         let files = [
             (path.join("onnx.sknd"), imported.onnx.as_ref()),

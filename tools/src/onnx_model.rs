@@ -188,6 +188,8 @@ pub struct Opened {
     pub constants: Vec<String>,
     /// Whether its dynamic dimensions have the extents of a call.
     is_for_call: bool,
+    /// Contradictions in the model that do not decide what it computes.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Opened {
@@ -208,6 +210,11 @@ impl Opened {
     }
 
     fn new(path: &Path, imported: Imported, constants: Vec<String>) -> Opened {
+        let warnings = imported.warnings.iter().map(|warning| {
+            let text = format!("{}: {warning}", path.display());
+            Diagnostic::warning_without_location(&ONNX, text)
+        });
+        let warnings = warnings.collect();
         let main = path.join("main.sknd");
         let mut texts = vec![(main.clone(), formatted(&imported.main))];
         if let Some(onnx) = &imported.onnx {
@@ -222,6 +229,7 @@ impl Opened {
             origin: Origin::of_json(imported.json.as_bytes()),
             constants,
             is_for_call: false,
+            warnings,
         }
     }
 }

@@ -153,6 +153,7 @@ impl<'a> Session<'a> {
         let (origin, held, constants) = match opened {
             Some(opened) => {
                 notes.extend(opened.note());
+                opened.warnings.into_iter().for_each(|d| sink.report(d));
                 (opened.origin, Some(opened.weights), opened.constants)
             }
             None => (Origin::of(&program.folder), None, Vec::new()),

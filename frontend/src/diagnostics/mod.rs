@@ -114,6 +114,14 @@ impl Diagnostic {
         }
     }
 
+    /// A warning without a location in a source file.
+    pub fn warning_without_location(code: &'static Code, message: impl Into<String>) -> Self {
+        Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::without_location(code, message)
+        }
+    }
+
     /// Sets the text under the primary location.
     pub fn with_label(mut self, text: impl Into<String>) -> Self {
         self.label = text.into();

@@ -47,6 +47,10 @@ fn import(arguments: &ImportArguments, console: &mut Console) -> Result<(), Vec<
         arguments.structure,
     )?;
     onnx_model::write(&imported, &folder, arguments.weights_format).map_err(|e| vec![*e])?;
+    for warning in &imported.warnings {
+        let text = warning.to_string();
+        console.write(&format!("warning: {}\n", skript_host::one_line(&text)));
+    }
     for note in &imported.notes {
         console.write(&format!("note: {}\n", skript_host::one_line(note)));
     }

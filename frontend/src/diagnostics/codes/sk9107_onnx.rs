@@ -8,7 +8,7 @@ pub static ONNX: Code = Code {
     title: "an ONNX model is not imported",
     explanation: r#"`skript import`, and every command that reads an `.onnx` file, converts the model to SkriptND. A model with an operator, an
 element type or a shape that is not supported is refused as a whole: each reason is an error that names the node. docs/onnx.md
-lists the supported operators.
+lists the supported operators. A type that the model declares for a value, but its nodes do not compute, is a warning.
 "#,
 };
 

@@ -27,6 +27,10 @@ save("bad.onnx", [helper.make_node("Frobnicate", ["x.1"], ["a"], name="/f"), hel
                   helper.make_node("ImageDecoder", ["x.1"], ["y"])], [x], [y])
 save("wrong.onnx", [helper.make_node("Add", ["x.1", "d"], ["a"]), helper.make_node("Exp", ["x.1"], ["e"], depth=3),
                     helper.make_node("Exp", ["x.1"], ["y"])], [x, ("d", TensorProto.DOUBLE, [2, 3])], [("y", TensorProto.FLOAT, [2, 4])])
+save("declared.onnx", [helper.make_node("Exp", ["x.1"], ["e"]), helper.make_node("Exp", ["e"], ["y"])], [x], [("y", TensorProto.FLOAT, [2, 4])])
+declared = onnx.load(folder / "declared.onnx")
+declared.graph.value_info.append(helper.make_tensor_value_info("e", TensorProto.FLOAT, [2]))
+onnx.save(declared, folder / "declared.onnx")
 save("dynamic.onnx", [helper.make_node("Exp", ["x.1"], ["y"])], [("x.1", TensorProto.FLOAT, ["batch", 3])],
      [("y", TensorProto.FLOAT, ["batch", 3])])
 save("bytes.onnx", [helper.make_node("Add", ["i", "i"], ["y"])], [("i", TensorProto.INT8, [2])], [("y", TensorProto.INT8, [2])])
