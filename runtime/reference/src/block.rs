@@ -96,6 +96,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         if self.depth > MAX_DEPTH {
             return Err(internal("operators invoke each other without end"));
         }
+        self.settings.spend(1)?;
         let mut frame = Frame::new(function, path, self.settings, function.numbers);
         let location = |e: EvalError| e.within(&function.name, function.span);
         let closer = |e: EvalError| e.at(&function.name, function.span);

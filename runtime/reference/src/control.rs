@@ -64,6 +64,7 @@ impl<'m> Evaluator<'m, '_> {
         }
         let mut stacks: Vec<Vec<Arc<Tensor>>> = vec![Vec::new(); l.scan_outputs.len()];
         while count.is_none_or(|c| iteration < c) {
+            self.settings.spend(1)?;
             let position = usize::try_from(iteration).unwrap_or(usize::MAX);
             if let Some(index) = l.index {
                 let number = i64::try_from(iteration).unwrap_or(i64::MAX);

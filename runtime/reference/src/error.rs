@@ -69,6 +69,8 @@ pub enum Failure {
         "the formula runs over {extents:?}, more than {limit} points: too many for the reference evaluator"
     )]
     TooManyPoints { extents: Vec<i64>, limit: u64 },
+    #[error("the evaluation takes too much work")]
+    TooMuchWork,
     #[error("the loop has a count of {count}, but scans only {length} items")]
     ScanTooShort { count: i64, length: usize },
     #[error("the loop runs more than {0} iterations, the declared length of its results")]

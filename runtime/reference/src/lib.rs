@@ -22,6 +22,7 @@ pub use error::{Call, EvalError, Failure};
 use skript_frontend::model::{Model, VariableId};
 use skript_tensor::Tensor;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Receives every named tensor that a function computes: its scoped name (`main.G.label.x`) and value.
 pub(crate) type Observer<'a> = dyn FnMut(&str, &Tensor) + Send + 'a;
@@ -38,6 +39,22 @@ pub(crate) struct Settings {
     pub(crate) max_points: u64,
     /// The seed of the random operators.
     pub seed: u64,
+    /// The points, iterations and invocations that are left to an evaluation; beyond them, [`Failure::TooMuchWork`].
+    pub(crate) work: Option<Arc<AtomicU64>>,
+}
+
+impl Settings {
+    /// Takes points, iterations or invocations from those that are left.
+    pub(crate) fn spend(&self, work: u64) -> Result<(), EvalError> {
+        let Some(left) = &self.work else {
+            return Ok(());
+        };
+        let spend = |left: u64| left.checked_sub(work);
+        match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Failure::TooMuchWork.into()),
+        }
+    }
 }
 
 impl Default for Settings {
@@ -47,6 +64,7 @@ impl Default for Settings {
             max_elements: 1 << 28,
             max_points: 1 << 36,
             seed: 0,
+            work: None,
         }
     }
 }
@@ -79,6 +97,26 @@ pub fn evaluate(
         &Settings::default(),
         &mut |_, _| {},
     )
+}
+
+/// As [`evaluate`], for small models: `work` is the number of points of formulas, iterations of loops and invocations that it
+/// may compute, from which it subtracts what it computed.
+///
+/// # Errors
+/// Those of [`evaluate`], and [`Failure::TooMuchWork`].
+pub fn evaluate_within(
+    model: &Model,
+    inputs: &[Arc<Tensor>],
+    variables: &[Arc<Tensor>],
+    work: &Arc<AtomicU64>,
+) -> Result<Outcome, EvalError> {
+    let most = work.load(Ordering::Relaxed);
+    let settings = Settings {
+        max_elements: most,
+        work: Some(work.clone()),
+        ..Settings::default()
+    };
+    evaluate_with_observer(model, inputs, variables, &settings, &mut |_, _| {})
 }
 
 /// As [`evaluate`]; reports each named tensor to `observer` when it is computed.

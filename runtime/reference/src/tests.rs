@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Models built by hand; expected values worked out by hand too.
 
-use crate::{EvalError, Failure, Outcome, Settings, evaluate, evaluate_with_observer};
+use crate::{
+    EvalError, Failure, Outcome, Settings, evaluate, evaluate_with_observer, evaluate_within,
+};
 use skript_frontend::model::*;
 use skript_frontend::source::{FileId, Span};
 use skript_semantics::{Numbers, Scalar, ScalarKind, ScalarOp};
 use skript_tensor::Tensor;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ScalarKind::{Bool, Int, Real};
 
@@ -500,6 +503,18 @@ fn endless_loops_are_errors() {
     // A loop that ends would take too long here.
     let error = fails(looped(Some(11), None));
     assert!(matches!(*error.failure, Failure::TooManySteps(10)));
+}
+
+#[test]
+fn work_is_taken_from_what_is_left() {
+    let model = looped(Some(11), None);
+    let work = Arc::new(AtomicU64::new(1000));
+    evaluate_within(&model, &[ints(&[], &[1])], &[], &work).unwrap();
+    let left = work.load(Ordering::Relaxed);
+    assert!((900..1000 - 11).contains(&left), "{left}");
+    let work = Arc::new(AtomicU64::new(10));
+    let error = evaluate_within(&model, &[ints(&[], &[1])], &[], &work).unwrap_err();
+    assert!(matches!(*error.failure, Failure::TooMuchWork));
 }
 
 #[test]

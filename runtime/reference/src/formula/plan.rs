@@ -65,6 +65,7 @@ impl Plan {
         if !extents.contains(&0) && points.is_none_or(|p| p.unsigned_abs() > limit) {
             return Err(Failure::TooManyPoints { extents, limit }.into());
         }
+        frame.settings.spend(points.map_or(0, i64::unsigned_abs))?;
         let mut written: Vec<ValueId> = Vec::new();
         for target in &formula.targets {
             if !outputs.contains_key(&target.output) {
