@@ -180,8 +180,43 @@ impl Extent {
                 return Some(exact);
             }
         }
-        let (dividend, divisor) = (Box::new(self.clone()), Box::new(other.clone()));
-        Some(Extent::atom(quotient(dividend, divisor)))
+        let (dividend, divisor) = self.reduced(other)?;
+        let atom = quotient(Box::new(dividend), Box::new(divisor));
+        Some(Extent::atom(atom))
+    }
+
+    /// Dividend and divisor without factors that both have.
+    fn reduced(&self, other: &Extent) -> Option<(Extent, Extent)> {
+        let shared = Extent::content([self, other]);
+        let (dividend, divisor) = (self.exactly_over(&shared)?, other.exactly_over(&shared)?);
+        let content = Extent::content([&divisor]);
+        let sum = divisor.exactly_over(&content)?;
+        match dividend.exactly_over(&sum) {
+            Some(rest) => Some((rest, content)),
+            None => Some((dividend, divisor)),
+        }
+    }
+
+    /// The largest term that divides each term.
+    fn content<'e>(sums: impl IntoIterator<Item = &'e Extent>) -> Extent {
+        let mut terms = sums.into_iter().flat_map(|sum| &sum.0);
+        let Some((first, factor)) = terms.next() else {
+            return Extent::from(1);
+        };
+        let (mut atoms, mut number) = (first.clone(), factor.unsigned_abs());
+        for (factors, factor) in terms {
+            number = greatest_divisor(number, factor.unsigned_abs());
+            let mut rest = factors.clone();
+            atoms.retain(|atom| match rest.iter().position(|other| other == atom) {
+                Some(at) => {
+                    rest.remove(at);
+                    true
+                }
+                None => false,
+            });
+        }
+        let number = i64::try_from(number).unwrap_or(1);
+        Extent(BTreeMap::from([(atoms, number)]))
     }
 
     /// The quotient, if there is no remainder whatever the atoms are: division of polynomials, from the leading terms on.
@@ -355,6 +390,14 @@ impl Extent {
     }
 }
 
+fn greatest_divisor(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 impl Atom {
     fn range(&self, bounds: &Bounds) -> Range {
         let both = |a: Option<i64>, b: Option<i64>, of: fn(i64, i64) -> i64| {
@@ -432,6 +475,16 @@ mod tests {
         let more = product.plus(&number(1)).unwrap();
         assert!(text(&more.over(&sum).unwrap()).contains(" / (n + p)"));
         assert_eq!(sum.over(&number(0)), None);
+        // What both have cancels.
+        let (dividend, divisor) = (
+            times(&sum, &number(12)),
+            times(&times(&sum, &n), &number(8)),
+        );
+        assert_eq!(text(&dividend.over(&divisor).unwrap()), "(3 / (2 * n))");
+        assert_eq!(
+            text(&times(&n, &number(6)).over(&number(4)).unwrap()),
+            "((3 * n) / 2)"
+        );
     }
 
     #[test]
@@ -442,7 +495,7 @@ mod tests {
         // A Reshape to [-1, 4, p]: its elements are those of the operand.
         let divisor = times(&number(4), &p);
         let rest = times(&n, &number(12)).divided_exactly(&divisor).unwrap();
-        assert_eq!(text(&rest), "((12 * n) / (4 * p))");
+        assert_eq!(text(&rest), "((3 * n) / p)");
         let elements = times(&times(&rest, &number(4)), &p);
         assert_eq!(text(&elements), "12 * n");
         assert_eq!(text(&elements.over(&rest).unwrap()), "4 * p");
