@@ -19,7 +19,7 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   input of the document: its value is that of the initializer.
 - **Dynamic dimensions** keep their names. `--bound batch=32` sets the upper bound of one (1024 without it, with a note);
   `--input-shape x=1,3,224,224` makes those of an input static; -1 and ?, as in `x=-1,3,224,224`, are for extents that stay as in the model.
-- **Shapes.** Arithmetic on shapes is computed at import. Inputs that decide a shape become constants with
+- **Shapes.** Arithmetic on shapes is computed at import, by any operator where the shapes are static. Inputs that decide a shape become constants with
   `--constant NAME=FILE.npy`; where that is needed, the message names them.
 - **Element types.** `real` is the least of f16, bf16, f32 and f64 that holds all types of the model. Tensors of a narrower type are stored
   in it and rounded to it, as weights, inputs, outputs and between nodes: `import.json` lists them ([numerics.md](numerics.md#storage-types-of-tensors)).

@@ -10,7 +10,7 @@ use crate::importer::Importer;
 use crate::proto::{AttributeProto, GraphProto, NodeProto};
 use crate::refusal::{Reason, Refusal, Ruled, overflow};
 use crate::statement::{Argument, Body, Statement, marked};
-use crate::value::{Item, Value, width};
+use crate::value::{Item, Value, extents, numbers, reals, width};
 
 /// A type of a result.
 pub type Type = (ElementType, Vec<Extent>);
@@ -160,26 +160,38 @@ impl Call<'_> {
 
     /// Input `at` as ints that are known at import.
     pub fn numbers(&self, at: usize, what: &str) -> Ruled<Vec<i64>> {
-        let value = self.input(at)?;
-        value
-            .numbers()
-            .ok_or_else(|| unknown(self.importer, what, &value))
+        self.needed(at, what, numbers)
     }
 
     /// Input `at` as reals that are known at import.
     pub fn reals(&self, at: usize, what: &str) -> Ruled<Vec<f64>> {
-        let value = self.input(at)?;
-        value
-            .reals()
-            .ok_or_else(|| unknown(self.importer, what, &value))
+        self.needed(at, what, reals)
     }
 
     /// Input `at` as extents that are known at import.
     pub fn extents(&self, at: usize, what: &str) -> Ruled<Vec<Extent>> {
+        self.needed(at, what, extents)
+    }
+
+    fn needed<T>(&self, at: usize, what: &str, read: fn(&[Item]) -> Option<T>) -> Ruled<T> {
         let value = self.input(at)?;
-        value
-            .extents()
-            .ok_or_else(|| unknown(self.importer, what, &value))
+        let items = self.importer.items(&value);
+        items
+            .and_then(|items| read(&items))
+            .ok_or_else(|| match self.importer.failure(&value) {
+                Some(why) => Reason(format!("{what} cannot be computed at import: {why}")),
+                None => unknown(self.importer, what, &value),
+            })
+    }
+
+    /// The elements of a value as ints, if they are known at import.
+    pub fn numbers_of(&self, value: &Value) -> Option<Vec<i64>> {
+        numbers(&self.importer.items(value)?)
+    }
+
+    /// The elements of a value as extents, if they are known at import.
+    pub fn extents_of(&self, value: &Value) -> Option<Vec<Extent>> {
+        extents(&self.importer.items(value)?)
     }
 
     /// Sets output `at`.
@@ -294,7 +306,7 @@ impl Call<'_> {
     /// Adds a statement.
     pub fn push(&mut self, results: Vec<Value>, body: Body) {
         let node = self.node.name.clone();
-        self.importer.statements.push(Statement {
+        self.importer.push(Statement {
             results,
             body,
             node,

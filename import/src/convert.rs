@@ -551,6 +551,8 @@ fn agree(name: &str, found: &[u64], wanted: &[Option<u64>]) -> Result<(), Failed
 }
 
 #[cfg(test)]
+mod folding;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ use crate::call::Call;
 use crate::declared::{Declared, contradiction, declared};
 use crate::extent::{Bounds, Extent};
 use crate::model_file::SharedTensors;
+use crate::fold::Folds;
 use crate::operators;
 use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto,
@@ -41,6 +42,10 @@ pub struct Importer {
     pub nibbles: BTreeSet<usize>,
     /// The statements of the block that is written.
     pub statements: Vec<Statement>,
+    /// Those of the blocks around it, the innermost last.
+    pub enclosing: Vec<Vec<Statement>>,
+    /// The values that follow from constants alone.
+    pub folds: Folds,
     pub refusals: Vec<Refusal>,
     /// What is wrong with the model, but does not decide what it computes.
     pub warnings: Vec<Refusal>,
@@ -289,8 +294,9 @@ impl Importer {
                 self.refused.extend(node.output.iter().cloned());
                 return;
             }
-            inputs.push(value);
+            inputs.push(value.map(|value| self.settled_before(value)));
         }
+        self.settle_beside_dimensions(&mut inputs);
         if is_behind {
             self.refused.extend(node.output.iter().cloned());
             self.refuse_alone(&node, &name, &inputs, 0);
@@ -453,7 +459,8 @@ impl Importer {
             return Err(Reason(text));
         }
         ruled?;
-        let results = call.results;
+        let mut results = call.results;
+        self.settle_extents(&mut results);
         if of_nibbles && moves {
             let results = results.iter().flatten();
             self.nibbles.extend(results.map(|result| result.id));
@@ -524,6 +531,7 @@ impl Importer {
     pub fn body(&mut self, mut graph: GraphProto, inputs: Vec<(String, Value)>) -> Ruled<Block> {
         self.deeper()?;
         let outer = std::mem::take(&mut self.statements);
+        self.enclosing.push(outer);
         let scope = inputs
             .into_iter()
             .map(|(name, value)| (name, Some(value)))
@@ -534,8 +542,11 @@ impl Importer {
         self.initializers(&mut graph.initializer);
         self.nodes(graph.node);
         let yields: Option<Vec<Value>> = graph.output.iter().map(|o| self.find(&o.name)).collect();
+        // Whether a loop goes on may follow from constants.
+        let yields = yields.map(|all| all.into_iter().map(|v| self.decided(v)).collect());
         self.scopes.pop();
         self.types.pop();
+        let outer = self.enclosing.pop().unwrap_or_default();
         let statements = std::mem::replace(&mut self.statements, outer);
         self.depth -= 1;
         match yields {

@@ -2,7 +2,7 @@
 //! Reads ONNX models and writes them as SkriptND.
 //!
 //! [`convert`] reads the file ([`proto`]), walks its graph with a rule for each operator ([`operators`]), computes shapes and
-//! small integer tensors meanwhile ([`evaluate`]), and writes the document ([`write`]). What is not supported is a
+//! small integer tensors meanwhile ([`evaluate`], [`fold`]), and writes the document ([`write`]). What is not supported is a
 //! [`Refusal`]; all of them are returned.
 //!
 //! Internal to the compiler: programs embed the crate `skript`. This interface changes without notice.
@@ -13,6 +13,7 @@ mod dependence;
 mod evaluate;
 mod extent;
 mod external;
+mod fold;
 mod importer;
 mod library;
 mod model_file;

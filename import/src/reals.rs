@@ -25,6 +25,24 @@ pub fn settle(
     block: &mut Block,
     is_stored: bool,
 ) -> ElementType {
+    let widest = widest(inputs, block);
+    if is_stored {
+        cast_narrower(block);
+        return widest;
+    }
+    let mut read = BTreeSet::new();
+    block.statements.iter().for_each(|s| s.reads(&mut read));
+    Rounding {
+        importer,
+        widest,
+        read,
+    }
+    .block(block, true);
+    widest
+}
+
+/// The type of reals that holds those of the inputs, the statements and what they yield.
+pub fn widest(inputs: &[Value], block: &Block) -> ElementType {
     let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let mut widest = ElementType::F16;
     let mut any = false;
@@ -51,35 +69,27 @@ pub fn settle(
         // Neither of f16 and bf16 holds the other.
         widest = ElementType::F32;
     }
-    if is_stored {
-        visit_mut(block, &mut cast_narrower);
-        return widest;
-    }
-    let mut read = BTreeSet::new();
-    block.statements.iter().for_each(|s| s.reads(&mut read));
-    Rounding {
-        importer,
-        widest,
-        read,
-    }
-    .block(block, true);
     widest
 }
 
 /// Visits all statements, those of bodies as well.
 pub fn visit(block: &Block, see: &mut dyn FnMut(&Statement)) {
-    for statement in &block.statements {
-        see(statement);
-        match &statement.body {
-            Body::If {
-                then, otherwise, ..
-            } => {
-                visit(then, see);
-                visit(otherwise, see);
-            }
-            Body::Loop(l) => visit(&l.body, see),
-            _ => {}
+    let statements = block.statements.iter();
+    statements.for_each(|statement| visit_statement(statement, see));
+}
+
+/// Visits a statement and those of its bodies.
+pub fn visit_statement(statement: &Statement, see: &mut dyn FnMut(&Statement)) {
+    see(statement);
+    match &statement.body {
+        Body::If {
+            then, otherwise, ..
+        } => {
+            visit(then, see);
+            visit(otherwise, see);
         }
+        Body::Loop(l) => visit(&l.body, see),
+        _ => {}
     }
 }
 
@@ -99,8 +109,13 @@ fn visit_mut(block: &mut Block, change: &mut dyn FnMut(&mut Statement)) {
     }
 }
 
+/// Casts reals to narrower types by operators, whose results have storage types of their own.
+pub fn cast_narrower(block: &mut Block) {
+    visit_mut(block, &mut cast_one);
+}
+
 /// A Cast to a narrower type gives another tensor.
-fn cast_narrower(statement: &mut Statement) {
+fn cast_one(statement: &mut Statement) {
     if let Body::Same(from) = &statement.body
         && !holds(statement, from.element)
     {

@@ -31,14 +31,14 @@ impl From<Option<&Value>> for Argument {
 }
 
 /// Statements with the values that they yield.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Block {
     pub statements: Vec<Statement>,
     pub yields: Vec<Value>,
 }
 
 /// The right side of a statement.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Body {
     Call {
         operator: String,
@@ -104,7 +104,7 @@ pub struct Template {
 }
 
 /// An occurrence of a template, with the values for its inputs and variables.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Instance {
     pub operator: Rc<Template>,
     /// The name of the occurrence in the ONNX graph.
@@ -114,7 +114,7 @@ pub struct Instance {
 }
 
 /// A loop.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Loop {
     /// Carried values of a step, with what they start as.
     pub carried: Vec<(Value, Value)>,
@@ -135,7 +135,7 @@ pub enum Count {
 }
 
 /// A statement.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Statement {
     pub results: Vec<Value>,
     pub body: Body,

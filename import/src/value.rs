@@ -71,34 +71,46 @@ impl ValueData {
 
     /// The known elements as ints that do not depend on dynamic dimensions.
     pub fn numbers(&self) -> Option<Vec<i64>> {
-        let known = self.known.as_ref()?;
-        let number = |item: &Item| match item {
-            Item::Int(extent) => extent.value(),
-            Item::Bool(value) => Some(i64::from(*value)),
-            Item::Real(_) => None,
-        };
-        known.iter().map(number).collect()
+        numbers(self.known.as_ref()?)
     }
 
     /// The known elements as reals.
     pub fn reals(&self) -> Option<Vec<f64>> {
-        let known = self.known.as_ref()?;
-        let real = |item: &Item| match item {
-            Item::Real(value) => Some(*value),
-            _ => None,
-        };
-        known.iter().map(real).collect()
+        reals(self.known.as_ref()?)
     }
 
     /// The known elements as extents.
     pub fn extents(&self) -> Option<Vec<Extent>> {
-        let known = self.known.as_ref()?;
-        let extent = |item: &Item| match item {
-            Item::Int(extent) => Some(extent.clone()),
-            _ => None,
-        };
-        known.iter().map(extent).collect()
+        extents(self.known.as_ref()?)
     }
+}
+
+/// Elements as ints that do not depend on dynamic dimensions.
+pub fn numbers(items: &[Item]) -> Option<Vec<i64>> {
+    let number = |item: &Item| match item {
+        Item::Int(extent) => extent.value(),
+        Item::Bool(value) => Some(i64::from(*value)),
+        Item::Real(_) => None,
+    };
+    items.iter().map(number).collect()
+}
+
+/// Elements as reals.
+pub fn reals(items: &[Item]) -> Option<Vec<f64>> {
+    let real = |item: &Item| match item {
+        Item::Real(value) => Some(*value),
+        _ => None,
+    };
+    items.iter().map(real).collect()
+}
+
+/// Elements as extents.
+pub fn extents(items: &[Item]) -> Option<Vec<Extent>> {
+    let extent = |item: &Item| match item {
+        Item::Int(extent) => Some(extent.clone()),
+        _ => None,
+    };
+    items.iter().map(extent).collect()
 }
 
 /// Whether tensors of this type are `real`.

@@ -26,7 +26,7 @@ const MOST_STEPS: i64 = 256;
 
 fn branch(c: &mut Call) -> Ruled<()> {
     let condition = c.input(0)?;
-    let known = condition.numbers().and_then(|v| v.first().copied());
+    let known = c.numbers_of(&condition).and_then(|v| v.first().copied());
     if let Some(known) = known {
         let taken = c.graph(if known != 0 {
             "then_branch"
@@ -110,7 +110,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     }
     let count = match c.optional(0) {
         None => None,
-        Some(v) => match v.extents().as_deref() {
+        Some(v) => match c.extents_of(&v).as_deref() {
             // A count from the largest ints is none: the condition ends the loop.
             Some([e]) if e.value().is_some_and(|v| v >= i64::from(i32::MAX)) => None,
             Some([e]) => {
@@ -126,7 +126,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
     let given = c.optional(1);
     let begins = given
         .as_ref()
-        .map_or(Some(true), |v| v.numbers().map(|v| v == [1]));
+        .map_or(Some(true), |v| c.numbers_of(v).map(|v| v == [1]));
     if begins == Some(false) || matches!(&count, Some(Count::Extent(e)) if e.is(0)) {
         return match c.node.output.len() > starts.len() {
             true => Err("a loop without steps that collects values is not supported".into()),

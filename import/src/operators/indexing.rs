@@ -262,7 +262,7 @@ fn compress(c: &mut Call) -> Ruled<()> {
             0
         }
     };
-    if let Some(flags) = condition.numbers() {
+    if let Some(flags) = c.numbers_of(&condition) {
         let kept = flags
             .iter()
             .zip(0..)
