@@ -64,6 +64,51 @@ case("cut and pad", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0,
 case("cut too much", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([0, 0, -4, 0])), refused="more elements than there are")
 case("cut and pad dynamic", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0, 2, 0])), {"x": ["n", 4]}, refused="both signs")
 
+# What static extents and constants decide, whichever operators compute it.
+shape_of_x = node("Shape", "x", "shape")
+product = node("ReduceProd", "shape", "p", keepdims=0)
+one, two, zero = np.array([1]), np.array([2]), np.array([0])
+case("shape by ReduceProd", [shape_of_x, node("ReduceProd", "shape", "s"), node("Reshape", "x s", "y")], {"x": x})
+case("shape by Max, Min, Clip", [shape_of_x, node("Min", "shape four shape", "b"), node("Max", "b shape one", "c"),
+                                      node("Clip", "c low high", "s"), node("Reshape", "x s", "y")], {"x": x},
+     dict(four=np.array([4]), one=one, low=np.int64(1), high=np.int64(4)))
+case("shape by CumSum", [shape_of_x, node("CumSum", "shape axis", "a"), node("Sub", "a b", "s"), node("Reshape", "x s", "y")], {"x": x},
+     dict(axis=np.int64(0), b=np.array([1, 1])))
+case("shape by TopK", [shape_of_x, node("TopK", "shape two", "s i"), node("Reshape", "x s", "y")], {"x": x}, dict(two=two))
+case("shape by ScatterND, Tile and Unique", [shape_of_x, node("ScatterND", "shape at two", "a"), node("Tile", "a two", "b"), node("Unique", "b", "c"),
+                                             node("Concat", "c m", "s", axis=0), node("Reshape", "x s", "y")], {"x": x}, dict(at=np.array([[1]]), two=two, m=np.array([-1])))
+case("shape by NonZero and GatherND", [shape_of_x, node("NonZero", "shape", "a"), node("Transpose", "a", "b"), node("GatherND", "shape b", "s"), node("Reshape", "x s", "y")],
+     {"x": x})
+case("shape by reals", [shape_of_x, node("Cast", "shape", "a", to=1), node("Mul", "a scale", "b"), node("Round", "b", "c"), node("Cast", "c", "s", to=7), node("Reshape", "x s", "y")],
+     {"x": x}, dict(scale=np.array([1.98, 0.52], np.float32)))
+case("shape in 8 bits", [node("Add", "a a", "b"), node("Neg", "b", "c"), node("Cast", "c", "d", to=7), node("Sub", "d e", "s"), node("Reshape", "x s", "y")],
+     {"x": x}, dict(a=np.array([100], np.int8), e=np.array([44])))
+case("range by ReduceProd", [shape_of_x, product, node("Range", "zero p one", "r"), node("Reshape", "r shape", "s"), node("Cast", "s", "t", to=1), node("Add", "x t", "y")],
+     {"x": x}, dict(zero=np.int64(0), one=np.int64(1)))
+case("depth by ReduceMax", [shape_of_x, node("ReduceMax", "shape", "d", keepdims=1), node("OneHot", "i d v", "y")],
+     {"x": x, "i": np.array([0, 3])}, dict(v=np.array([0., 1.], np.float32)))
+case("condition by Greater", [shape_of_x, product, node("Greater", "p ten", "c"),
+                              node("If", "c", "y", then_branch=body([node("Exp", "x", "t")], [], [("t", FLOAT, None)]),
+                                   else_branch=body([node("Neg", "x", "e")], [], [("e", FLOAT, None)]))], {"x": x}, dict(ten=np.int64(10)))
+case("count by ReduceMin", [shape_of_x, node("ReduceMin", "shape", "n", keepdims=0),
+                            node("Loop", ["n", "", "one"], "s", body=body([node("Identity", "c", "d"), node("Mul", "a two", "b")],
+                                 [("i", INT64, []), ("c", BOOL, []), ("a", INT64, [1])], [("d", BOOL, []), ("b", INT64, [1])])),
+                            node("Sub", "s four", "t"), node("Concat", "t three", "u", axis=0), node("Sub", "u one", "v"), node("Add", "v one", "w"), node("Reshape", "x w", "y")],
+     {"x": x}, dict(one=one, two=two, four=np.array([4]), three=np.array([3])))
+case("element by ArgMax", [shape_of_x, node("ArgMax", "shape", "at", keepdims=0), node("SequenceConstruct", "x z", "q"), node("SequenceAt", "q at", "y")],
+     {"x": x, "z": x + 1})
+case("border by Max and Clip", [shape_of_x, node("Sub", "six shape", "m"), node("Max", "m zero", "n"), node("Clip", "n low", "k"), node("Concat", "zeros k", "p", axis=0),
+                                node("Pad", "x p", "y")], {"x": x}, dict(six=np.array([6]), zero=zero, low=np.int64(0), zeros=np.array([0, 0])))
+case("extents beside dynamic ones", [node("ReduceProd", "k", "p"), shape_of_x, node("Gather", "shape zero", "n"), node("Concat", "n p", "s", axis=0), node("Reshape", "x s", "y")],
+     {"x": x}, dict(k=np.array([2, 2]), zero=zero), {"x": ["n", 4]})
+doubling = [node("Concat", "a a", "b", axis=0), node("Shape", "b", "s"), node("ReduceMax", "s", "m", keepdims=0)]
+doubled = [("i", INT64, []), ("c", BOOL, []), ("a", FLOAT, None)], [("d", BOOL, []), ("b", FLOAT, None)]
+case("doubled below 20", [node("Loop", ["", "true", "x"], "y", body=body(doubling + [node("Less", "m most", "d")], *doubled))], {"x": x},
+     dict(true=np.array(True), most=np.int64(20)))
+case("doubled for ever", [node("Loop", ["", "true", "x"], "y", body=body([node("Less", "less most", "d"), node("Concat", "a one", "b", axis=0)], *doubled))], {"x": x[:, 0]},
+     dict(true=np.array(True), most=np.int64(20), less=np.int64(1), one=np.ones(1, np.float32)), refused="the loop has more than 256 steps")
+case("elements decide", [node("Cast", "x", "a", to=7), node("ReduceMax", "a", "s"), node("Reshape", "x s", "y")], {"x": x}, refused="pass `--constant x=FILE.npy`")
+
 # Windows that contradict themselves.
 image, filters = reals(1, 3, 5, 5), reals(2, 3, 3, 3)
 case("kernel_shape", [node("Conv", "x w", "y", kernel_shape=[2, 2])], {"x": image}, dict(w=filters), refused="`kernel_shape` is [2, 2]")

@@ -137,8 +137,10 @@ fn repeat(c: &mut Call) -> Ruled<()> {
         };
     }
     let by_steps = match &count {
-        Some(Count::Extent(e)) => e.value().filter(|n| *n <= MOST_STEPS),
-        _ => None,
+        Some(Count::Extent(e)) => e.value().map(|n| (n.min(MOST_STEPS), n <= MOST_STEPS)),
+        // The condition may end the loop.
+        None => Some((MOST_STEPS, false)),
+        Some(Count::Tensor(_)) => None,
     };
     if starts.iter().any(|s| s.is_sequence()) {
         let steps = by_steps.filter(|_| begins == Some(true));
@@ -180,9 +182,16 @@ fn repeat(c: &mut Call) -> Ruled<()> {
             !next.is_sequence() && next.element == start.element && next.shape == start.shape
         });
     if !fits {
-        let steps = by_steps.filter(|_| condition.is_none());
-        let steps = steps.ok_or("a carried value has another type or shape in each step")?;
-        return unrolled(c, &graph, starts, steps);
+        let steps = by_steps.filter(|_| begins == Some(true));
+        let reason = "a carried value has another type or shape in each step";
+        let Some(steps) = steps else {
+            return Err(reason.into());
+        };
+        let unrolled = c.attempt(|c| unrolled(c, &graph, starts, steps));
+        return unrolled.map_err(|(Reason(why), refusals)| {
+            c.importer.refusals.extend(refusals);
+            Reason(format!("{reason}; {why}"))
+        });
     }
     let known = match (&condition, &count) {
         (None, Some(Count::Extent(e))) => Some(e.clone()),
@@ -316,8 +325,13 @@ fn collected(c: &mut Call, pack: &Value, steps: &Steps, axis: usize) -> Ruled<Va
     ))
 }
 
-/// The steps one by one.
-fn unrolled(c: &mut Call, graph: &GraphProto, starts: Vec<Value>, count: i64) -> Ruled<()> {
+/// The steps one by one: at most so many, which may be all that the loop has. Conditions that are known at import end it.
+fn unrolled(
+    c: &mut Call,
+    graph: &GraphProto,
+    starts: Vec<Value>,
+    (count, mut ends): (i64, bool),
+) -> Ruled<()> {
     let names = names(graph);
     let mut carried = starts;
     let mut lists: Vec<Vec<Value>> =
@@ -341,10 +355,18 @@ fn unrolled(c: &mut Call, graph: &GraphProto, starts: Vec<Value>, count: i64) ->
             list.push(value);
         }
         match goes_on.as_deref() {
-            Some([0]) => break,
+            Some([0]) => {
+                ends = true;
+                break;
+            }
             Some(_) => {}
             None => return Err("whether a step follows must be known at import here".into()),
         }
+    }
+    if !ends {
+        return Err(Reason(format!(
+            "the loop has more than {MOST_STEPS} steps, which cannot be written one by one"
+        )));
     }
     let finals = carried.len();
     set_all(c, carried);
