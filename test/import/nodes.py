@@ -5,9 +5,10 @@
 A test is in scope if its operators are in the default domain and all of its inputs and outputs are tensors of numbers.
 Inputs that decide shapes become constants (`--constant`), where the import asks for it. `nodes.txt` lists the tests that
 pass; it only grows: `--update` adds to it, and a listed test that does not pass is an error. So is a wrong result.
+`--dynamic` makes all dimensions of the inputs dynamic; `--shapes` passes the shapes of the arrays with `--input-shape`.
 
 Usage: nodes.py [--engine reference|compiled] [--only PART] [--sample N] [--missing] [--update] [--reasons]
-                [--skript FILE]
+                [--dynamic] [--shapes] [--skript FILE]
 """
 
 import argparse
@@ -63,11 +64,23 @@ def array(value):
     return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
 
 
+def dynamic(model):
+    """The model with a dynamic dimension for each one of its inputs."""
+    own = onnx.ModelProto()
+    own.CopyFrom(model)
+    initialized = {tensor.name for tensor in own.graph.initializer}
+    for value in own.graph.input:
+        if value.name not in initialized:
+            for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+                dim.dim_param = f"{value.name}_{axis}"
+    return own
+
+
 def attempt(test, options):
     """`equal`, `wrong: …` or `refused: …`, and whether inputs became constants."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        onnx.save(test.model, folder / "model.onnx")
+        onnx.save(dynamic(test.model) if options.dynamic else test.model, folder / "model.onnx")
         initialized = {tensor.name for tensor in test.model.graph.initializer}
         names = [value.name for value in test.model.graph.input if value.name not in initialized]
         for at, (inputs, outputs) in enumerate(test.data_sets):
@@ -89,6 +102,8 @@ def one(folder, arrays, expected, test, options):
                    "--message-format", "short", "--output-dir", str(folder / "out")]
         for name, path in arrays.items():
             command += ["--constant" if name in constants else "--input", f"{name}={path}"]
+            shape = np.load(path).shape if options.shapes and name not in constants else ()
+            command += ["--input-shape", f"{name}={','.join(map(str, shape))}"] if shape else []
         status, _, errors = run(command)
         asked = set(re.findall(r"--constant (\S+?)=FILE", errors)) & set(arrays) - constants
         if status == 0 or not asked:
@@ -133,6 +148,8 @@ def main():
     parser.add_argument("--missing", action="store_true", help="only tests that are not listed")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--reasons", action="store_true")
+    parser.add_argument("--dynamic", action="store_true", help="with dynamic dimensions in place of those of the inputs")
+    parser.add_argument("--shapes", action="store_true", help="with the shapes of the arrays as those of the inputs")
     parser.add_argument("--skript", default=str(ROOT / "target/release/skript"))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
