@@ -100,5 +100,14 @@ int main(void) {
   if (skc_free_instance(instance) != SKC_OK) return failed("free");
   if (skc_run(instance, &input, 1, &output, 1) != SKC_HANDLE) return 1;
   printf("%s\n", skc_last_error()->text);
+
+  // Code for one shape.
+  skc_options options = {sizeof options};
+  options.shapes = "x=3";
+  if (skc_compile_text("doubled.sknd", TEXT, sizeof TEXT - 1, &options, &model) != SKC_OK) return failed("compile");
+  skc_port port;
+  if (skc_port_at(model, SKC_OUTPUT, 0, &port) != SKC_OK) return failed("port");
+  printf("output %s: %lld elements%s\n", port.name, (long long)port.bounds[0], port.dynamic[0] ? " at most" : "");
+  if (skc_free_model(model) != SKC_OK) return failed("free");
   return 0;
 }

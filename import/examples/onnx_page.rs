@@ -17,10 +17,14 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   gets the first free suffix of `_2`, `_3`, …. `--input`, `--input-shape` and `--constant` accept either name; a name
   that two inputs have, one in each language, is that of the ONNX model, also in calls in Python. An input that has an initializer is no
   input of the document: its value is that of the initializer.
-- **Dynamic dimensions** keep their names. `--bound batch=32` sets the upper bound of one (1024 without it, with a note);
-  `--input-shape x=1,3,224,224` makes those of an input static; -1 and ?, as in `x=-1,3,224,224`, are for extents that stay as in the model.
-- **Shapes.** Arithmetic on shapes is computed at import, by any operator where the shapes are static. Inputs that decide a shape become constants with
-  `--constant NAME=FILE.npy`; where that is needed, the message names them.
+- **Calls decide shapes.** `skript run`, `compare`, `bench` and calls in Python import a model with dynamic dimensions for the shapes of their
+  arrays, without any option. Where elements of small inputs decide shapes or branches, such as `axes` or a sampling rate, the model is imported for
+  these values too. `--verbose` prints what it was imported for. Inputs with random values need `--input-shape`.
+- **One code for all shapes.** `import`, `compile`, `check`, `info` and `view` keep dynamic dimensions with their names, and so do calls with
+  `--bound batch=32`, which sets the upper bound of one (1024 without it, with a note). `--input-shape x=1,3,224,224` makes those of an input static;
+  -1 and ?, as in `x=-1,3,224,224`, are for extents that stay as in the model. Upper bounds reserve addresses, not memory.
+- **Shapes.** Arithmetic on shapes is computed at import, by any operator where the shapes are static. Without arrays, inputs that decide a shape
+  become constants with `--constant NAME=FILE.npy`; where that is needed, the message names them.
 - **Element types.** `real` is the least of f16, bf16, f32 and f64 that holds all types of the model. Tensors of a narrower type are stored
   in it and rounded to it, as weights, inputs, outputs and between nodes: `import.json` lists them ([numerics.md](numerics.md#storage-types-of-tensors)).
   With `--structure`, tensors inside of an operator are rounded by `onnx.round_reals`. Ints have 64 bits in SkriptND, and arithmetic wraps

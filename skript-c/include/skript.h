@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /* The version of this interface; what skc_version() returns. */
-#define SKC_VERSION 2
+#define SKC_VERSION 3
 #define SKC_MAX_RANK 16
 
 /* Statuses. */
@@ -115,6 +115,7 @@ typedef struct skc_options {
   const char *integer;  /* the type of int tensors: i8, i16, i32, i64; NULL for i64 */
   const char *weights;  /* a folder or file of weights; NULL for those of the model */
   const char *bounds;   /* upper bounds of dynamic dimensions of an ONNX model, `batch=32,length=128`; NULL for 1024 */
+  const char *shapes;   /* shapes of inputs with dynamic dimensions, `x=1,3,224,224;mask=1,128`, or NULL: the code is for them alone */
   const char *device;   /* a GPU: cuda, vulkan, cuda:1 for another one, auto for the first one; NULL for the processor */
   uint64_t threads;     /* the number of threads of a call; 0 for all CPUs of this process, or SKRIPT_NUM_THREADS */
 } skc_options;

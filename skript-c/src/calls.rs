@@ -16,7 +16,7 @@ use std::sync::{MutexGuard, TryLockError};
 /// The version of the interface.
 #[unsafe(no_mangle)]
 pub extern "C" fn skc_version() -> u32 {
-    2
+    3
 }
 
 /// The last failure on this thread.
@@ -50,6 +50,7 @@ unsafe fn read_options(pointer: *const skc_options) -> Result<Options, Failure> 
             integer: optional(options.integer, "options.integer")?,
             weights: optional(options.weights, "options.weights")?,
             bounds: optional(options.bounds, "options.bounds")?,
+            shapes: optional(options.shapes, "options.shapes")?,
             device: optional(options.device, "options.device")?,
             threads: usize::try_from(options.threads).unwrap_or(usize::MAX),
         })

@@ -54,6 +54,7 @@ pub(crate) struct Options {
     pub(crate) integer: Option<String>,
     pub(crate) weights: Option<String>,
     pub(crate) bounds: Option<String>,
+    pub(crate) shapes: Option<String>,
     pub(crate) device: Option<String>,
     pub(crate) threads: usize,
 }
@@ -113,10 +114,15 @@ fn compile_here(
     options: &Options,
 ) -> Result<Model, Failure> {
     let limits = Limits::default();
+    let shapes = shapes(options)?;
+    let is_onnx = path.is_some_and(|path| path.ends_with(".onnx"));
     let document = match (text, path.map(Path::new)) {
         (Some(Text { name, text }), _) => Document::parse(name, text, &limits),
-        (None, Some(path)) if path.extension().is_some_and(|e| e == "onnx") => {
-            Document::import(path, bounds(options)?, &limits)
+        (None, Some(path)) if is_onnx => {
+            let import = shapes.iter().fold(bounds(options)?, |import, (name, shape)| {
+                import.input_shape(name, shape)
+            });
+            Document::import(path, import, &limits)
         }
         (None, path) => Document::open(path.unwrap_or(Path::new("")), None, &limits),
     };
@@ -130,6 +136,11 @@ fn compile_here(
     let mut compose = ComposeOptions::default();
     if let Some(graph) = &options.graph {
         compose = compose.graph(graph);
+    }
+    if !is_onnx {
+        for (name, shape) in &shapes {
+            compose = compose.input_shape(name, shape);
+        }
     }
     if options.real.is_some() || options.integer.is_some() {
         let real = options.real.as_deref().unwrap_or("f32");
@@ -173,6 +184,26 @@ fn bounds(options: &Options) -> Result<ImportOptions, Failure> {
         import = import.bound(name, bound);
     }
     Ok(import)
+}
+
+/// The shapes of inputs.
+fn shapes(options: &Options) -> Result<Vec<(String, Vec<u64>)>, Failure> {
+    let pairs = options.shapes.iter().flat_map(|text| text.split(';'));
+    let shapes = pairs.map(|pair| {
+        let (name, extents) = pair.split_once('=')?;
+        let extents = match extents.trim() {
+            "" => Ok(Vec::new()),
+            extents => extents.split(',').map(|n| n.trim().parse()).collect(),
+        };
+        Some((name.trim().to_owned(), extents.ok()?))
+    });
+    let shapes: Option<Vec<_>> = shapes.collect();
+    let text = options.shapes.as_deref().unwrap_or_default();
+    shapes.ok_or_else(|| {
+        Failure::argument(format!(
+            "options.shapes is {text:?}, not NAME=EXTENT,EXTENT;NAME=EXTENT"
+        ))
+    })
 }
 
 /// Loads a compiled model.

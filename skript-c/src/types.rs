@@ -80,6 +80,7 @@ pub struct skc_options {
     pub(crate) integer: *const c_char,
     pub(crate) weights: *const c_char,
     pub(crate) bounds: *const c_char,
+    pub(crate) shapes: *const c_char,
     pub(crate) device: *const c_char,
     pub(crate) threads: u64,
 }

@@ -70,6 +70,7 @@ static skc_options *options(void) {
   if (rarely()) made->integer = string();
   if (rarely()) made->weights = string();
   if (rarely()) made->bounds = string();
+  if (rarely()) made->shapes = string();
   if (rarely()) made->device = string();
   made->threads = below(4);
   return made;
@@ -79,7 +80,7 @@ static void free_options(skc_options *made) {
   if (made == NULL) return;
   free((void *)made->graph), free((void *)made->cpu), free((void *)made->features);
   free((void *)made->real), free((void *)made->integer), free((void *)made->weights);
-  free((void *)made->bounds), free((void *)made->device);
+  free((void *)made->bounds), free((void *)made->shapes), free((void *)made->device);
   free(made);
 }
 
