@@ -125,19 +125,45 @@ struct Part {
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
     pub(super) count: i64,
-    /// Elements in the last vector; 0: all. [`Tile::DYNAMIC`]: all vectors together have those of [`State::rest`].
-    pub(super) partial: i64,
+    pub(super) last: LastVector,
+}
+
+/// The elements of the last vector of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastVector {
+    /// All lanes.
+    Full,
+    /// Fewer elements than lanes.
+    Partial(i64),
+    /// A dynamic number: all vectors of the tile together have the elements of [`State::rest`].
+    Dynamic,
+}
+
+impl LastVector {
+    /// The last of the vectors that hold this many elements.
+    pub(super) fn of_elements(elements: i64, lanes: i64) -> Self {
+        match elements % lanes {
+            0 => LastVector::Full,
+            rest => LastVector::Partial(rest),
+        }
+    }
 }
 
 impl Tile {
-    pub(super) const DYNAMIC: i64 = -1;
+    /// Full vectors, or steps.
+    pub(super) fn full(count: i64) -> Self {
+        Tile {
+            count,
+            last: LastVector::Full,
+        }
+    }
 
     /// Whether a vector of the tile is not full, or not known to be.
     pub(super) fn is_partial(self, vector: i64) -> bool {
-        match self.partial {
-            0 => false,
-            Tile::DYNAMIC => true,
-            _ => vector == self.count - 1,
+        match self.last {
+            LastVector::Full => false,
+            LastVector::Partial(_) => vector == self.count - 1,
+            LastVector::Dynamic => true,
         }
     }
 }
@@ -311,24 +337,28 @@ impl Writer<'_> {
     pub(super) fn mask(&mut self, state: &State, vector: i64) -> Option<String> {
         let tile = state.tile.get(&self.plan.lanes_loop)?;
         let tile = *tile;
-        tile.is_partial(vector).then(|| {
-            let kind = self.vector_type("i1");
-            match tile.partial {
-                Tile::DYNAMIC => {
-                    let before = self.constant(vector * self.plan.lanes);
-                    let rest = &state.rest;
-                    let rest = self.define(&format!("arith.subi {rest}, {before} : index"));
-                    self.define(&format!("vector.create_mask {rest} : {kind}"))
-                }
-                partial => self.define(&format!("vector.constant_mask [{partial}] : {kind}")),
+        if !tile.is_partial(vector) {
+            return None;
+        }
+        let kind = self.vector_type("i1");
+        match tile.last {
+            LastVector::Full => None,
+            LastVector::Partial(elements) => {
+                Some(self.define(&format!("vector.constant_mask [{elements}] : {kind}")))
             }
-        })
+            LastVector::Dynamic => {
+                let before = self.constant(vector * self.plan.lanes);
+                let rest = &state.rest;
+                let rest = self.define(&format!("arith.subi {rest}, {before} : index"));
+                Some(self.define(&format!("vector.create_mask {rest} : {kind}")))
+            }
+        }
     }
 
     /// Whether a vector of the tile has one element.
     fn is_single(&self, state: &State, vector: i64) -> bool {
         let tile = state.tile.get(&self.plan.lanes_loop);
-        tile.is_some_and(|tile| tile.is_partial(vector) && tile.partial == 1)
+        tile.is_some_and(|tile| tile.is_partial(vector) && tile.last == LastVector::Partial(1))
     }
 
     /// Distance between the elements of neighbouring lanes.
@@ -603,8 +633,8 @@ impl Writer<'_> {
         let mut state = state.clone();
         let start = state.values.get(&l).cloned().unwrap_or_default();
         state.rest = self.define(&format!("arith.subi %n{l}, {start} : index"));
-        let partial = Tile::DYNAMIC;
-        state.tile.insert(l, Tile { count, partial });
+        let last = LastVector::Dynamic;
+        state.tile.insert(l, Tile { count, last });
         state
     }
 

@@ -7,7 +7,7 @@
 )]
 
 use super::body::{Operand, Step};
-use super::kernel::{Piece, Point, State, Tile, Writer, properties};
+use super::kernel::{LastVector, Piece, Point, State, Writer, properties};
 use std::collections::HashMap;
 
 /// Largest distance of elements along the lanes that contiguous vectors cover.
@@ -211,12 +211,13 @@ impl Writer<'_> {
         piece
     }
 
-    /// Elements of the vector of a point.
+    /// The maximum number of elements of the vector of a point.
     fn elements(&self, state: &State, point: &Point) -> i64 {
         let tile = state.tile.get(&self.plan.lanes_loop);
-        match tile.filter(|tile| tile.is_partial(point.vector)) {
-            Some(tile) => tile.partial,
-            None => self.plan.lanes,
+        let tile = tile.filter(|tile| tile.is_partial(point.vector));
+        match tile.map(|tile| tile.last) {
+            Some(LastVector::Partial(elements)) => elements,
+            Some(LastVector::Full | LastVector::Dynamic) | None => self.plan.lanes,
         }
     }
 
@@ -304,7 +305,7 @@ impl Writer<'_> {
     /// Whether the number of elements in a partial vector is dynamic.
     fn is_dynamic(&self, state: &State) -> bool {
         let tile = state.tile.get(&self.plan.lanes_loop);
-        tile.is_some_and(|tile| tile.partial == Tile::DYNAMIC)
+        tile.is_some_and(|tile| tile.last == LastVector::Dynamic)
     }
 
     fn is_partial(&self, state: &State, vector: i64) -> bool {

@@ -6,7 +6,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::kernel::{Point, State, Tile, Writer};
+use super::kernel::{LastVector, Point, State, Tile, Writer};
 use super::payload::Known;
 
 impl Writer<'_> {
@@ -69,7 +69,7 @@ impl Writer<'_> {
                 l,
                 Tile {
                     count: 1,
-                    partial: elements % self.plan.lanes,
+                    last: LastVector::of_elements(elements, self.plan.lanes),
                 },
             );
             let new = self.step(&state, &chosen, of(&accumulators, number));

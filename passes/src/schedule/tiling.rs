@@ -6,7 +6,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::kernel::{State, Tile, Writer};
+use super::kernel::{LastVector, State, Tile, Writer};
 use super::nest::Nest;
 use super::plan::Plan;
 use crate::ir::ops;
@@ -79,12 +79,9 @@ impl Writer<'_> {
         match l == self.plan.lanes_loop {
             true => Tile {
                 count: (iterations + lanes - 1) / lanes,
-                partial: iterations % lanes,
+                last: LastVector::of_elements(iterations, lanes),
             },
-            false => Tile {
-                count: iterations,
-                partial: 0,
-            },
+            false => Tile::full(iterations),
         }
     }
 

@@ -8,7 +8,7 @@
     reason = "loops, steps and addresses of one nest have equal lengths"
 )]
 
-use super::kernel::{Point, State, Tile, Writer};
+use super::kernel::{LastVector, Point, State, Tile, Writer};
 use super::plan::Plan;
 use super::squares::transposed;
 use crate::ir::ops;
@@ -41,10 +41,7 @@ impl Writer<'_> {
         let scratch = self.plan.scratch_type(&element);
         let lanes_loop = self.plan.lanes_loop;
         let tile = state.tile[&lanes_loop];
-        let elements = match tile.partial {
-            0 => tile.count * self.plan.lanes,
-            partial => (tile.count - 1) * self.plan.lanes + partial,
-        };
+        let end = self.elements_of_tile(state, tile);
         let count = state.tile[&rows].count;
         let height = self.plan.padded_rows(count);
         let row_of = |point: &Point| point.steps.iter().find(|s| s.0 == rows).map_or(0, |s| s.1);
@@ -68,7 +65,7 @@ impl Writer<'_> {
                 let column: Vec<String> = column.map(|(_, result)| (*result).clone()).collect();
                 self.transpose_column(&column, vector, height, &scratch);
             }
-            let (from, end, one) = (self.constant(0), self.constant(elements), self.constant(1));
+            let (from, one) = (self.constant(0), self.constant(1));
             let (lane, along) = (self.fresh(), format!("vector<{count}x{element}>"));
             self.line(&format!("scf.for {lane} = {from} to {end} step {one} {{"));
             self.depth += 1;
@@ -76,16 +73,29 @@ impl Writer<'_> {
             let at = self.define(&format!("{} {lane}, {stride} : index", ops::arith::MULI));
             let value = self.define(&format!("vector.load %scratch[{at}] : {scratch}, {along}"));
             let mut row = self.at(state, lanes_loop, &lane);
-            let whole = Tile {
-                count: 1,
-                partial: 0,
-            };
-            row.tile.insert(rows, whole);
+            row.tile.insert(rows, Tile::full(1));
             self.with_plan(&plan, |writer| {
                 writer.combine_and_finish(&row, std::slice::from_ref(corner), &[value]);
             });
             self.depth -= 1;
             self.line("}");
+        }
+    }
+
+    /// The number of elements of a tile along the lanes.
+    fn elements_of_tile(&mut self, state: &State, tile: Tile) -> String {
+        let lanes = self.plan.lanes;
+        match tile.last {
+            LastVector::Full => self.constant(tile.count * lanes),
+            LastVector::Partial(elements) => self.constant((tile.count - 1) * lanes + elements),
+            LastVector::Dynamic => {
+                let most = self.constant(tile.count * lanes);
+                self.define(&format!(
+                    "{} {}, {most} : index",
+                    ops::arith::MINSI,
+                    state.rest
+                ))
+            }
         }
     }
 

@@ -435,9 +435,8 @@ impl Source<'_> {
         let line = flat(shape.output_row());
         let values = w.loads("%line", &from, lanes, count, [&line, &kind]);
         let mut state = w.at(state, column, x);
-        let tile = |count: i64| Tile { count, partial: 0 };
-        state.tile.insert(column, tile(count));
-        state.tile.insert(window.filters, tile(1));
+        state.tile.insert(column, Tile::full(count));
+        state.tile.insert(window.filters, Tile::full(1));
         let points = (0..count).map(|step| Point {
             steps: vec![(column, step)],
             vector: 0,
