@@ -167,7 +167,8 @@ impl Plan {
         };
         let mut distinct: Vec<Plan> = Vec::new();
         for mut plan in candidates {
-            if plan.are_apart(nest) {
+            let are_in_order = plan.keeps_order_in_parts() && first.keeps_order_in_parts();
+            if plan.are_apart(nest) || !are_in_order {
                 plan.chunk = first.chunk;
             }
             if plan.has_order_of(&first, nest) && !distinct.contains(&plan) {
@@ -185,14 +186,24 @@ impl Plan {
         self.mode == LaneMode::Output && stride != Some(1)
     }
 
+    /// Whether the points of an element are combined in the order of the reductions: parts of an inner one come before all of the outer
+    /// ones.
+    fn keeps_order_in_parts(&self) -> bool {
+        let number = self.chunk.map(|chunk| chunk.number);
+        number.is_none_or(|number| self.reductions.first() == Some(&number))
+    }
+
     /// Whether the points of an element are combined in the same order.
     fn has_order_of(&self, other: &Plan, nest: &Nest) -> bool {
-        let is_same = self.mode == other.mode && self.reductions == other.reductions;
+        let is_same = self.mode == other.mode
+            && self.reductions == other.reductions
+            && self.group == other.group;
+        let are_in_order = self.keeps_order_in_parts() && other.keeps_order_in_parts();
         let lanes = |plan: &Plan| (plan.lanes_loop, plan.vectors);
         let is_apart = self.are_apart(nest);
         is_same
             && is_apart == other.are_apart(nest)
-            && (!is_apart || self.chunk == other.chunk)
+            && (!is_apart && are_in_order || self.chunk == other.chunk)
             && (self.mode == LaneMode::Output || lanes(self) == lanes(other))
     }
 

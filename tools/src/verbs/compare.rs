@@ -119,13 +119,7 @@ fn lines(
     expected: &[Arc<Tensor>],
     found: &[Arc<Tensor>],
 ) -> Vec<Line> {
-    // A few ulp of the type, the narrowest of those that tensors have.
-    let (rtol, atol) = match narrowest(model) {
-        RealType::F16 => (4e-3, 1e-3),
-        RealType::BF16 => (3e-2, 1e-2),
-        RealType::F32 => (1e-4, 1e-5),
-        RealType::F64 => (1e-11, 1e-12),
-    };
+    let (rtol, atol) = tolerances(model);
     let is_integer = arguments.reading.quantize == Some(QuantizeArgument::Integer);
     let step = |e: &Tensor, f: &Tensor| steps::step(e, f).filter(|_| is_integer);
     let names = outputs::names(model);
@@ -158,6 +152,16 @@ fn lines(
         .collect()
 }
 
+/// The relative and the absolute difference that rounding may cause: a few ulp of the narrowest type that tensors have.
+pub(super) fn tolerances(model: &Model) -> (f64, f64) {
+    match narrowest(model) {
+        RealType::F16 => (4e-3, 1e-3),
+        RealType::BF16 => (3e-2, 1e-2),
+        RealType::F32 => (1e-4, 1e-5),
+        RealType::F64 => (1e-11, 1e-12),
+    }
+}
+
 /// The type of reals with the fewest digits in the graph.
 fn narrowest(model: &Model) -> RealType {
     let entry = model.function(model.entry).into_iter();
@@ -173,7 +177,12 @@ fn narrowest(model: &Model) -> RealType {
 }
 
 /// Whether two tensors agree, and by how much they differ.
-fn difference(expected: &Tensor, found: &Tensor, rtol: f64, atol: f64) -> (bool, String) {
+pub(super) fn difference(
+    expected: &Tensor,
+    found: &Tensor,
+    rtol: f64,
+    atol: f64,
+) -> (bool, String) {
     if expected.shape() != found.shape() || expected.kind() != found.kind() {
         let show = |t: &Tensor| format!("{}{:?}", t.kind().name(), t.shape());
         return (

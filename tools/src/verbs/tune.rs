@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript tune`: measures plans of each kernel on this machine, and keeps the fastest for later compilations of the model.
 //!
-//! All plans of a kernel combine the points of each element in the same order, so that results are the same bits. Each plan is
-//! measured in the whole model, where its operands are in the caches as they will be; calls with it and calls with the plans of the
-//! cost model alternate, so that both meet the same load of the machine.
+//! All plans of a kernel combine the points of each element in the same order, so that results are the same bits; a plan that rounds
+//! otherwise is not kept. Each plan is measured in the whole model, where its operands are in the caches as they will be; calls with it
+//! and calls with the plans of the cost model alternate, so that both meet the same load of the machine.
 
 mod measurement;
 mod report;
@@ -19,7 +19,7 @@ use skript_passes::target::TargetDescription;
 use skript_runtime::cache::Cache;
 use skript_tensor::Tensor;
 
-use self::measurement::{Build, Timings, alternate};
+use self::measurement::{Agreement, Build, Timings, alternate};
 use self::report::{Kernel, Report};
 use crate::command_line::TuneArguments;
 use crate::console::{Console, Status};
@@ -28,9 +28,14 @@ use crate::engine::compiled::{Compiled, captured, failed, options, plans_key};
 use crate::measure::write_json;
 use crate::session::{Session, Stopped, Weights};
 use crate::stablehlo_program;
+use crate::verbs::compare::tolerances;
 
-/// The share of the time that a plan must gain in the first measurement; in the second one it must gain anything.
+/// The share of the time that a plan must gain in the first measurement; when all are measured together, it must gain more than the
+/// times of the cost model's plans vary.
 const LEAST_GAIN: f64 = 0.03;
+
+/// Measurements of all chosen plans together, each without those that were not faster in the one before.
+const CONFIRMATIONS: u32 = 3;
 
 pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
@@ -198,7 +203,9 @@ impl Tuner<'_> {
         let most = kernels.iter().map(|kernel| kernel.count).max().unwrap_or(0);
         for number in 1..most {
             let mut other = self.build(&format!("*:{number}"))?;
-            let [before, after] = self.alternate(&mut base, &mut other)?;
+            let Some([before, after]) = self.alternate(&mut base, &mut other)? else {
+                continue;
+            };
             for kernel in &mut kernels {
                 kernel.add(&before, &after, &other.steps);
             }
@@ -206,11 +213,19 @@ impl Tuner<'_> {
         let mut report = Report::new(kernels);
         report.select(LEAST_GAIN);
         // Plans that were measured one at a time are measured together.
-        if !report.choices().is_empty() {
+        for _ in 0..CONFIRMATIONS {
+            if report.choices().is_empty() {
+                return Ok(report);
+            }
             let mut chosen = self.build(&report.choices())?;
-            let [before, after] = self.alternate(&mut base, &mut chosen)?;
-            report.confirm(&before, &after);
+            let Some([before, after]) = self.alternate(&mut base, &mut chosen)? else {
+                break;
+            };
+            if report.confirm(&before, &after) {
+                return Ok(report);
+            }
         }
+        report.drop_choices();
         Ok(report)
     }
 
@@ -227,17 +242,23 @@ impl Tuner<'_> {
         captured(self.job.model, &variables)
     }
 
-    /// The least times of both builds; their outputs are the same bytes.
-    fn alternate(&self, base: &mut Build, other: &mut Build) -> Result<[Timings; 2], Stopped> {
+    /// The least times of both builds; `None` if their outputs differ by rounding.
+    fn alternate(
+        &self,
+        base: &mut Build,
+        other: &mut Build,
+    ) -> Result<Option<[Timings; 2]>, Stopped> {
         let inputs: Vec<&Tensor> = self.job.inputs.iter().map(Arc::as_ref).collect();
         let variables = self.variables();
         let times = alternate([base, other], self.arguments.calls, &inputs, &variables);
         let times = times.map_err(|e| Box::new(failed(&e, self.job.model, self.job.sources)))?;
-        match base.has_outputs_of(other) {
-            true => Ok(times),
-            false => {
-                let text =
-                    "a plan changes results: this is a defect of the compiler, and no plan is kept";
+        match base.agreement(other, tolerances(self.job.model)) {
+            Agreement::Same => Ok(Some(times)),
+            Agreement::Rounded => Ok(None),
+            Agreement::Wrong(difference) => {
+                let text = format!(
+                    "a plan changes results: this is a defect of the compiler, and no plan is kept; an output {difference}"
+                );
                 Err(Box::new(Diagnostic::without_location(&RUN_FAILED, text)).into())
             }
         }

@@ -9,9 +9,21 @@ use skript_runtime::{Artifact, Instance, LoadError, Program, RunError};
 use skript_tensor::Tensor;
 
 use crate::engine::compiled::prepare;
+use crate::verbs::compare::difference;
 
 /// Calls before the timed ones: pages of memory are not there before a first call.
 const WARM_UP: u32 = 2;
+
+/// How outputs with two plans compare.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// They have the same bytes.
+    Same,
+    /// They differ by rounding.
+    Rounded,
+    /// One of them is wrong: how it differs.
+    Wrong(String),
+}
 
 /// Code that was compiled for a profile, in this process.
 pub struct Build {
@@ -47,16 +59,21 @@ impl Build {
         })
     }
 
-    /// Whether the last calls of both had the same bytes as outputs.
-    pub fn has_outputs_of(&self, other: &Build) -> bool {
-        let own = self
-            .outputs
-            .iter()
-            .map(|tensor| (tensor.shape(), tensor.bytes()));
-        own.eq(other
-            .outputs
-            .iter()
-            .map(|tensor| (tensor.shape(), tensor.bytes())))
+    /// How the outputs of the last call differ from those of another build, with relative and absolute tolerances for rounding.
+    pub fn agreement(&self, other: &Build, (rtol, atol): (f64, f64)) -> Agreement {
+        let mut both = self.outputs.iter().zip(&other.outputs);
+        if both.all(|(own, other)| own.shape() == other.shape() && own.bytes() == other.bytes()) {
+            return Agreement::Same;
+        }
+        let mut pairs = self.outputs.iter().zip(&other.outputs);
+        let wrong = pairs.find_map(|(expected, found)| {
+            let (agrees, text) = difference(expected, found, rtol, atol);
+            (!agrees).then_some(text)
+        });
+        match wrong {
+            None => Agreement::Rounded,
+            Some(text) => Agreement::Wrong(text),
+        }
     }
 
     /// The times of one call.

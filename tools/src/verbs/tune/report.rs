@@ -91,6 +91,15 @@ impl Kernel {
     fn chosen(&self) -> Option<&Measured> {
         self.measured.get(self.chosen?)
     }
+
+    /// The share by which times of the same plan vary between measurements.
+    fn noise(&self) -> f64 {
+        let times = || self.measured.iter().map(|measured| measured.before);
+        match (times().min(), times().max()) {
+            (Some(least), Some(most)) => gain(most, least),
+            _ => 0.0,
+        }
+    }
 }
 
 /// The measurements of a model.
@@ -109,32 +118,47 @@ impl Report {
         }
     }
 
-    /// Chooses the fastest plan of each kernel that gains at least such a share.
+    /// Chooses the fastest plan of each kernel that gains at least such a share, and more than the times vary.
     pub fn select(&mut self, least_gain: f64) {
         for kernel in &mut self.kernels {
-            let gains = kernel.measured.iter().enumerate().map(|(n, m)| {
-                let gain = 1.0 - 1.0 / speedup(m.before, m.after).max(1e-9);
-                (n, gain)
-            });
+            let noise = kernel.noise();
+            let gains = kernel.measured.iter().enumerate();
+            let gains = gains.map(|(n, m)| (n, gain(m.before, m.after)));
             let best = gains.max_by(|a, b| a.1.total_cmp(&b.1));
-            kernel.chosen = best.filter(|(_, gain)| *gain >= least_gain).map(|(n, _)| n);
+            let best = best.filter(|(_, gain)| *gain >= least_gain && *gain > noise);
+            kernel.chosen = best.map(|(n, _)| n);
         }
     }
 
-    /// Drops plans that are not faster when all are measured together.
-    pub fn confirm(&mut self, before: &Timings, after: &Timings) {
+    /// Drops plans that do not gain more than the times vary when all are measured together, and all of them if calls are not faster.
+    /// Returns whether all stay.
+    pub fn confirm(&mut self, before: &Timings, after: &Timings) -> bool {
+        let is_faster = after.call < before.call;
+        let mut all_stay = true;
         for kernel in self.kernels.iter_mut().filter(|k| k.chosen.is_some()) {
+            let noise = kernel.noise();
             let times = before
                 .kernels
                 .get(&kernel.key)
                 .zip(after.kernels.get(&kernel.key));
             let times = times.map(|(before, after)| [*before, *after]);
-            kernel.confirmed = times.filter(|[before, after]| after < before);
+            let gains = |[before, after]: &[Duration; 2]| gain(*before, *after) > noise;
+            kernel.confirmed = times.filter(|times| is_faster && gains(times));
             if kernel.confirmed.is_none() {
                 kernel.chosen = None;
+                all_stay = false;
             }
         }
         self.call = Some([before.call, after.call]);
+        all_stay
+    }
+
+    /// Drops all plans.
+    pub fn drop_choices(&mut self) {
+        for kernel in &mut self.kernels {
+            kernel.chosen = None;
+            kernel.confirmed = None;
+        }
     }
 
     /// The option `plans` of the passes with the kept plans.
@@ -226,6 +250,11 @@ impl Report {
             "kernels": kernels.collect::<Vec<_>>(),
         })
     }
+}
+
+/// The share of a time that another one is shorter.
+fn gain(before: Duration, after: Duration) -> f64 {
+    1.0 - 1.0 / speedup(before, after).max(1e-9)
 }
 
 /// `1 kernel`, `2 kernels`.
@@ -325,5 +354,28 @@ mod tests {
         assert!(report.table().ends_with(
             "2 kernels measured, none of them faster with another plan; none is kept\n"
         ));
+    }
+
+    #[test]
+    fn no_plan_is_kept_if_calls_are_not_faster() {
+        let mut report = report(80);
+        assert!(!report.confirm(&times(500, [100, 100]), &times(500, [80, 100])));
+        assert_eq!(report.choices(), "");
+    }
+
+    #[test]
+    fn a_gain_within_what_times_vary_is_none() {
+        let mut kernels = Kernel::of(&[step("a", 0), step("b", 0)]);
+        for (number, before, after) in [(1, [100, 100], [95, 95]), (2, [110, 101], [109, 96])] {
+            let steps = [step("a", number), step("b", number)];
+            for kernel in &mut kernels {
+                kernel.add(&times(500, before), &times(500, after), &steps);
+            }
+        }
+        let mut report = Report::new(kernels);
+        report.select(0.03);
+        assert_eq!(report.choices(), "b:1");
+        assert!(!report.confirm(&times(500, [100, 1000]), &times(499, [100, 991])));
+        assert_eq!(report.choices(), "");
     }
 }
