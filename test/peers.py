@@ -102,14 +102,14 @@ def accepted(skript, workload, folder):
     return done.returncode and "%s: %s" % (workload.name, done.stderr.strip())
 
 
-def computed(skript, runs):
-    """Runs all models in one process; what went wrong, by folder."""
+def computed(skript, runs, above):
+    """Runs all models, in folders of `above`, in one process; what went wrong, by folder."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
         for folder, net in runs.items():
             inputs = [part for name in net.inputs for part in ("--input", "%s=%s/%s.npy" % (name, folder, name))]
             file.write(json.dumps([folder, *inputs, "--output-dir", os.path.join(folder, "out")]) + "\n")
         file.flush()
-        done = subprocess.run([skript, "run", "--batch", file.name], capture_output=True, text=True)
+        done = subprocess.run([skript, "run", "--output-dir", above, "--batch", file.name], capture_output=True, text=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     if len(answers) != len(runs):
         return {folder: done.stderr.strip() for folder in runs}
@@ -133,7 +133,7 @@ def disagreements(skript, folder):
         model_files.write(net, path)
         os.mkdir(os.path.join(path, "out"))
         runs[path], names[path] = net, workload.name
-    failed = computed(skript, runs)
+    failed = computed(skript, runs, folder)
     wrong = {path: failed.get(path) or disagreement(path, net) for path, net in runs.items()}
     return ["%s: %s" % (names[path], text) for path, text in wrong.items() if text]
 

@@ -12,6 +12,7 @@ grows: a listed case that fails is an error, a new one that passes is printed, a
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -32,9 +33,11 @@ def sampled(suite, count):
 
 
 def run_suite(suite, command, jobs, count):
-    with tempfile.NamedTemporaryFile(suffix=".json") as results:
+    # The suite writes outputs to temporary folders, which a batch does below the folder of the command line only.
+    with tempfile.NamedTemporaryFile(suffix=".json") as results, tempfile.TemporaryDirectory(prefix="conformance_") as folder:
+        command += " --output-dir=%s" % shlex.quote(folder)
         subprocess.run([sys.executable, os.path.join(suite, "run_conformance.py"), suite, "--batch", "--jobs", str(jobs),
-                        "--command", command, "--json", results.name, *(sampled(suite, count) if count > 1 else [])], stdout=subprocess.DEVNULL)
+                        "--command", command, "--json", results.name, *(sampled(suite, count) if count > 1 else [])], stdout=subprocess.DEVNULL, env=os.environ | {"TMPDIR": folder})
         with open(results.name) as file:
             return json.load(file)
 

@@ -120,7 +120,7 @@ def batch(skript, engine, lines, folder):
     with open(path, "w") as file:
         for number, (model, arguments) in enumerate(lines):
             file.write(json.dumps([model] + arguments + ["--output-dir", os.path.join(folder, engine, str(number))]) + "\n")
-    command = [skript, "run", "--message-format=short", "--engine=" + engine, "--batch", path]
+    command = [skript, "run", "--message-format=short", "--engine=" + engine, "--output-dir", folder, "--batch", path]
     process = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     results = [json.loads(line) for line in process.stdout.splitlines()]
     if len(results) < len(lines):

@@ -182,7 +182,7 @@ def run(skript, flags, jobs, folder):
     batch = os.path.join(folder, "batch.jsonl")
     with open(batch, "w") as file:
         file.writelines(json.dumps(flags + job) + "\n" for job in jobs)
-    done = subprocess.run([skript, "run", "--batch", batch], capture_output=True, text=True)
+    done = subprocess.run([skript, "run", "--output-dir", folder, "--batch", batch], capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     lines += [{"exit": done.returncode or -1, "stderr": "no answer: " + done.stderr[-200:]}] * (len(jobs) - len(lines))
     return [(line["exit"], line["stderr"]) for line in lines]

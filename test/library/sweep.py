@@ -53,7 +53,7 @@ def run_chunk(cases, command, folder):
     batch = os.path.join(folder, "batch.jsonl")
     with open(batch, "w") as file:
         file.write("\n".join(lines) + "\n")
-    process = subprocess.run(command + ["--batch", batch], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.run(command + ["--output-dir", folder, "--batch", batch], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     results = process.stdout.splitlines()
     for at, case in enumerate(cases):
         if at >= len(results):

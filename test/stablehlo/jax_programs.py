@@ -418,7 +418,7 @@ def main():
         batch = os.path.join(folder, "batch.jsonl")
         with open(batch, "w") as file:
             file.write("\n".join(lines) + "\n")
-        done = subprocess.run([args.skript, "run", "--batch", batch], capture_output=True, text=True)
+        done = subprocess.run([args.skript, "run", "--output-dir", folder, "--batch", batch], capture_output=True, text=True)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         if len(answers) != len(chosen):
             print("the batch ended early, at %s: %s" % (chosen[len(answers)], done.stderr.strip()[-500:]))

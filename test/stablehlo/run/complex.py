@@ -88,7 +88,7 @@ def main():
     batch = os.path.join(folder, "batch.jsonl")
     with open(batch, "w") as file:
         file.write("\n".join(lines) + "\n")
-    done = subprocess.run(["skript", "run", "--batch", batch], capture_output=True, text=True)
+    done = subprocess.run(["skript", "run", "--output-dir", folder, "--batch", batch], capture_output=True, text=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     count = abs(len(cases) - len(answers))
     for (name, z, own, part), answer in zip(cases, answers):

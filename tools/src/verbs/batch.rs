@@ -1,17 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript run --batch FILE`: many runs in one process.
+//!
+//! The file is untrusted. A line may select a model, its inputs and how it is computed. It may write outputs below the
+//! `--output-dir` of the command line, and has no other effect: all other options belong to the command line.
 
 use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory as _};
 use serde_json::json;
 use skript_frontend::diagnostics::Diagnostic;
 use skript_frontend::diagnostics::codes::BATCH;
 use skript_host::FileError;
 
-use crate::command_line::{RunArguments, Verb};
+use crate::command_line::{CommandLine, RunArguments, Verb};
 use crate::console::{Console, Status};
 use crate::session::say;
+
+/// The arguments that a line may have. They select what is read and computed; none of them writes a file, loads code,
+/// or raises a limit.
+const OF_A_LINE: [&str; 21] = [
+    "absent_inputs",
+    "attributes",
+    "bounds",
+    "constants",
+    "edition",
+    "engine",
+    "given_inputs",
+    "graph",
+    "input_shapes",
+    "inputs",
+    "int",
+    "message_format",
+    "model",
+    "no_cache",
+    "output_dir",
+    "pipeline",
+    "quantize",
+    "real",
+    "specialize",
+    "variables",
+    "weights",
+];
 
 /// Each line of the file is a JSON list of arguments, which follow those of the command line itself; for each a line
 /// `{"exit": N, "stderr": "…"}` is printed. The exit status states only whether the file could be read.
@@ -41,19 +73,15 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
         let mut buffer = Console::buffer();
         let status = match serde_json::from_slice::<Vec<String>>(line) {
             Ok(more) => {
-                let words = common.iter().cloned();
-                let words = words.chain(more.into_iter().map(OsString::from));
                 // Stdout is for the lines of results alone.
                 super::QUIET.store(true, Ordering::Relaxed);
-                let status = one(&words.collect::<Vec<_>>(), &mut buffer);
+                let status = one(&common, more, arguments, &mut buffer);
                 super::QUIET.store(false, Ordering::Relaxed);
                 status
             }
             Err(error) => {
                 let message = format!("this line is not a list of strings: {error}");
-                let diagnostic = Diagnostic::without_location(&BATCH, message);
-                say(diagnostic, arguments.reading.message_format, &mut buffer);
-                Status::Usage
+                refused(message, arguments, &mut buffer)
             }
         };
         let result = json!({"exit": status as u8, "stderr": buffer.into_text()});
@@ -62,15 +90,107 @@ pub fn run(arguments: &RunArguments, command: &[OsString], console: &mut Console
     Status::Done
 }
 
-fn one(words: &[OsString], console: &mut Console) -> Status {
-    match super::parse(words, console) {
-        Ok(Verb::Run(run)) if run.batch.is_some() => {
-            console.write("error: a batch cannot contain another batch\n");
-            Status::Usage
-        }
-        Ok(verb) => super::perform(verb, console),
-        Err(status) => status,
+/// Runs a line; its arguments follow the common ones.
+fn one(
+    common: &[OsString],
+    line: Vec<String>,
+    arguments: &RunArguments,
+    console: &mut Console,
+) -> Status {
+    let line = line.into_iter().map(OsString::from);
+    // The line alone is parsed as well: what it contains does not depend on how it is spelled.
+    let alone: Vec<OsString> = ["skript".into(), "run".into()]
+        .into_iter()
+        .chain(line.clone())
+        .collect();
+    if let Ok(matches) = CommandLine::command().try_get_matches_from(&alone)
+        && let Some(message) = foreign(&matches)
+    {
+        return refused(message, arguments, console);
     }
+    if let Err(status) = super::parse(&alone, console) {
+        return status;
+    }
+    let words: Vec<OsString> = common.iter().cloned().chain(line).collect();
+    let mut run = match super::parse(&words, console) {
+        Ok(Verb::Run(run)) => run,
+        Ok(_) => return refused("this line is not a run".to_owned(), arguments, console),
+        Err(status) => return status,
+    };
+    match folder(arguments.output_dir.as_deref(), run.output_dir.as_deref()) {
+        Ok(folder) => run.output_dir = folder,
+        Err(message) => return refused(message, arguments, console),
+    }
+    super::perform(Verb::Run(run), console)
+}
+
+/// Reports an error of a line.
+fn refused(message: String, arguments: &RunArguments, console: &mut Console) -> Status {
+    let diagnostic = Diagnostic::without_location(&BATCH, message);
+    say(diagnostic, arguments.reading.message_format, console);
+    Status::Usage
+}
+
+/// The error of a line with an argument that only the command line may have.
+fn foreign(line: &ArgMatches) -> Option<String> {
+    let (verb, given) = line.subcommand()?;
+    let mut skript = CommandLine::command();
+    let arguments = skript.find_subcommand_mut(verb)?.get_arguments();
+    let is_given = |id: &str| given.value_source(id) == Some(ValueSource::CommandLine);
+    let mut foreign = arguments
+        .filter(|argument| !OF_A_LINE.contains(&argument.get_id().as_str()))
+        .filter(|argument| is_given(argument.get_id().as_str()));
+    let flag = foreign.next()?.get_long().unwrap_or_default();
+    Some(format!(
+        "a line of a batch cannot have --{flag}: it selects a model, inputs and outputs; write --{flag} on the command line"
+    ))
+}
+
+/// The folder for the outputs of a line, below that of the command line.
+///
+/// # Errors
+/// The message, if the folder is not below, or a link may lead out.
+fn folder(root: Option<&Path>, line: Option<&Path>) -> Result<Option<PathBuf>, String> {
+    let (Some(root), Some(line)) = (root, line) else {
+        return match line {
+            None => Ok(None),
+            Some(line) => Err(format!(
+                "a line writes to {}: pass the folder above it as --output-dir on the command line",
+                line.display()
+            )),
+        };
+    };
+    let below = line.strip_prefix(root).unwrap_or(line);
+    let is_below = below
+        .components()
+        .all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+    if !is_below {
+        return Err(format!(
+            "a line writes to {}, which is not below {}, the --output-dir of the command line",
+            line.display(),
+            root.display()
+        ));
+    }
+    let mut folder = root.to_path_buf();
+    for component in below.components() {
+        folder.push(component);
+        if folder.is_symlink() {
+            return Err(is_link(&folder));
+        }
+    }
+    let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    match links.next() {
+        Some(link) => Err(is_link(&link.path())),
+        None => Ok(Some(folder)),
+    }
+}
+
+fn is_link(path: &Path) -> String {
+    format!(
+        "{} is a link: outputs of a batch are written to folders and files below --output-dir only; remove it",
+        path.display()
+    )
 }
 
 /// The command line without `--batch FILE` or `--batch=FILE`.
@@ -93,7 +213,6 @@ mod tests {
 
     #[test]
     fn common_arguments_are_kept() {
-        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
         for text in [
             "skript run --engine=reference --batch f.jsonl --set a=1",
             "skript run --batch=f.jsonl --engine=reference --set a=1",
@@ -105,13 +224,99 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_wrong_with_a_line_is_its_own_affair() {
+    fn run_arguments(text: &str) -> RunArguments {
+        let console = &mut Console::buffer();
+        match super::super::parse(&words(text), console) {
+            Ok(Verb::Run(run)) => run,
+            _ => panic!("{text}"),
+        }
+    }
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split(' ').map(OsString::from).collect()
+    }
+
+    /// The status and the message of a line.
+    fn answered(command: &str, line: &[&str]) -> (Status, String) {
         let _alone = crate::verbs::tests::alone();
-        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let status = |text: &str| one(&words(text), &mut Console::buffer());
-        assert_eq!(status("skript run --bogus"), Status::Usage);
-        assert_eq!(status("skript run --batch f"), Status::Usage);
-        assert_eq!(status("skript run /no/such/model"), Status::Wrong);
+        let (arguments, mut console) = (run_arguments(command), Console::buffer());
+        let common = without_batch(&words(command));
+        let line = line.iter().map(|word| (*word).to_owned()).collect();
+        let status = one(&common, line, &arguments, &mut console);
+        (status, console.into_text())
+    }
+
+    #[test]
+    fn an_error_in_a_line_does_not_end_the_batch() {
+        let status = |line: &[&str]| answered("skript run --batch f", line).0;
+        assert_eq!(status(&["--bogus"]), Status::Usage);
+        assert_eq!(status(&["--batch", "f"]), Status::Usage);
+        assert_eq!(status(&["/no/such/model"]), Status::Wrong);
+    }
+
+    /// In every spelling, and before anything is read.
+    #[test]
+    fn a_line_has_no_effect_but_outputs() {
+        for line in [
+            &["m", "--intrinsic", "main.f=f@./lib.so"][..],
+            &["m", "--intrinsic=main.f=f@./lib.so"],
+            &["m", "--save-variables", "d"],
+            &["m", "--stats", "s.json"],
+            &["m", "--stats=s.json"],
+            &["m", "--profile=p.json"],
+            &["m", "--profile"],
+            &["m", "--limit", "instances=1"],
+            &["m", "--repeat", "1000"],
+            &["m", "--threads", "64"],
+            &["m", "--batch", "f"],
+        ] {
+            let (status, text) = answered("skript run --batch f", line);
+            assert_eq!(status, Status::Usage, "{line:?}");
+            let is_told = text.contains("a line of a batch cannot have --");
+            assert!(is_told || text.contains("cannot be used with"), "{text}");
+        }
+    }
+
+    /// Arguments that are added are foreign to lines until they are listed.
+    #[test]
+    fn the_arguments_of_a_line_exist() {
+        let mut skript = CommandLine::command();
+        let run = skript.find_subcommand_mut("run").unwrap();
+        let ids: Vec<_> = run.get_arguments().map(|a| a.get_id().as_str()).collect();
+        let missing = OF_A_LINE.iter().find(|id| !ids.contains(id));
+        assert_eq!(missing, None);
+    }
+
+    #[test]
+    fn outputs_are_below_the_folder_of_the_command_line() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let at = |line: &str| folder(Some(root), Some(Path::new(line)));
+        assert_eq!(at("a/b"), Ok(Some(root.join("a/b"))));
+        assert_eq!(at("./a"), Ok(Some(root.join("a"))));
+        let own = root.join("c");
+        assert_eq!(folder(Some(root), Some(&own)), Ok(Some(own)));
+        assert_eq!(folder(Some(root), None), Ok(None));
+        assert!(folder(None, Some(Path::new("a"))).is_err());
+        for outside in ["..", "a/../b", "/tmp", "a/../../b"] {
+            assert!(at(outside).is_err(), "{outside}");
+        }
+        let above = root.join("..").join("x");
+        assert!(folder(Some(root), Some(&above)).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_lead_out() {
+        use std::os::unix::fs::symlink;
+        let (root, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = root.path();
+        symlink(other.path(), root.join("out")).unwrap();
+        std::fs::create_dir(root.join("in")).unwrap();
+        symlink(other.path().join("y.npy"), root.join("in/y.npy")).unwrap();
+        for line in ["out", "out/a", "in"] {
+            assert!(folder(Some(root), Some(Path::new(line))).is_err(), "{line}");
+        }
+        assert!(folder(Some(root), Some(Path::new("in/a"))).is_ok());
     }
 }
