@@ -30,7 +30,7 @@ pub use inferred_tensors::inferred_tensors;
 pub use quantization::constant_results::misfits as constant_result_misfits;
 pub use quantization::narrow_ints::too_narrow;
 
-use crate::diagnostics::codes::{CONSTANT_VALUE, INTERNAL};
+use crate::diagnostics::codes::{CONSTANT_VALUE, INTERNAL, LIMIT_EXCEEDED};
 use crate::diagnostics::{Diagnostic, Sink};
 use crate::limits::Limits;
 use crate::model::storage_types::StorageTypes;
@@ -76,16 +76,22 @@ pub fn compose(
     sink: &mut Sink,
 ) -> Option<Model> {
     let composed = std::thread::scope(|scope| {
-        std::thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || {
-                composer::Composer::new(program, limits, sink).graph(options)
-            })
-            .ok()?
-            .join()
-            .map_or_else(|panic| std::panic::resume_unwind(panic), Some)
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let work = || composer::Composer::new(program, limits, &mut *sink).graph(options);
+        let composed = thread.spawn_scoped(scope, work)?.join();
+        Ok(composed.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    if let Some(Some(model)) = &composed {
+    let composed = composed.unwrap_or_else(|error: std::io::Error| {
+        sink.report(Diagnostic::without_location(
+            &LIMIT_EXCEEDED,
+            format!(
+                "a model is composed on a thread with {} MiB of stack, which the system does not start: {error}",
+                STACK_BYTES >> 20
+            ),
+        ));
+        None
+    });
+    if let Some(model) = &composed {
         let misfits = model.misfits().into_iter();
         let misfits =
             misfits.map(|(span, message)| Diagnostic::error(&CONSTANT_VALUE, span, message));
@@ -101,11 +107,11 @@ pub fn compose(
         }
     }
     // A failure without a diagnostic would leave the user without an explanation.
-    if !matches!(composed, Some(Some(_))) && !sink.has_errors() {
+    if composed.is_none() && !sink.has_errors() {
         sink.report(Diagnostic::without_location(
             &INTERNAL,
             "the composer failed without a reason; please report this document",
         ));
     }
-    composed.flatten()
+    composed
 }
