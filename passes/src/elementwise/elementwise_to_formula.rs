@@ -11,7 +11,8 @@ use super::elementwise_to_linalg::{dynamic_extents, is_tensor};
 use super::scalarize_elementwise::on_scalars;
 use crate::ir::ops;
 use crate::ir::{Builder, attributes, types};
-use melior::ir::{Attribute, Region, Type, Value, ValueLike};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, Region, Type, TypeLike, Value, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::melior::ir::OperationRef;
 use skript_dialect::melior::ir::operation::OperationLike;
@@ -32,6 +33,14 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
+/// Whether tensors of formulas may have such elements.
+fn is_element(element: Type) -> bool {
+    if let Ok(integer) = IntegerType::try_from(element) {
+        return integer.is_signless() && integer.width() <= 64;
+    }
+    element.is_index() || types::reals(element).is_some()
+}
+
 fn formula<'c: 'a, 'a>(
     found: OperationRef<'c, 'a>,
     at: &Builder<'c, 'a>,
@@ -46,6 +55,16 @@ fn formula<'c: 'a, 'a>(
     else {
         return Ok(None);
     };
+    let operands = found.operands().map(|v| v.r#type());
+    let mut tensors = operands
+        .filter(|t| is_tensor(*t))
+        .chain(results.iter().copied());
+    if let Some(other) = tensors.find(|t| !types::element_of(*t).is_some_and(is_element)) {
+        return Err(PassError::from(format!(
+            "has no formula, as one of its tensors is {other}: elements of formulas are signless integers of at most 64 \
+             bits, index, f16, bf16, f32 or f64; convert-skript-elementwise-to-linalg supports others"
+        )));
+    }
     let bounds = dynamic_extents(model, *first, at)?;
     let mut inits = Vec::new();
     for r#type in &results {
