@@ -18,9 +18,10 @@ const LOCATION_NESTING: usize = 4096;
 const ALIAS: u64 = 64 << 10;
 /// The maximum total size in bytes of all expanded uses of aliases outside of locations.
 const ALIASES: u64 = 4 << 20;
-/// The maximum number of characters of an integer. The largest element has twenty digits; MLIR's parser needs cubic
-/// time.
-const DIGITS: usize = 1000;
+/// The maximum number of characters of a number: enough for the exact value of each 64-bit float. MLIR's parser needs
+/// cubic time for long integers. LLVM reads floats of more than about 16,000 digits wrongly, and overflows the stack for
+/// longer ones.
+const DIGITS: usize = 1100;
 /// The maximum alignment of elements in the file's resources. MLIR does not check the number: it aborts for 0, and
 /// passes any other one to the allocator.
 const ALIGNMENT: u32 = 4096;
@@ -241,14 +242,13 @@ impl<'t> Scan<'t> {
             );
             return Err(Found::excess(token.at, message));
         }
-        if token.kind == Kind::Number && token.text.len() > DIGITS && !token.text.contains('.') {
+        if let Some((offset, digits)) = longest_number(token).filter(|(_, n)| *n > DIGITS) {
             let message = format!(
-                "an integer of {} digits is out of range for every type",
-                token.text.len()
+                "a number of {digits} characters: at most {DIGITS} are read, and no type needs more"
             );
             return Err(Found {
                 malformed: true,
-                at: token.at,
+                at: token.at + offset,
                 message,
             });
         }
@@ -271,6 +271,22 @@ impl<'t> Scan<'t> {
             return Err(Found::excess(token.at, message));
         }
         Ok(())
+    }
+}
+
+/// The offset and the length of the longest number in a token: extents, as in `x4xf32`, and numbers of values are parts
+/// of words and names. `None` for marks and strings.
+fn longest_number(token: Token) -> Option<(usize, usize)> {
+    match token.kind {
+        Kind::Number => Some((0, token.text.len())),
+        Kind::Name if token.text.starts_with('@') => None,
+        Kind::Word | Kind::Name => {
+            let runs = token.text.split(|c: char| !c.is_ascii_digit());
+            let offset = |run: &str| run.as_ptr().addr() - token.text.as_ptr().addr();
+            runs.map(|run| (offset(run), run.len()))
+                .max_by_key(|run| run.1)
+        }
+        Kind::String | Kind::Mark => None,
     }
 }
 
@@ -389,17 +405,32 @@ mod tests {
     }
 
     #[test]
-    fn long_integers_are_found_where_the_reader_would_count_them() {
+    fn long_numbers_are_found_before_the_parser_reads_them() {
         let many = "1".repeat(DIGITS + 1);
         assert_eq!(source_position(&format!("x\n dense<{many}>")), Some((2, 8)));
         assert_eq!(source_position(&format!("dense<-{many}")), Some((1, 8)));
         // After a string that ends with a backslash.
         assert_eq!(source_position(&format!("\"\\\\\" {many}")), Some((1, 6)));
+        for (text, column) in [
+            (format!("dense<0.{many}>"), 7),
+            (format!("dense<{many}.5e3>"), 7),
+            (format!("dense<1.5e{many}>"), 7),
+            (format!("a = 0x{many} : f32"), 5),
+            (format!("tensor<4x{many}xf32>"), 10),
+            (format!("tensor<{many}xf32>"), 8),
+            (format!("loc(\"a\":{many}:2)"), 9),
+            (format!("x : i{many}"), 6),
+            (format!("%{many} = x"), 2),
+            (format!("%0#{many}"), 4),
+        ] {
+            assert_eq!(source_position(&text), Some((1, column)), "{text}");
+        }
         for other in [
-            format!("dense<{many}.5>"),
             format!("dense<\"0x{many}\">"),
             format!("// {many}"),
+            format!("@f_{many} @\"{many}\""),
             format!("dense<{}>", &many[1..]),
+            format!("dense<{}.5>", &many[3..]),
         ] {
             assert_eq!(source_position(&other), None, "{other}");
         }
