@@ -28,6 +28,9 @@ const LOCATION_LEVELS: usize = 4096;
 /// The maximum number of elements of a sparse constant, since all of them are written out.
 const SPARSE: i64 = 1 << 24;
 /// Attributes of functions and calls, beside names and types, that have no effect on the import.
+/// The maximum number of arguments of a function or region, and of results of a function or operation. Bufferization and
+/// code generation need quadratic memory in it.
+const SIGNATURE: usize = 4096;
 const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
 
 /// Removes the discardable attributes that other dialects add to the module, its functions and their arguments: all
@@ -101,6 +104,7 @@ fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> O
     }
     blocks(operation, &name)
         .or_else(|| types_of(operation))
+        .or_else(|| signature(operation))
         .or_else(|| attributes_of(operation, &name))
 }
 
@@ -121,6 +125,25 @@ fn blocks(operation: OperationRef, name: &str) -> Option<String> {
 }
 
 fn types_of(operation: OperationRef) -> Option<String> {
+/// The error of an operation with too many arguments or results.
+fn signature(operation: OperationRef) -> Option<String> {
+    let declared = match op::is(&operation, ops::func::FUNC) {
+        true => ir::signature(operation).unwrap_or_default(),
+        false => Default::default(),
+    };
+    let blocks = ir::blocks(operation).into_iter();
+    let arguments = blocks.map(|block| block.argument_count()).max();
+    let arguments = arguments.unwrap_or_default().max(declared.0.len());
+    let results = operation.result_count().max(declared.1.len());
+    let (count, what) = match arguments > SIGNATURE {
+        true => (arguments, "arguments"),
+        false => (results, "results"),
+    };
+    (count > SIGNATURE).then(|| {
+        format!("has {count} {what}: at most {SIGNATURE} are supported; combine tensors of one type by `stablehlo.concatenate`")
+    })
+}
+
     let mut all: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
     for block in ir::blocks(operation) {
         all.extend(arguments(block));

@@ -45,7 +45,20 @@ def branches(depth):
     return lines + ["}"]
 
 
+def arguments(count):
+    """A function of many arguments."""
+    listed = ", ".join("%%a%d: %s" % (n, T) for n in range(count))
+    return ["func.func @main(%s) -> %s {" % (listed, T), "  return %%a0 : %s" % T, "}"]
+
+
+def results(count):
+    """A function of many results."""
+    types = ", ".join([T] * count)
+    return ["func.func @main(%%x: %s) -> (%s) {" % (T, types), "  return %s : %s" % (", ".join(["%x"] * count), types), "}"]
+
+
 PROGRAMS = {
+    "arguments-30000": arguments(30000), "results-10000": results(10000),
     "tuples-8": tuples(8), "tuples-22": tuples(22), "tuples-40": tuples(40),
     "tree-5": calls(5, 2), "tree-18": calls(18, 2), "tree-200": calls(200, 2),
     "chain-100": calls(100, 1), "chain-2000": calls(2000, 1),
