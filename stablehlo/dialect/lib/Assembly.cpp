@@ -338,6 +338,22 @@ static void printPadding(OpAsmPrinter &printer, DenseIntElementsAttr padding) {
   printer << ']';
 }
 
+/// `true` or `false`; older printers write 1 and 0.
+static ParseResult parseFlag(AsmParser &parser, bool &flag) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("true"))) {
+    flag = true;
+    return success();
+  }
+  int64_t number = 0;
+  if (failed(parser.parseOptionalKeyword("false")) && parser.parseInteger(number))
+    return failure();
+  if (number != 0 && number != 1)
+    return parser.emitError(loc) << "expected true, false, 1 or 0";
+  flag = number == 1;
+  return success();
+}
+
 ParseResult parseWindow(OpAsmParser &parser, DenseI64ArrayAttr &strides, DenseIntElementsAttr &padding,
                         DenseI64ArrayAttr &lhsDilation, DenseI64ArrayAttr &rhsDilation,
                         DenseBoolArrayAttr &reversal) {
@@ -351,10 +367,8 @@ ParseResult parseWindow(OpAsmParser &parser, DenseI64ArrayAttr &strides, DenseIn
         return failure();
     } else if (word == "reverse") {
       SmallVector<bool> flags;
-      if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
-            flags.push_back(succeeded(parser.parseOptionalKeyword("true")));
-            return flags.back() ? ParseResult(success()) : parser.parseKeyword("false");
-          }))
+      if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                         [&] { return parseFlag(parser, flags.emplace_back()); }))
         return failure();
       reversal = parser.getBuilder().getDenseBoolArrayAttr(flags);
     } else if (parseIntegers(parser, integers)) {

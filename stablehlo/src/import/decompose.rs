@@ -1,14 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Replaces composites by calls of their decompositions, and erases meshes and sharding constraints of Shardy, which
-//! determine how work is distributed but not the result.
+//! Replaces composites by calls of their decompositions, and erases meshes and sharding annotations, which determine how
+//! work is distributed but not the result.
 
-use crate::typed::Composite;
+use crate::typed::{Composite, CustomCall};
 use melior::Error;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Module, ValueLike};
+use melior::ir::{Module, OperationRef, ValueLike};
 use skript_dialect::{melior, op};
 use skript_passes::ir::builder::Builder;
 use skript_passes::ir::{self, context, ops};
+
+/// Targets of custom calls that return their operand: annotations of sharding, placement and layout. One device has all
+/// data, so both shapes of a conversion between full and shard shape are the same.
+const ANNOTATIONS: [&str; 5] = [
+    "LayoutConstraint",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+    "Sharding",
+    "annotate_device_placement",
+];
+
+/// Whether custom calls with this target name are annotations.
+pub(crate) fn is_annotation(target: &str) -> bool {
+    ANNOTATIONS.contains(&target)
+}
+
+/// Whether an operation returns its operands on one device. A call that changes the shape divides work between several.
+fn is_identity(found: OperationRef) -> bool {
+    let is_kept = found
+        .operands()
+        .map(|v| v.r#type())
+        .eq(found.results().map(|r| r.r#type()));
+    match CustomCall::cast(found) {
+        Some(call) => is_kept && is_annotation(&call.target()),
+        None => op::is(&found, ops::sdy::RESHARD) || op::is(&found, ops::sdy::SHARDING_CONSTRAINT),
+    }
+}
 
 /// Requires that [`super::allowed`] has accepted the module: no operation uses its own result.
 ///
@@ -18,7 +45,7 @@ pub(crate) fn decompose(module: &Module) -> Result<(), Error> {
     for found in op::collect(&module.as_operation(), |_| true) {
         let values = match op::name(&found).as_str() {
             ops::sdy::MESH => Vec::new(),
-            ops::sdy::RESHARD | ops::sdy::SHARDING_CONSTRAINT => found.operands().collect(),
+            _ if is_identity(found) => found.operands().collect(),
             ops::stablehlo::COMPOSITE => {
                 let operands: Vec<_> = found.operands().collect();
                 let results: Vec<_> = found.results().map(|r| r.r#type()).collect();

@@ -254,3 +254,11 @@ func.func @convolution_layout(%x: tensor<1x2x5x5xf32>, %k: tensor<3x2x3x3xf32>) 
   %r = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0, 0]x[o, i, 0, 1]->[b, f, 0, 1], window = {stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1], rhs_dilate = [1, 1]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x2x5x5xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x3x3xf32>
   return
 }
+
+// -----
+
+func.func @reverse(%x: tensor<1x2x5x5xf32>, %k: tensor<3x2x3x3xf32>) {
+  // expected-error@+1 {{expected true, false, 1 or 0}}
+  %r = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {reverse = [0, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x2x5x5xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x3x3xf32>
+  return
+}
