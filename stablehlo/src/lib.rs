@@ -79,6 +79,7 @@ pub(crate) const PASSES: &[Pass] = &[
     import::scalar_to_arith::PASS,
     import::to_skript::PASS,
     import::drop_signs::PASS,
+    import::guard_angles::PASS,
 ];
 
 /// Every pass of the project: those of `skript-passes`, and those of this crate.

@@ -76,6 +76,7 @@ create_functions! {
     skriptCreateFoldScalesPass => "skript-fold-scales",
     skriptCreateFuseElementwisePass => "skript-fuse-elementwise",
     skriptCreateFuseRowsPass => "skript-fuse-rows",
+    skriptCreateGuardAnglesPass => "skript-guard-angles",
     skriptCreateHoistConstantsPass => "skript-hoist-constants",
     skriptCreateHoistInvariantsPass => "skript-hoist-invariants",
     skriptCreateHoistProjectionsPass => "skript-hoist-projections",

@@ -17,6 +17,7 @@ mod element;
 mod ends;
 mod extents;
 mod factorization;
+pub(crate) mod guard_angles;
 mod limits;
 mod literals;
 mod operations;

@@ -90,6 +90,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateFoldScalesPass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseElementwisePass(void);
 /* --skript-fuse-rows */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateFuseRowsPass(void);
+/* --skript-guard-angles */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateGuardAnglesPass(void);
 /* --skript-hoist-constants */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateHoistConstantsPass(void);
 /* --skript-hoist-invariants */

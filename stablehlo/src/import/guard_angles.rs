@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `skript-guard-angles`: gives the angle of two zeros its value before upstream's folder of `math.atan2` makes it NaN.
+//!
+//! IEEE 754 defines the angle of all pairs of zeros, and code computes it, but the folder returns NaN for two zeros. Where
+//! both are zero, one with the sign of the second zero takes its place, so the folder never has two. The angle is the same.
+//!
+//! Requires: functions are on scalars. Guarantees: no folder changes a value of `math.atan2`.
+
+use melior::ir::operation::OperationLike;
+use melior::ir::{OperationRef, TypeLike, ValueLike};
+use skript_dialect::melior;
+use skript_dialect::{Dialect, Pass, op};
+use skript_passes::ir::ops;
+use skript_passes::ir::replace_each;
+use skript_passes::ir::splice::splice;
+
+/// The pass `skript-guard-angles`.
+pub(crate) const PASS: Pass = Pass {
+    flag: "skript-guard-angles",
+    summary: "the angle of two zeros is computed, not folded",
+    anchor: Some(ops::builtin::MODULE),
+    dependent_dialects: &[Dialect::Arith, Dialect::Math],
+    run: |root, _, rewriter| {
+        replace_each(op::collect(&root, is_angle), rewriter, |found| {
+            let operands: Vec<_> = found.operands().collect();
+            let r#type = operands.first().ok_or("lacks an operand")?.r#type();
+            let result = [("%angle".to_owned(), r#type.to_string())];
+            let text = GUARDED.replace("TYPE", &r#type.to_string());
+            Ok(splice(found, &operands, &text, &result)?.values)
+        })
+    },
+    ..Pass::NONE
+};
+
+fn is_angle(op: OperationRef<'_, '_>) -> bool {
+    op::is(&op, ops::math::ATAN2) && op.results().all(|r| r.r#type().is_float())
+}
+
+const GUARDED: &str = "%zero = arith.constant 0.0 : TYPE
+%one = arith.constant 1.0 : TYPE
+%above = arith.cmpf oeq, %0, %zero : TYPE
+%beside = arith.cmpf oeq, %1, %zero : TYPE
+%both = arith.andi %above, %beside : i1
+%side = math.copysign %one, %1 : TYPE
+%x = arith.select %both, %side, %1 : TYPE
+%angle = math.atan2 %0, %x : TYPE";
