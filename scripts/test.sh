@@ -87,6 +87,7 @@ step "sharded example" .venv/bin/python examples/sharded/run.py --skript target/
 # Another quarter each day.
 jax="test/stablehlo/jax_programs.py --skript target/release/skript $([ "$all" = --all ] || echo --shard day/4)"
 step "programs of jax" .venv/bin/python $jax
+step "programs of jax with symbolic dimensions" .venv/bin/python test/stablehlo/jax_symbolic.py --skript target/release/skript
 step "programs of jax through the dialect" .venv/bin/python $jax --through-skript
 step "intrinsics in XLA" .venv/bin/python test/stablehlo/intrinsics.py --skript target/release/skript
 if [ "$all" = --all ]; then

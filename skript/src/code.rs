@@ -7,6 +7,7 @@ use crate::port::Port;
 use crate::target::Target;
 use crate::weights::Weights;
 use skript_runtime::{Artifact, Program, RunError, embed};
+use skript_stablehlo::import;
 use skript_tensor::Tensor;
 use std::path::Path;
 
@@ -66,7 +67,27 @@ impl Code {
     /// # Errors
     /// [`Error::Program`] with all reasons.
     pub fn of_stablehlo(text: &str, target: &Target) -> Result<Self, Error> {
-        let program = skript_stablehlo::import::compile(text, &target.inner);
+        Code::of_stablehlo_for(text, target, |_| None)
+    }
+
+    /// Compiles a StableHLO program with symbolic dimensions for the shapes of a call, which `shapes` returns for a number
+    /// of arguments. It is not called for a program without symbolic dimensions.
+    ///
+    /// # Errors
+    /// [`Error::Program`] with all reasons; one is that the shapes are unknown or do not fit.
+    pub fn of_stablehlo_for(
+        text: &str,
+        target: &Target,
+        mut shapes: impl FnMut(usize) -> Option<Vec<Vec<u64>>>,
+    ) -> Result<Self, Error> {
+        let extent = |extent: u64| i64::try_from(extent).ok();
+        let mut shapes = |declared: &[import::Tensor]| {
+            let shapes = shapes(declared.len())?.into_iter();
+            shapes
+                .map(|s| s.into_iter().map(extent).collect())
+                .collect()
+        };
+        let program = import::compile_unless(text, &target.inner, &mut shapes, |_| None);
         let program = program.map_err(|refusals| {
             let reasons = refusals
                 .iter()

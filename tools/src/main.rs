@@ -17,6 +17,7 @@ mod onnx_model;
 mod outputs;
 mod positions;
 mod profile;
+mod program_shapes;
 mod program_weights;
 mod render;
 mod session;

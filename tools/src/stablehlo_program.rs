@@ -9,6 +9,7 @@ use skript_frontend::diagnostics::codes::{
 use skript_frontend::diagnostics::{Diagnostic, Severity};
 use skript_frontend::source::{FileId, SourceMap, Span};
 use skript_passes::target::TargetDescription;
+use skript_runtime::artifact::Port;
 use skript_runtime::cache::Cache;
 use skript_runtime::profile::Step;
 use skript_semantics::{IntType, RealType};
@@ -21,6 +22,7 @@ use crate::command_line::{InputArgument, MessageFormat, ModelArguments};
 use crate::console::{Console, Status};
 use crate::engine::compiled::program_key;
 use crate::inputs;
+use crate::program_shapes::{CallShapes, misfits};
 
 /// Whether a path is that of a StableHLO program.
 pub fn is_program(path: &Path) -> bool {
@@ -64,7 +66,6 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
         ("--set", !reading.attributes.is_empty()),
         ("--bound", !reading.import.bounds.is_empty()),
         ("--constant", !reading.import.constants.is_empty()),
-        ("--input-shape", !reading.input_shapes.is_empty()),
         ("--intrinsic", !reading.intrinsics.is_empty()),
     ];
     let given = flags.iter().chain(own).filter(|(_, given)| *given);
@@ -76,32 +77,65 @@ pub fn model_flags(reading: &ModelArguments, own: &[(&str, bool)]) -> Vec<Diagno
         .collect()
 }
 
-/// The compiled program of a file, and whether its code was in the user's cache.
+/// The compiled program of a file, and whether its code was in the user's cache. If the program has symbolic dimensions,
+/// it is compiled for the shapes of the call.
 pub fn load(
     path: &Path,
     reading: &ModelArguments,
+    given: &[InputArgument],
     target: &TargetDescription,
     caching: bool,
     sources: &mut SourceMap,
 ) -> Result<(Program, bool), Vec<Diagnostic>> {
     let (text, file) = read(path, reading, sources)?;
     let cache = Cache::of_user().filter(|_| caching);
-    let key = program_key(&text, target);
+    let key = |inputs: &[Port]| {
+        let shapes: Vec<_> = inputs.iter().map(|port| &port.shape).collect();
+        program_key(&format!("{text}\n{shapes:?}"), target)
+    };
     let mut cached = false;
-    let program = import::compile_unless(&text, target, |interface| {
-        let kept = cache.as_ref()?.get(&key)?;
-        if !interface.is_of(&kept) {
-            return None;
-        }
-        cached = true;
-        Some(kept)
-    });
-    let program = program.map_err(|refusals| diagnostics(path, file, &refusals, sources))?;
+    let mut shapes = CallShapes::new(reading, given);
+    let program = import::compile_unless(
+        &text,
+        target,
+        &mut |declared| shapes.of(declared),
+        |interface| {
+            let kept = cache.as_ref()?.get(&key(&interface.inputs))?;
+            if !interface.is_of(&kept) {
+                return None;
+            }
+            cached = true;
+            Some(kept)
+        },
+    );
+    let program = sound(program, shapes, path, file, sources)?;
+    program_shapes_fit(&program, reading)?;
     if let Some(cache) = cache.filter(|_| !cached) {
         // A cache that cannot be written costs time only.
-        let _ = cache.put(&key, &program.artifact);
+        let _ = cache.put(&key(&program.artifact.inputs), &program.artifact);
     }
     Ok((program, cached))
+}
+
+/// What was compiled, or the errors: those of the shapes, if there are any, or those of the program.
+fn sound<T>(
+    compiled: Result<T, Vec<Refusal>>,
+    shapes: CallShapes,
+    path: &Path,
+    file: FileId,
+    sources: &SourceMap,
+) -> Result<T, Vec<Diagnostic>> {
+    compiled.map_err(|refusals| match shapes.wrong.is_empty() {
+        true => diagnostics(path, file, &refusals, sources),
+        false => shapes.wrong,
+    })
+}
+
+fn program_shapes_fit(program: &Program, reading: &ModelArguments) -> Result<(), Vec<Diagnostic>> {
+    match misfits(program, &reading.input_shapes) {
+        wrong if wrong.is_empty() => Ok(()),
+        wrong => Err(wrong),
+    }
 }
 
 /// The name of a program in profiles: that of its file.
@@ -114,13 +148,15 @@ pub fn name(path: &Path) -> String {
 pub fn load_for_profile(
     path: &Path,
     reading: &ModelArguments,
+    given: &[InputArgument],
     target: &TargetDescription,
     sources: &mut SourceMap,
 ) -> Result<(Program, Vec<Step>), Vec<Diagnostic>> {
     let (text, file) = read(path, reading, sources)?;
-    let compiled = import::compile_for_profile(&text, target);
-    let (program, mut steps) =
-        compiled.map_err(|refusals| diagnostics(path, file, &refusals, sources))?;
+    let mut shapes = CallShapes::new(reading, given);
+    let compiled = import::compile_for_profile(&text, target, &mut |declared| shapes.of(declared));
+    let (program, mut steps) = sound(compiled, shapes, path, file, sources)?;
+    program_shapes_fit(&program, reading)?;
     // MLIR calls a text `-`.
     let name = path.display();
     let text = sources.get(file).map_or("", |source| &source.text);

@@ -16,6 +16,14 @@ LogicalResult IotaOp::verify() {
   return violates(*this, 1) << "there is no dimension " << dimension << " in " << getType();
 }
 
+LogicalResult GetDimensionSizeOp::verify() {
+  RankedTensorType operand = getOperand().getType();
+  int64_t dimension = getDimension();
+  if (dimension >= 0 && dimension < operand.getRank())
+    return success();
+  return violates(*this, 1) << "there is no dimension " << dimension << " in " << operand;
+}
+
 LogicalResult BroadcastInDimOp::verify() {
   RankedTensorType operand = getOperand().getType(), result = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();

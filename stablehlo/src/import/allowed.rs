@@ -6,6 +6,7 @@
 //! parsed IR, not the text, so no spelling hides a name.
 
 use super::program::{Refusal, refusal_at};
+use super::refine::assertion;
 use super::to_linalg::Tensor;
 use crate::typed::BACKEND_CONFIG;
 use melior::ir::attribute::ArrayAttribute;
@@ -27,10 +28,10 @@ const LISTED: usize = 20;
 const LOCATION_LEVELS: usize = 4096;
 /// The maximum number of elements of a sparse constant, since all of them are written out.
 const SPARSE: i64 = 1 << 24;
-/// Attributes of functions and calls, beside names and types, that have no effect on the import.
 /// The maximum number of arguments of a function or region, and of results of a function or operation. Bufferization and
 /// code generation need quadratic memory in it.
 const SIGNATURE: usize = 4096;
+/// Attributes of functions and calls, beside names and types, that have no effect on the import.
 const DROPPED: [&str; 3] = ["arg_attrs", "res_attrs", "no_inline"];
 
 /// Removes the discardable attributes that other dialects add to the module, its functions and their arguments: all
@@ -39,7 +40,7 @@ pub(crate) fn strip(module: &Module) {
     for found in op::collect(&module.as_operation(), |_| true) {
         let is_call = op::is(&found, ops::stablehlo::CUSTOM_CALL);
         for name in op::discardable_attributes(found) {
-            if !(is_call && name == BACKEND_CONFIG) {
+            if !(is_call && (name == BACKEND_CONFIG || name == assertion::MESSAGE)) {
                 mutation::remove(found, &name);
             }
         }
@@ -103,8 +104,8 @@ fn wrong(operation: OperationRef, level: Level, is_taken: fn(&str) -> bool) -> O
         return Some("has no code here".to_owned());
     }
     blocks(operation, &name)
-        .or_else(|| types_of(operation))
         .or_else(|| signature(operation))
+        .or_else(|| types_of(operation))
         .or_else(|| attributes_of(operation, &name))
 }
 
@@ -124,7 +125,6 @@ fn blocks(operation: OperationRef, name: &str) -> Option<String> {
     None
 }
 
-fn types_of(operation: OperationRef) -> Option<String> {
 /// The error of an operation with too many arguments or results.
 fn signature(operation: OperationRef) -> Option<String> {
     let declared = match op::is(&operation, ops::func::FUNC) {
@@ -144,6 +144,7 @@ fn signature(operation: OperationRef) -> Option<String> {
     })
 }
 
+fn types_of(operation: OperationRef) -> Option<String> {
     let mut all: Vec<Type> = operation.results().map(|r| r.r#type()).collect();
     for block in ir::blocks(operation) {
         all.extend(arguments(block));

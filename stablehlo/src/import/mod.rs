@@ -23,6 +23,7 @@ mod literals;
 mod operations;
 mod program;
 mod reading;
+mod refine;
 mod resources;
 pub(crate) mod scalar_to_arith;
 mod survey;
@@ -35,5 +36,6 @@ mod unreadable;
 
 pub use element::{Element, Float};
 pub use program::{Program, Refusal, compile, compile_for_profile, compile_unless, pipeline_text};
+pub use refine::Shapes;
 pub use to_linalg::Tensor;
 pub use translate::to_skript;

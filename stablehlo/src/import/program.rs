@@ -7,10 +7,11 @@
 
 use super::element::{Element, Float};
 use super::reading::normalized;
+use super::refine::Shapes;
 use super::to_linalg::Tensor;
 use super::{
-    allowed, calls, decompose, ends, extents, factorization, limits, literals, resources, survey,
-    unreadable,
+    allowed, calls, decompose, ends, extents, factorization, limits, literals, refine, resources,
+    survey, unreadable,
 };
 use melior::Context;
 use melior::dialect::DialectRegistry;
@@ -53,6 +54,15 @@ impl Refusal {
             source_position: Some((1 + before.matches('\n').count(), 1 + line.len())),
         }
     }
+
+    /// The error of a program that is StableHLO but is not supported, without a location.
+    pub(crate) fn unsupported(message: String) -> Self {
+        Self {
+            malformed: false,
+            message,
+            source_position: None,
+        }
+    }
 }
 
 /// A compiled program.
@@ -84,21 +94,23 @@ const AROUND: &str = "skript.around";
 /// # Errors
 /// Returns all errors: invalid text and unsupported operations.
 pub fn compile(text: &str, target: &TargetDescription) -> Result<Program, Vec<Refusal>> {
-    compile_unless(text, target, |_| None)
+    compile_unless(text, target, &mut |_| None, |_| None)
 }
 
 /// Compiles as [`compile`] does, unless `kept` returns code that was compiled earlier from the same text. `kept`
-/// receives the interface that the code must have.
+/// receives the interface that the code must have. `shapes` returns the shapes of the arguments, if the program has
+/// symbolic dimensions.
 ///
 /// # Errors
 /// As for [`compile`].
 pub fn compile_unless(
     text: &str,
     target: &TargetDescription,
+    shapes: &mut Shapes,
     kept: impl FnOnce(&Interface) -> Option<Artifact>,
 ) -> Result<Program, Vec<Refusal>> {
     let make = |module: &Module, interface| compile_tensors(module, interface, target);
-    compile_with(text, kept, make)
+    compile_with(text, shapes, kept, make)
 }
 
 /// Compiles as [`compile`] does, to code that reports to the runtime which step it computes; returns the steps as well.
@@ -108,10 +120,12 @@ pub fn compile_unless(
 pub fn compile_for_profile(
     text: &str,
     target: &TargetDescription,
+    shapes: &mut Shapes,
 ) -> Result<(Program, Vec<Step>), Vec<Refusal>> {
     let mut steps = Vec::new();
     let program = compile_with(
         text,
+        shapes,
         |_| None,
         |module, interface| {
             let (artifact, found) = compile_tensors_for_profile(module, interface, target)?;
@@ -125,6 +139,7 @@ pub fn compile_for_profile(
 /// Compiles a program, with `make` from linalg on, unless there is kept code.
 fn compile_with(
     text: &str,
+    shapes: &mut Shapes,
     kept: impl FnOnce(&Interface) -> Option<Artifact>,
     make: impl FnOnce(&Module, Interface) -> Result<Artifact, CodegenError>,
 ) -> Result<Program, Vec<Refusal>> {
@@ -134,6 +149,10 @@ fn compile_with(
     context.enable_multi_threading(false);
     let module = read(&context, text, survey::runs)?;
     ir::load_all(&context);
+    if refine::is_dynamic(&module) {
+        refine::refine(&module, shapes)?;
+    }
+    expand(&module)?;
     let entry = entry(&module).map_err(|e| vec![e])?;
     let (arguments, results) = ir::signature(entry).map_err(|e| refused(&e))?;
     let mut refusals = Vec::new();
@@ -218,22 +237,33 @@ pub(super) fn read<'c>(
     }
     resources::inline(&module);
     decompose::decompose(&module).map_err(|e| refused(&CodegenError::Module(e.to_string())))?;
-    let unknown = factorization::expand(&module).into_iter().map(|call| {
-        let name = format!("{} @{}", ops::stablehlo::CUSTOM_CALL, call.target());
-        (name, refusal_at(call.op(), "").source_position)
-    });
-    if let Some(refusal) = survey::refusal(&survey::grouped(unknown)) {
-        return Err(vec![refusal]);
-    }
     match calls::refusals(&module) {
         endless if endless.is_empty() => Ok(module),
         endless => Err(endless),
     }
 }
 
+/// Replaces custom calls by the operations that they stand for.
+///
+/// # Errors
+/// Fails on custom calls that are not supported, and if the program then exceeds a limit.
+pub(super) fn expand(module: &Module) -> Result<(), Vec<Refusal>> {
+    let unknown = factorization::expand(module).into_iter().map(|call| {
+        let name = format!("{} @{}", ops::stablehlo::CUSTOM_CALL, call.target());
+        (name, refusal_at(call.op(), "").source_position)
+    });
+    if let Some(refusal) = survey::refusal(&survey::grouped(unknown)) {
+        return Err(vec![refusal]);
+    }
+    match calls::refusals(module) {
+        endless if endless.is_empty() => Ok(()),
+        endless => Err(endless),
+    }
+}
+
 /// Splits `loc("-":12:3): message` or `-:12:3: message`, where the text has no name; for nested locations, the
 /// innermost one.
-fn malformed(message: &str) -> Refusal {
+pub(super) fn malformed(message: &str) -> Refusal {
     let (location, message) = match message.starts_with("loc(") {
         true => message.split_once("): "),
         false => message.split_once(": "),
@@ -315,7 +345,8 @@ pub(crate) fn op_name(function: OperationRef) -> String {
     symbol(function).unwrap_or_default()
 }
 
-fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
+/// The function that is compiled.
+pub(super) fn entry<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Refusal> {
     let functions = ir::operations(module.body());
     let functions: Vec<_> = functions
         .into_iter()

@@ -6,6 +6,7 @@ use super::decompose::is_annotation;
 use super::factorization;
 use super::operations::{foreign_types, starts};
 use super::program::Refusal;
+use super::refine::{assertion, replaced};
 use skript_passes::ir::ops;
 use std::collections::HashMap;
 
@@ -262,8 +263,16 @@ fn described(name: &str, line: &str) -> String {
 pub(super) fn runs(name: &str) -> bool {
     match name.split_once('.') {
         Some(("stablehlo", name)) => match name.strip_prefix("custom_call @") {
-            Some(target) => factorization::is_known(target) || is_annotation(target),
-            None => TAKEN.contains(&name) || ELEMENTWISE.contains(&name),
+            Some(target) => {
+                factorization::is_known(target)
+                    || is_annotation(target)
+                    || matches!(target, assertion::TARGET | replaced::WINDOW)
+            }
+            None => {
+                TAKEN.contains(&name)
+                    || ELEMENTWISE.contains(&name)
+                    || replaced::is_replaced(&format!("stablehlo.{name}"))
+            }
         },
         other => is_around(other),
     }
@@ -351,8 +360,8 @@ mod tests {
         let text = "%0:2 = stablehlo.custom_call @lapack_sgehrd_ffi(%a) {x = 1}\n%1 = stablehlo.custom_call @Sharding(%a)\n%2 = \"stablehlo.custom_call\"(%a) {call_target_name = \"foo.bar\"}";
         let names = without_code(text, runs).into_iter().map(|(n, _)| n);
         let names: Vec<String> = names.collect();
-        let called = ["@lapack_sgehrd_ffi", "@foo.bar"]
-            .map(|c| format!("stablehlo.custom_call {c}"));
+        let called =
+            ["@lapack_sgehrd_ffi", "@foo.bar"].map(|c| format!("stablehlo.custom_call {c}"));
         assert_eq!(names, called);
     }
 }

@@ -25,6 +25,7 @@ mod shape;
 mod sort;
 
 use super::factorization;
+pub(crate) use contraction::{Labels, labels};
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Value};
 pub(crate) use operation::Found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Translates elementwise programs to modules in the `skript` dialect.
 
-use super::program::{Refusal, read};
+use super::program::{Refusal, expand, read};
 use super::survey;
 use melior::Context;
 use melior::ir::Module;
@@ -16,6 +16,7 @@ use skript_passes::ir;
 pub fn to_skript<'c>(context: &'c Context, text: &str) -> Result<Module<'c>, Vec<Refusal>> {
     crate::register();
     let module = read(context, text, survey::is_elementwise)?;
+    expand(&module)?;
     context.load_all_available_dialects();
     let pass = "convert-stablehlo-to-skript";
     let done = ir::run_pipeline(&module, "conversion to skript", pass);

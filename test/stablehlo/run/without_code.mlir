@@ -18,14 +18,7 @@
 // CHECK-SAME: `stablehlo.cross-replica-sum` (line
 // CHECK-SAME: `stablehlo.custom_call @foo` (line
 // CHECK-SAME: `stablehlo.dot` (line
-// CHECK-SAME: `stablehlo.dynamic_broadcast_in_dim` (line
-// CHECK-SAME: `stablehlo.dynamic_conv` (line
-// CHECK-SAME: `stablehlo.dynamic_gather` (line
-// CHECK-SAME: `stablehlo.dynamic_iota` (line
-// CHECK-SAME: `stablehlo.dynamic_pad` (line
-// CHECK-SAME: `stablehlo.dynamic_reshape` (line
 // CHECK-SAME: `stablehlo.einsum` (line
-// CHECK-SAME: `stablehlo.get_dimension_size` (line
 // CHECK-SAME: `stablehlo.tuple` (line
 // CHECK-SAME: `stablehlo.get_tuple_element` (line
 // CHECK-SAME: `stablehlo.infeed` (line
@@ -33,7 +26,6 @@
 // CHECK-SAME: `stablehlo.outfeed` (line
 // CHECK-SAME: `stablehlo.partition_id` (line
 // CHECK-SAME: `stablehlo.replica_id` (line
-// CHECK-SAME: `stablehlo.real_dynamic_slice` (line
 // CHECK-SAME: `stablehlo.recv` (line
 // CHECK-SAME: `stablehlo.send` (line
 // CHECK-SAME: `stablehlo.reduce_scatter` (line
@@ -111,36 +103,8 @@ func.func @dot(%arg0: tensor<4xf32>) {
   %0 = stablehlo.dot %arg0, %arg0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
   return
 }
-func.func @dynamic_broadcast_in_dim(%arg0: tensor<4xf32>, %arg1: tensor<1xi64>) {
-  %0 = stablehlo.dynamic_broadcast_in_dim %arg0, %arg1, dims = [0] : (tensor<4xf32>, tensor<1xi64>) -> tensor<?xf32>
-  return
-}
-func.func @dynamic_conv(%arg0: tensor<1x1x4xf32>, %arg1: tensor<1x1x2xf32>, %arg2: tensor<1x2xi64>) {
-  %0 = "stablehlo.dynamic_conv"(%arg0, %arg1, %arg2) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>, feature_group_count = 1 : i64}> : (tensor<1x1x4xf32>, tensor<1x1x2xf32>, tensor<1x2xi64>) -> tensor<1x1x?xf32>
-  return
-}
-func.func @dynamic_gather(%arg0: tensor<4xf32>, %arg1: tensor<2x1xi64>, %arg2: tensor<1xi64>) {
-  %0 = "stablehlo.dynamic_gather"(%arg0, %arg1, %arg2) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false}> : (tensor<4xf32>, tensor<2x1xi64>, tensor<1xi64>) -> tensor<2xf32>
-  return
-}
-func.func @dynamic_iota(%arg0: tensor<1xi64>) {
-  %0 = stablehlo.dynamic_iota %arg0, dim = 0 : (tensor<1xi64>) -> tensor<?xi64>
-  return
-}
-func.func @dynamic_pad(%arg0: tensor<4xf32>, %arg1: tensor<f32>, %arg2: tensor<1xi64>) {
-  %0 = stablehlo.dynamic_pad %arg0, %arg1, %arg2, %arg2, %arg2 : (tensor<4xf32>, tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
-  return
-}
-func.func @dynamic_reshape(%arg0: tensor<4xf32>, %arg1: tensor<1xi64>) {
-  %0 = stablehlo.dynamic_reshape %arg0, %arg1 : (tensor<4xf32>, tensor<1xi64>) -> tensor<?xf32>
-  return
-}
 func.func @einsum(%arg0: tensor<4xf32>) {
   %0 = stablehlo.einsum %arg0, %arg0, config = "i,i->i" : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return
-}
-func.func @get_dimension_size(%arg0: tensor<4xf32>) {
-  %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<4xf32>) -> tensor<i32>
   return
 }
 func.func @tuple_get_tuple_element(%arg0: tensor<4xf32>) {
@@ -170,10 +134,6 @@ func.func @partition_id() {
 }
 func.func @replica_id() {
   %0 = stablehlo.replica_id : tensor<ui32>
-  return
-}
-func.func @real_dynamic_slice(%arg0: tensor<4xf32>, %arg1: tensor<1xi64>) {
-  %0 = stablehlo.real_dynamic_slice %arg0, %arg1, %arg1, %arg1 : (tensor<4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
   return
 }
 func.func @recv(%arg0: !stablehlo.token) {

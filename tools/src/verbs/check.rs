@@ -36,6 +36,7 @@ fn check_program(arguments: &CheckArguments, console: &mut Console) -> Status {
         true => stablehlo_program::load(
             &arguments.model,
             &arguments.reading,
+            &[],
             &TargetDescription::host(),
             true,
             &mut sources,

@@ -101,6 +101,66 @@ def Stablehlo_GatherOp : Stablehlo_Op<"gather", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
+// Shapes that other values determine
+//===----------------------------------------------------------------------===//
+
+class Stablehlo_Dynamic<string mnemonic, string what> : Stablehlo_Op<mnemonic, [Pure]> {
+  let summary = what;
+  let description = [{
+    The import replaces it by the operation with attributes, once its shape is known.
+  }];
+  let results = (outs Stablehlo_Tensor:$result);
+}
+
+def Stablehlo_GetDimensionSizeOp : Stablehlo_Dynamic<"get_dimension_size", "extent of a dimension"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, I64Attr:$dimension);
+  let results = (outs 0DTensorOf<[I32]>:$result);
+  let assemblyFormat = "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+def Stablehlo_DynamicReshapeOp : Stablehlo_Dynamic<"dynamic_reshape", "the same elements in a dynamic shape"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_IndexTensor:$output_shape);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_DynamicBroadcastInDimOp
+    : Stablehlo_Dynamic<"dynamic_broadcast_in_dim", "repetition to a dynamic shape"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_IndexTensor:$output_dimensions,
+    DenseI64ArrayAttr:$broadcast_dimensions, OptionalAttr<DenseI64ArrayAttr>:$known_expanding_dimensions,
+    OptionalAttr<DenseI64ArrayAttr>:$known_nonexpanding_dimensions);
+  let assemblyFormat = [{
+    $operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions attr-dict `:`
+    functional-type(operands, results)
+  }];
+}
+def Stablehlo_DynamicIotaOp : Stablehlo_Dynamic<"dynamic_iota", "positions along one dimension of a dynamic shape"> {
+  let arguments = (ins Stablehlo_IndexTensor:$output_shape, I64Attr:$iota_dimension);
+  let assemblyFormat = "$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_RealDynamicSliceOp : Stablehlo_Dynamic<"real_dynamic_slice", "elements between dynamic positions"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_IndexTensor:$start_indices,
+    Stablehlo_IndexTensor:$limit_indices, Stablehlo_IndexTensor:$strides);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_DynamicPadOp : Stablehlo_Dynamic<"dynamic_pad", "a border of dynamic size"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_Tensor:$padding_value,
+    Stablehlo_IndexTensor:$edge_padding_low, Stablehlo_IndexTensor:$edge_padding_high,
+    Stablehlo_IndexTensor:$interior_padding);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+def Stablehlo_DynamicGatherOp : Stablehlo_Dynamic<"dynamic_gather", "slices of dynamic sizes"> {
+  let arguments = (ins Stablehlo_Tensor:$operand, Stablehlo_IndexTensor:$start_indices,
+    Stablehlo_IndexTensor:$slice_sizes, Stablehlo_GatherDimensionNumbers:$dimension_numbers,
+    DefaultValuedOptionalAttr<BoolAttr, "false">:$indices_are_sorted);
+}
+def Stablehlo_DynamicConvOp : Stablehlo_Dynamic<"dynamic_conv", "a convolution with dynamic padding"> {
+  let arguments = (ins Stablehlo_Tensor:$lhs, Stablehlo_Tensor:$rhs, Stablehlo_IndexTensor:$padding,
+    OptionalAttr<DenseI64ArrayAttr>:$window_strides, OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
+    OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation, OptionalAttr<DenseBoolArrayAttr>:$window_reversal,
+    Stablehlo_ConvDimensionNumbers:$dimension_numbers, I64Attr:$feature_group_count, I64Attr:$batch_group_count,
+    OptionalAttr<TypedArrayAttrBase<Stablehlo_PrecisionAttr, "precisions">>:$precision_config);
+}
+
+//===----------------------------------------------------------------------===//
 // Combining elements
 //===----------------------------------------------------------------------===//
 

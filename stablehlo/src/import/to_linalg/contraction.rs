@@ -61,16 +61,17 @@ fn finished(lines: &mut Lines, name: &str, sum: &Tensor, result: &Tensor) -> Str
 }
 
 /// The labels of the dimensions, as in `[b, f, 0, 1]`.
-struct Labels(Vec<String>);
+pub(crate) struct Labels(Vec<String>);
 
 impl Labels {
-    fn at(&self, label: &str) -> Result<usize, PassError> {
+    /// The position of the dimension with a label.
+    pub(crate) fn at(&self, label: &str) -> Result<usize, PassError> {
         let at = self.0.iter().position(|l| l == label);
         at.ok_or_else(|| format!("has no dimension {label}").into())
     }
 
     /// The extent of the dimension with a label.
-    fn extent(&self, label: &str, tensor: &Tensor) -> Result<i64, PassError> {
+    pub(crate) fn extent(&self, label: &str, tensor: &Tensor) -> Result<i64, PassError> {
         let extent = tensor.extents.get(self.at(label)?);
         extent
             .copied()
@@ -94,7 +95,7 @@ enum Label {
 }
 
 /// Input, kernel and result of `#stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>`.
-fn labels(found: &Found) -> Result<[Labels; 3], PassError> {
+pub(crate) fn labels(found: &Found) -> Result<[Labels; 3], PassError> {
     let text = found.op.attribute("dimension_numbers")?.to_string();
     let lists = text.split('[').skip(1);
     let lists = lists.filter_map(|part| part.split_once(']'));

@@ -54,9 +54,18 @@ impl Tensor {
         self.extents.iter().product()
     }
 
+    /// Whether all extents are known.
+    pub fn is_static(&self) -> bool {
+        !self.extents.contains(&types::DYNAMIC)
+    }
+
     /// `tensor<2x3xf32>`
     pub fn text(&self) -> String {
-        let extents: String = self.extents.iter().map(|e| format!("{e}x")).collect();
+        let extent = |e: &i64| match *e {
+            types::DYNAMIC => "?x".to_owned(),
+            e => format!("{e}x"),
+        };
+        let extents: String = self.extents.iter().map(extent).collect();
         format!("tensor<{extents}{}>", self.element.text())
     }
 }
@@ -72,7 +81,18 @@ pub(crate) struct Found<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Found<'c, 'a> {
+    /// An operation of static extents.
     pub(crate) fn of(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
+        let found = Found::open(op)?;
+        let mut all = found.operands.iter().chain(&found.results);
+        match all.any(|t| t.extents.contains(&types::DYNAMIC)) {
+            true => Err("has an extent known only at run time".into()),
+            false => Ok(found),
+        }
+    }
+
+    /// An operation that may have dynamic extents.
+    pub(crate) fn open(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
         let values: Vec<Value> = op.operands().collect();
         let tensor = |t: Type<'_>| {
             Tensor::of(t).ok_or_else(|| PassError::from(format!("has no code for {t}")))
@@ -83,13 +103,6 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
         let results = results.collect::<Result<Vec<_>, _>>()?;
         let name = op::name(&op);
         let name = name.split_once('.').map_or("", |(_, n)| n).to_owned();
-        if operands
-            .iter()
-            .chain(&results)
-            .any(|t| t.extents.contains(&types::DYNAMIC))
-        {
-            return Err("has an extent known only at run time".into());
-        }
         Ok(Found {
             op,
             name,

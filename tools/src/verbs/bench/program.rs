@@ -39,6 +39,7 @@ fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Ve
     let (program, _) = load(
         &arguments.model,
         &arguments.reading,
+        &arguments.inputs,
         &arguments.target.target(),
         false,
         sources,
@@ -91,7 +92,8 @@ fn measure(arguments: &BenchArguments, sources: &mut SourceMap) -> Result<(), Ve
     }
     if let Some(output) = &arguments.profile {
         let (path, target) = (&arguments.model, arguments.target.target());
-        let (program, steps) = load_for_profile(path, &arguments.reading, &target, sources)?;
+        let (program, steps) =
+            load_for_profile(path, &arguments.reading, &given, &target, sources)?;
         let (artifact, name) = (program.artifact, name(path));
         let calls = arguments.calls;
         let recorded = super::profile::record(artifact, steps, name, calls, &tensors, &[]);

@@ -71,6 +71,7 @@ fn make(
     let (program, _) = load(
         arguments.model(),
         &arguments.reading,
+        &[],
         &arguments.target.target(),
         true,
         sources,

@@ -25,6 +25,7 @@ fn print(arguments: &InfoArguments, sources: &mut SourceMap) -> Result<(), Vec<D
     let (program, _) = load(
         &arguments.model,
         &arguments.reading,
+        &[],
         &TargetDescription::host(),
         true,
         sources,

@@ -57,19 +57,21 @@ fn compute(
     sources: &mut SourceMap,
 ) -> Result<(), Vec<Diagnostic>> {
     let begun = Instant::now();
-    let (reading, target) = (&arguments.reading, arguments.target.target());
+    let (reading, given) = (&arguments.reading, &arguments.inputs);
+    let target = arguments.target.target();
     let (program, steps, cached) = match arguments.profile {
         None => {
-            let (program, cached) = load(path, reading, &target, !arguments.no_cache, sources)?;
+            let (program, cached) =
+                load(path, reading, given, &target, !arguments.no_cache, sources)?;
             (program, Vec::new(), cached)
         }
         Some(_) => {
-            let (program, steps) = load_for_profile(path, reading, &target, sources)?;
+            let (program, steps) = load_for_profile(path, reading, given, &target, sources)?;
             (program, steps, false)
         }
     };
     let most = arguments.reading.limits.in_force().unpacked_bytes;
-    let tensors = gather(&program, &arguments.inputs, most)?;
+    let tensors = gather(&program, given, most)?;
     let failed = |text: String| vec![Diagnostic::without_location(&RUN_FAILED, text)];
     let loaded = Loaded::load(program.artifact.clone()).map_err(|e| failed(e.to_string()))?;
     let mut instance = Instance::new(&loaded).map_err(|e| failed(e.to_string()))?;

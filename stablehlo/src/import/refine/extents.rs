@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The shapes of results, from the shapes of operands and the attributes. The verifier has the same rules: it checks
+//! the shapes that are derived here.
+
+use crate::import::to_linalg::{Found, Labels, Tensor, labels};
+use melior::ir::operation::OperationLike;
+use skript_dialect::PassError;
+use skript_dialect::melior;
+use skript_passes::ir::types;
+
+type Extents = Vec<i64>;
+
+/// The shapes of the results. The operands are static; a declared shape is the answer where it determines the others.
+///
+/// # Errors
+/// Fails on attributes that do not fit the operands, and if an extent exceeds 64 bits.
+pub(super) fn of(found: &Found) -> Result<Vec<Extents>, PassError> {
+    let declared = found.results.iter().map(|t| t.extents.clone());
+    let declared: Vec<Extents> = declared.collect();
+    let is_known = |extents: &Extents| !extents.contains(&types::DYNAMIC);
+    if declared.iter().all(is_known) {
+        return Ok(declared);
+    }
+    let derived = derived(found, &declared)?;
+    match derived.iter().all(is_known) && derived.len() == declared.len() {
+        true => Ok(derived),
+        false => Err("has a shape that does not follow from those of its operands".into()),
+    }
+}
+
+fn derived(found: &Found, declared: &[Extents]) -> Result<Vec<Extents>, PassError> {
+    let operand = |n: usize| found.operand(n).map(|tensor| tensor.extents.clone());
+    let same = |n: usize| Ok(vec![operand(n)?]);
+    match found.name.as_str() {
+        // Results correspond to the first operands.
+        "optimization_barrier" | "scatter" | "sort" | "custom_call" => {
+            (0..declared.len()).map(operand).collect()
+        }
+        "select" | "clamp" | "triangular_solve" => same(1),
+        "reshape" => Ok(vec![reshaped(found, declared)?]),
+        "broadcast_in_dim" => Ok(declared.to_vec()),
+        "transpose" => {
+            let extents = operand(0)?;
+            let order = found.list("permutation")?.into_iter();
+            let order = order.map(|d| at(&extents, d)).collect::<Result<_, _>>()?;
+            Ok(vec![order])
+        }
+        "slice" => Ok(vec![sliced(found)?]),
+        "pad" => Ok(vec![padded(found)?]),
+        "concatenate" => Ok(vec![joined(found)?]),
+        "dynamic_slice" => Ok(vec![found.list("slice_sizes")?]),
+        "gather" => Ok(vec![gathered(found)?]),
+        "reduce" => {
+            let dropped = found.list("dimensions")?;
+            let extents = (0i64..).zip(operand(0)?);
+            let kept = extents
+                .filter(|(d, _)| !dropped.contains(d))
+                .map(|(_, e)| e);
+            Ok(vec![kept.collect(); declared.len()])
+        }
+        "reduce_window" => Ok(vec![windows(found)?; declared.len()]),
+        "dot_general" => Ok(vec![product(found)?]),
+        "convolution" => Ok(vec![convolved(found)?]),
+        "bitcast_convert" => Ok(vec![cast(found)?]),
+        "fft" => Ok(vec![transformed(found, declared)?]),
+        "rng_bit_generator" => Ok([vec![operand(0)?], declared[1..].to_vec()].concat()),
+        "top_k" => {
+            let mut extents = operand(0)?;
+            let last = extents
+                .last_mut()
+                .ok_or("has an operand without dimensions")?;
+            *last = found.i64("k").ok_or("lacks its attribute k")?;
+            Ok(vec![extents; declared.len()])
+        }
+        // Elementwise operations, and those that keep the shape of their operand.
+        _ => Ok(vec![operand(0)?; declared.len()]),
+    }
+}
+
+fn at(list: &[i64], n: i64) -> Result<i64, PassError> {
+    let entry = usize::try_from(n).ok().and_then(|n| list.get(n));
+    entry.copied().ok_or_else(|| "names no dimension".into())
+}
+
+fn long() -> PassError {
+    "has an extent above 64 bits".into()
+}
+
+fn volume(extents: &[i64]) -> Result<i64, PassError> {
+    let volume = extents.iter().try_fold(1i64, |v, e| v.checked_mul(*e));
+    volume.ok_or_else(long)
+}
+
+/// The declared shape, whose only dynamic extent follows from the number of elements.
+fn reshaped(found: &Found, declared: &[Extents]) -> Result<Extents, PassError> {
+    let (total, declared) = (volume(&found.operand(0)?.extents)?, declared.concat());
+    let fixed = declared.iter().filter(|e| **e != types::DYNAMIC).copied();
+    let fixed = volume(&fixed.collect::<Vec<_>>())?;
+    let open = declared.iter().filter(|e| **e == types::DYNAMIC).count();
+    let extent = (open == 1).then(|| total.checked_div(fixed)).flatten();
+    let extent = extent.ok_or("has a shape that the number of elements does not determine")?;
+    let extents = declared.into_iter();
+    Ok(extents
+        .map(|e| if e == types::DYNAMIC { extent } else { e })
+        .collect())
+}
+
+fn sliced(found: &Found) -> Result<Extents, PassError> {
+    let (starts, limits) = (found.list("start_indices")?, found.list("limit_indices")?);
+    let strides = found.list("strides")?;
+    let ranges = starts.iter().zip(&limits).zip(&strides);
+    let extent = |((start, limit), stride): ((&i64, &i64), &i64)| {
+        let length = limit.checked_sub(*start).filter(|l| *l >= 0)?;
+        (*stride > 0).then(|| length / stride + i64::from(length % stride != 0))
+    };
+    let extents = ranges.map(extent).collect::<Option<_>>();
+    extents.ok_or_else(|| {
+        let ranges = format!("{starts:?} to {limits:?} by {strides:?}");
+        PassError::from(format!("has no elements between the positions {ranges}"))
+    })
+}
+
+/// An extent with a border, and `interior` elements between each two.
+fn bordered(extent: i64, low: i64, high: i64, interior: i64) -> Option<i64> {
+    let between = (extent - 1).max(0).checked_mul(interior)?;
+    let padded = extent.checked_add(between)?.checked_add(low)?;
+    padded.checked_add(high)
+}
+
+fn padded(found: &Found) -> Result<Extents, PassError> {
+    let lists = ["edge_padding_low", "edge_padding_high", "interior_padding"];
+    let [low, high, interior] = lists.map(|name| found.list(name));
+    let (low, high, interior) = (low?, high?, interior?);
+    let borders = low.iter().zip(&high).zip(&interior);
+    let extents = found.operand(0)?.extents.iter().zip(borders);
+    let extents = extents.map(|(extent, ((low, high), interior))| {
+        bordered(*extent, *low, *high, *interior).filter(|e| *e >= 0)
+    });
+    let extents = extents.collect::<Option<_>>();
+    extents.ok_or_else(|| {
+        let borders = format!("{low:?}, {high:?} and {interior:?}");
+        PassError::from(format!("has an extent below 0 with the borders {borders}"))
+    })
+}
+
+fn joined(found: &Found) -> Result<Extents, PassError> {
+    let dimension = found
+        .i64("dimension")
+        .ok_or("lacks its attribute dimension")?;
+    let own = found.operands.iter().map(|t| at(&t.extents, dimension));
+    let own = own.collect::<Result<Vec<_>, _>>()?.into_iter();
+    let total = own.fold(Some(0i64), |sum, extent| sum?.checked_add(extent));
+    let mut extents = found.operand(0)?.extents.clone();
+    let entry = usize::try_from(dimension)
+        .ok()
+        .and_then(|d| extents.get_mut(d));
+    *entry.ok_or("names no dimension")? = total.ok_or_else(long)?;
+    Ok(extents)
+}
+
+fn gathered(found: &Found) -> Result<Extents, PassError> {
+    let list = |key: &str| found.numbers("dimension_numbers", key);
+    let offsets = list("offset_dims");
+    let dropped = [list("collapsed_slice_dims"), list("operand_batching_dims")].concat();
+    let sizes = (0i64..).zip(found.list("slice_sizes")?);
+    let mut sizes = sizes.filter(|(d, _)| !dropped.contains(d)).map(|(_, s)| s);
+    let vector = list("index_vector_dim").first().copied().unwrap_or(0);
+    let batches = (0i64..).zip(&found.operand(1)?.extents);
+    let mut batches = batches.filter(|(d, _)| *d != vector).map(|(_, e)| *e);
+    let rank = (0i64..).take(found.result()?.rank());
+    let extent = |d: i64| match offsets.contains(&d) {
+        true => sizes.next(),
+        false => batches.next(),
+    };
+    let extents = rank.map(extent).collect::<Option<_>>();
+    extents.ok_or_else(|| "has dimension numbers that do not fit its operands".into())
+}
+
+/// One dimension of sliding windows.
+struct Window {
+    extent: i64,
+    size: i64,
+    stride: i64,
+    base: i64,
+    spread: i64,
+    padding: (i64, i64),
+}
+
+impl Window {
+    /// The number of windows.
+    fn count(&self) -> Result<i64, PassError> {
+        let (low, high) = self.padding;
+        let extent = bordered(self.extent, low, high, self.base - 1).ok_or_else(long)?;
+        let size = bordered(self.size, 0, 0, self.spread - 1).ok_or_else(long)?;
+        if self.extent == 0 && extent <= 0 || size > extent || self.stride <= 0 {
+            return Ok(0);
+        }
+        Ok((extent - size) / self.stride + 1)
+    }
+}
+
+/// The numbers of windows along dimensions of these extents.
+fn counts(
+    found: &Found,
+    (extents, sizes): (&[i64], &[i64]),
+    names: [&str; 3],
+) -> Result<Extents, PassError> {
+    let [strides, base, spread] = names.map(|name| found.i64s(name));
+    let padding = found.pairs("padding", extents.len())?;
+    let entry = |list: &Option<Vec<i64>>, n: usize| {
+        let list = list.as_ref().map(|list| list.get(n).copied());
+        list.unwrap_or(Some(1)).ok_or("has windows of another rank")
+    };
+    let window = |(n, (extent, size)): (usize, (&i64, &i64))| {
+        Window {
+            extent: *extent,
+            size: *size,
+            stride: entry(&strides, n)?,
+            base: entry(&base, n)?,
+            spread: entry(&spread, n)?,
+            padding: padding.get(n).copied().unwrap_or_default(),
+        }
+        .count()
+    };
+    let windows = extents.iter().zip(sizes).enumerate();
+    windows.map(window).collect()
+}
+
+fn windows(found: &Found) -> Result<Extents, PassError> {
+    let extents = &found.operand(0)?.extents;
+    let sizes = found.list("window_dimensions")?;
+    let names = ["window_strides", "base_dilations", "window_dilations"];
+    counts(found, (extents, &sizes), names)
+}
+
+fn convolved(found: &Found) -> Result<Extents, PassError> {
+    let (input, kernel) = (found.operand(0)?, found.operand(1)?);
+    let [of_input, of_kernel, of_result] = labels(found)?;
+    let spatial = input.rank().saturating_sub(2);
+    let along = |labels: &Labels, tensor: &Tensor| -> Result<Extents, PassError> {
+        let extents = (0..spatial).map(|s| labels.extent(&s.to_string(), tensor));
+        extents.collect()
+    };
+    let (extents, sizes) = (along(&of_input, input)?, along(&of_kernel, kernel)?);
+    let names = ["window_strides", "lhs_dilation", "rhs_dilation"];
+    let counts = counts(found, (&extents, &sizes), names)?;
+    let groups = found.i64("batch_group_count").unwrap_or(1);
+    let batch = of_input.extent("b", input)?.checked_div(groups);
+    let mut result = vec![0; input.rank()];
+    let mut set = |label: &str, extent: i64| -> Result<(), PassError> {
+        let slot = result.get_mut(of_result.at(label)?);
+        *slot.ok_or("has dimension numbers of another rank")? = extent;
+        Ok(())
+    };
+    set("b", batch.ok_or("has no batch groups")?)?;
+    set("f", of_kernel.extent("o", kernel)?)?;
+    for (s, count) in counts.into_iter().enumerate() {
+        set(&s.to_string(), count)?;
+    }
+    Ok(result)
+}
+
+fn product(found: &Found) -> Result<Extents, PassError> {
+    let list = |key: &str| found.numbers("dot_dimension_numbers", key);
+    let (lhs, rhs) = (&found.operand(0)?.extents, &found.operand(1)?.extents);
+    let batches = list("lhs_batching_dimensions");
+    let mut extents = batches
+        .iter()
+        .map(|d| at(lhs, *d))
+        .collect::<Result<Vec<_>, _>>()?;
+    for (own, side) in [(lhs, "lhs"), (rhs, "rhs")] {
+        let batches = list(&format!("{side}_batching_dimensions"));
+        let sums = list(&format!("{side}_contracting_dimensions"));
+        let free = (0i64..).zip(own);
+        let free = free.filter(|(d, _)| !batches.contains(d) && !sums.contains(d));
+        extents.extend(free.map(|(_, extent)| *extent));
+    }
+    Ok(extents)
+}
+
+fn cast(found: &Found) -> Result<Extents, PassError> {
+    let (from, to) = (found.operand(0)?, found.result()?);
+    let (narrow, wide) = (from.element.bits(), to.element.bits());
+    let mut extents = from.extents.clone();
+    if narrow < wide {
+        extents.pop();
+    } else if narrow > wide {
+        extents.push(i64::from(narrow / wide));
+    }
+    Ok(extents)
+}
+
+/// The last dimension of the complex side of a real transform has the first half.
+fn transformed(found: &Found, declared: &[Extents]) -> Result<Extents, PassError> {
+    let mut extents = found.operand(0)?.extents.clone();
+    let own = declared.concat().last().copied();
+    if let (Some(last), Some(own)) = (extents.last_mut(), own) {
+        let length = found.list("fft_length")?.last().copied();
+        let kind = found.op.attribute("fft_type")?.to_string();
+        let length = length.ok_or("lacks its length")?;
+        *last = match kind.contains("RFFT") {
+            true if kind.contains("IRFFT") => length,
+            true => length / 2 + i64::from(length != 0),
+            false => *last,
+        };
+        if own != types::DYNAMIC {
+            *last = own;
+        }
+    }
+    Ok(extents)
+}

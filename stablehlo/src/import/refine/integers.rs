@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Evaluates the integer operations by which programs compute shapes, on small tensors.
+
+use crate::import::element::Element;
+use crate::import::scalar_to_arith::compare;
+use crate::import::to_linalg::{Found, Tensor};
+use melior::ir::Value;
+use melior::ir::operation::OperationLike;
+use skript_dialect::melior;
+use skript_passes::ir::{ValueKey, dense};
+use std::collections::HashMap;
+
+/// The maximum number of elements: shapes are short.
+const ELEMENTS: i64 = 1024;
+
+/// The elements of a tensor of integers or preds, as values of their type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Integers {
+    pub tensor: Tensor,
+    pub values: Vec<i64>,
+}
+
+impl Integers {
+    /// The only element.
+    pub(super) fn scalar(&self) -> Option<i64> {
+        match *self.values {
+            [value] => Some(value),
+            _ => None,
+        }
+    }
+}
+
+/// The values that are known without data.
+#[derive(Default)]
+pub(super) struct Known(HashMap<ValueKey, Integers>);
+
+impl Known {
+    pub(super) fn get(&self, value: Value) -> Option<&Integers> {
+        self.0.get(&ValueKey::of(value))
+    }
+
+    pub(super) fn insert(&mut self, value: Value, integers: Integers) {
+        self.0.insert(ValueKey::of(value), integers);
+    }
+}
+
+/// The elements of the result; `None` if they depend on data, or the operation is not one by which shapes are computed.
+pub(super) fn evaluated(found: &Found, known: &Known) -> Option<Integers> {
+    let [tensor] = found.results.as_slice() else {
+        return None;
+    };
+    let is_small = (0..=ELEMENTS).contains(&tensor.volume());
+    if !is_small || bits(tensor.element).is_none() {
+        return None;
+    }
+    let operands = found.values.iter().map(|value| known.get(*value));
+    let operands = operands.collect::<Option<Vec<_>>>()?;
+    let values = values(found, &operands, tensor)?;
+    let values = values.into_iter().map(|v| wrapped(v, tensor.element));
+    let values: Vec<i64> = values.collect::<Option<_>>()?;
+    let is_complete = i64::try_from(values.len()) == Ok(tensor.volume());
+    is_complete.then(|| Integers {
+        tensor: tensor.clone(),
+        values,
+    })
+}
+
+/// The width of an integer; `None` for other elements.
+fn bits(element: Element) -> Option<u32> {
+    match element {
+        Element::Pred => Some(1),
+        Element::Signed(bits) | Element::Unsigned(bits) => Some(bits).filter(|bits| *bits >= 8),
+        Element::Float(_) | Element::Complex(_) => None,
+    }
+}
+
+/// A value that wraps around in its type. Values of 64 bits without sign that exceed the signed range are unknown.
+fn wrapped(value: i128, element: Element) -> Option<i64> {
+    let bits = bits(element)?;
+    let low = value & ((1 << bits) - 1);
+    let is_negative = matches!(element, Element::Signed(_)) && low >> (bits - 1) != 0;
+    i64::try_from(if is_negative { low - (1 << bits) } else { low }).ok()
+}
+
+fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<i128>> {
+    let wide = |integers: &Integers| -> Vec<i128> {
+        let values = integers.values.iter();
+        values.map(|v| i128::from(*v)).collect()
+    };
+    match (found.name.as_str(), operands) {
+        ("constant", []) => constant(found, result),
+        ("iota", []) => {
+            let dimension = usize::try_from(found.i64("iota_dimension")?).ok()?;
+            let at = indices(result).into_iter();
+            at.map(|at| at.get(dimension).copied().map(i128::from))
+                .collect()
+        }
+        ("reshape" | "optimization_barrier", [x]) => Some(wide(x)),
+        ("convert", [x]) if result.element == Element::Pred => {
+            Some(wide(x).into_iter().map(|v| i128::from(v != 0)).collect())
+        }
+        ("convert", [x]) => Some(wide(x)),
+        ("broadcast_in_dim", [x]) => {
+            broadcast(x, &found.list("broadcast_dimensions").ok()?, result)
+        }
+        ("slice", [x]) => sliced(x, found, result),
+        ("transpose", [x]) => {
+            let order = found.list("permutation").ok()?;
+            moved(x, result, |at| {
+                let mut from = vec![0; at.len()];
+                for (to, dimension) in at.iter().zip(&order) {
+                    *from.get_mut(usize::try_from(*dimension).ok()?)? = *to;
+                }
+                Some(from)
+            })
+        }
+        ("concatenate", [_, ..]) => joined(operands, found.i64("dimension")?, result),
+        ("select", [p, x, y]) => {
+            let chosen = x
+                .values
+                .iter()
+                .zip(&y.values)
+                .enumerate()
+                .map(|(n, (x, y))| {
+                    let is_first = p.scalar().or(p.values.get(n).copied())? != 0;
+                    Some(i128::from(if is_first { *x } else { *y }))
+                });
+            chosen.collect()
+        }
+        ("clamp", [low, x, high]) => {
+            let clamped = x.values.iter().enumerate().map(|(n, x)| {
+                let low = low.scalar().or(low.values.get(n).copied())?;
+                let high = high.scalar().or(high.values.get(n).copied())?;
+                Some(i128::from((*x).max(low).min(high)))
+            });
+            clamped.collect()
+        }
+        ("compare", [x, y]) => {
+            let word = compare::direction(found.op)?.word;
+            let pairs = x.values.iter().zip(&y.values);
+            pairs.map(|(x, y)| compared(&word, *x, *y)).collect()
+        }
+        (name, [x]) => x
+            .values
+            .iter()
+            .map(|x| unary(name, *x, x_type(found)))
+            .collect(),
+        (name, [x, y]) => {
+            let pairs = x.values.iter().zip(&y.values);
+            pairs.map(|(x, y)| binary(name, *x, *y)).collect()
+        }
+        _ => None,
+    }
+}
+
+fn x_type(found: &Found) -> Option<Element> {
+    found.operands.first().map(|tensor| tensor.element)
+}
+
+fn constant(found: &Found, result: &Tensor) -> Option<Vec<i128>> {
+    let value = found.op.attribute("value").ok()?;
+    let count = usize::try_from(result.volume()).ok()?;
+    if result.element == Element::Pred {
+        let bools = dense::bools(value, count).into_iter();
+        return Some(bools.map(i128::from).collect());
+    }
+    let size = usize::try_from(bits(result.element)? / 8).ok()?;
+    let bytes = dense::bytes(value, size, count)?;
+    let read = |bytes: &[u8]| bytes.iter().rev().fold(0, |v, b| v << 8 | i128::from(*b));
+    let elements: Vec<i128> = bytes.chunks_exact(size).map(read).collect();
+    match *elements {
+        [element] => Some(vec![element; count]),
+        _ => Some(elements),
+    }
+}
+
+fn unary(name: &str, x: i64, element: Option<Element>) -> Option<i128> {
+    let x = i128::from(x);
+    Some(match name {
+        "abs" => x.abs(),
+        "negate" => -x,
+        "sign" => x.signum(),
+        "not" if element == Some(Element::Pred) => 1 - x,
+        "not" => !x,
+        _ => return None,
+    })
+}
+
+/// Division by 0 has XLA's results, as everywhere.
+fn binary(name: &str, x: i64, y: i64) -> Option<i128> {
+    let (x, y) = (i128::from(x), i128::from(y));
+    Some(match name {
+        "add" => x + y,
+        "subtract" => x - y,
+        "multiply" => x * y,
+        "divide" => x.checked_div(y).unwrap_or(-1),
+        "remainder" => x.checked_rem(y).unwrap_or(x),
+        "maximum" => x.max(y),
+        "minimum" => x.min(y),
+        "and" => x & y,
+        "or" => x | y,
+        "xor" => x ^ y,
+        _ => return None,
+    })
+}
+
+fn compared(word: &str, x: i64, y: i64) -> Option<i128> {
+    Some(i128::from(match word {
+        "EQ" => x == y,
+        "NE" => x != y,
+        "LT" => x < y,
+        "LE" => x <= y,
+        "GT" => x > y,
+        "GE" => x >= y,
+        _ => return None,
+    }))
+}
+
+/// The positions of all elements of a tensor, in order.
+fn indices(tensor: &Tensor) -> Vec<Vec<i64>> {
+    let mut all = vec![Vec::new()];
+    for extent in &tensor.extents {
+        let longer = |at: Vec<i64>| (0..*extent).map(move |i| [&at[..], &[i]].concat());
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// The elements at the positions in `x` that `from` returns for those of the result.
+fn moved(
+    x: &Integers,
+    result: &Tensor,
+    from: impl Fn(&[i64]) -> Option<Vec<i64>>,
+) -> Option<Vec<i128>> {
+    let element = |at: Vec<i64>| {
+        let at = from(&at)?;
+        let position = x.tensor.extents.iter().zip(at);
+        let position = position.fold(0, |sum, (extent, i)| sum * extent + i);
+        let value = x.values.get(usize::try_from(position).ok()?)?;
+        Some(i128::from(*value))
+    };
+    indices(result).into_iter().map(element).collect()
+}
+
+fn broadcast(x: &Integers, dimensions: &[i64], result: &Tensor) -> Option<Vec<i128>> {
+    moved(x, result, |at| {
+        let own = dimensions.iter().zip(&x.tensor.extents);
+        own.map(|(d, extent)| match extent {
+            1 => Some(0),
+            _ => at.get(usize::try_from(*d).ok()?).copied(),
+        })
+        .collect()
+    })
+}
+
+fn sliced(x: &Integers, found: &Found, result: &Tensor) -> Option<Vec<i128>> {
+    let (starts, strides) = (
+        found.list("start_indices").ok()?,
+        found.list("strides").ok()?,
+    );
+    moved(x, result, |at| {
+        let steps = starts.iter().zip(&strides).zip(at);
+        Some(
+            steps
+                .map(|((start, stride), i)| start + stride * i)
+                .collect(),
+        )
+    })
+}
+
+fn joined(operands: &[&Integers], dimension: i64, result: &Tensor) -> Option<Vec<i128>> {
+    let dimension = usize::try_from(dimension).ok()?;
+    let element = |mut at: Vec<i64>| {
+        for operand in operands {
+            let extent = *operand.tensor.extents.get(dimension)?;
+            let own = at.get_mut(dimension)?;
+            if *own < extent {
+                let scalar = operand.tensor.with_extents(&[]);
+                return moved(operand, &scalar, |_| Some(at.clone()))?.pop();
+            }
+            *own -= extent;
+        }
+        None
+    };
+    indices(result).into_iter().map(element).collect()
+}
