@@ -7,6 +7,8 @@ mod loading;
 mod model;
 mod operators;
 mod problems;
+
+mod program;
 mod shaped;
 
 use pyo3::prelude::*;
@@ -18,6 +20,7 @@ fn _skript(module: &Bound<'_, PyModule>) -> PyResult<()> {
     install(module)?;
     errors::install(module, c"skript.Error")?;
     module.add_class::<model::Model>()?;
+    module.add_class::<program::Program>()?;
     module.add_class::<operators::Operator>()?;
     module.add_function(wrap_pyfunction!(loading::load, module)?)?;
     module.add_function(wrap_pyfunction!(loading::from_text, module)?)?;

@@ -16,6 +16,7 @@ use skript_runtime::device::DeviceChoice;
 
 use crate::model::{Calls, Model};
 use crate::problems::{exception, explained};
+use crate::program::Program;
 use crate::shaped::ShapedCalls;
 
 /// The seed of random weights.
@@ -134,10 +135,10 @@ pub fn load<'py>(
             let text = "a compiled model and a StableHLO program have no options except threads";
             return Err(PyValueError::new_err(text));
         }
-        let compiled = match is("skm") {
-            true => skript_python_runtime::load(py, path, threads, "auto")?,
-            false => program(py, &path, threads)?,
-        };
+        if is("mlir") {
+            return program(py, &path, threads);
+        }
+        let compiled = skript_python_runtime::load(py, path, threads, "auto")?;
         return Ok(Bound::new(py, compiled)?.into_any());
     }
     if bounds.is_some() && !is("onnx") {
@@ -305,19 +306,28 @@ pub fn computes_integers(quantize: Option<&str>) -> PyResult<bool> {
     }
 }
 
-/// Code of a StableHLO program.
-fn program(py: Python<'_>, path: &Path, threads: usize) -> PyResult<CompiledModel> {
+/// Code of a StableHLO program, or the program itself if it has symbolic dimensions.
+fn program<'py>(py: Python<'py>, path: &Path, threads: usize) -> PyResult<Bound<'py, PyAny>> {
     let most = Limits::default().program_bytes;
-    let code = py.detach(|| {
-        let text = skript_host::file::read(path, most)
-            .map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-        let text = String::from_utf8_lossy(&text);
-        Ok(Code::of_stablehlo(&text, &Target::host()))
-    });
-    let code = code.map_err(|text: String| plain(py, text))?;
-    let code = code.map_err(|e| exception(py, &e))?;
+    let text = skript_host::file::read(path, most).map_err(|e| {
+        let text = format!("cannot read {}: {e}", path.display());
+        plain(py, text)
+    })?;
+    let text = String::from_utf8_lossy(&text).into_owned();
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    loaded(py, &name, &code, Vec::new(), threads, DeviceChoice::Cpu)
+    let mut is_symbolic = false;
+    let code = py.detach(|| {
+        Code::of_stablehlo_for(&text, &Target::host(), |_| {
+            is_symbolic = true;
+            None
+        })
+    });
+    if is_symbolic {
+        return Ok(Bound::new(py, Program::new(&name, text, threads))?.into_any());
+    }
+    let code = code.map_err(|e| exception(py, &e))?;
+    let model = loaded(py, &name, &code, Vec::new(), threads, DeviceChoice::Cpu)?;
+    Ok(Bound::new(py, model)?.into_any())
 }
 
 /// Code in this process.

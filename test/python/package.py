@@ -73,6 +73,18 @@ graph Doubled {
     @compose { y = scaled{factor = 2.0}(x); }
 }
 """
+SYMBOLIC = """func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x2xf32>) -> tensor<i32>
+  %rows = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %two = stablehlo.constant dense<2> : tensor<1xi32>
+  %shape = stablehlo.concatenate %rows, %two, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %count = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+  %all = stablehlo.dynamic_broadcast_in_dim %count, %shape, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x2xf32>
+  %y = stablehlo.add %x, %all : tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}
+"""
+
 TWO = """
 import math;
 graph Two {
@@ -607,6 +619,21 @@ class Looking(unittest.TestCase):
             path.write_text("func.func @main() {")
             with self.assertRaises(skript.Error):
                 skript.load(path)
+
+    def test_symbolic_programs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "symbolic.mlir"
+            path.write_text(SYMBOLIC)
+            program = skript.load(path)
+            self.assertIsInstance(program, skript.Program)
+            for rows in (1, 3, 3):
+                x = ramp(rows, 2)
+                numpy.testing.assert_array_equal(program(x), x + rows)
+            self.assertEqual(program.compile((5, 2)).inputs[0].shape, (5, 2))
+            with self.assertRaisesRegex(skript.Error, "its shape in this call is"):
+                program(ramp(3, 4))
+            with self.assertRaisesRegex(TypeError, "pass them in order"):
+                program(x=ramp(3, 2))
 
     def test_operators(self):
         conv = skript.operators["nn.conv"]
