@@ -188,6 +188,8 @@ pub struct Opened {
     pub constants: Vec<String>,
     /// Whether its dynamic dimensions have the extents of a call.
     is_for_call: bool,
+    /// Upper bounds of dynamic dimensions that nobody set.
+    pub default_bounds: Vec<String>,
     /// Contradictions in the model that do not decide what it computes.
     pub warnings: Vec<Diagnostic>,
 }
@@ -229,6 +231,7 @@ impl Opened {
             origin: Origin::of_json(imported.json.as_bytes()),
             constants,
             is_for_call: false,
+            default_bounds: imported.notes,
             warnings,
         }
     }

@@ -60,6 +60,8 @@ pub struct Session<'a> {
     constants: Vec<String>,
     /// What `--verbose` prints.
     notes: Vec<String>,
+    /// Upper bounds of dynamic dimensions that nobody set, for commands whose result depends on them.
+    default_bounds: Vec<String>,
     input_shapes: Vec<(String, Vec<Vec<u64>>)>,
     arguments: &'a ModelArguments,
     limits: Limits,
@@ -149,10 +151,11 @@ impl<'a> Session<'a> {
                 (Program::default(), None)
             }
         };
-        let mut notes = Vec::new();
+        let (mut notes, mut default_bounds) = (Vec::new(), Vec::new());
         let (origin, held, constants) = match opened {
             Some(opened) => {
                 notes.extend(opened.note());
+                default_bounds = opened.default_bounds;
                 opened.warnings.into_iter().for_each(|d| sink.report(d));
                 (opened.origin, Some(opened.weights), opened.constants)
             }
@@ -171,6 +174,7 @@ impl<'a> Session<'a> {
             held,
             constants,
             notes,
+            default_bounds,
             input_shapes,
             program,
             packed,
@@ -199,6 +203,7 @@ impl<'a> Session<'a> {
             held: None,
             constants: Vec::new(),
             notes: Vec::new(),
+            default_bounds: Vec::new(),
             input_shapes: Vec::new(),
             arguments,
             limits,
@@ -275,6 +280,15 @@ impl<'a> Session<'a> {
     /// Adds a line that `--verbose` prints.
     pub fn note(&mut self, text: &str) {
         self.notes.push(text.to_owned());
+    }
+
+    /// Prints a line for each upper bound of a dynamic dimension that nobody set: the result of the command is for those extents.
+    pub fn announce_bounds(&self, console: &mut Console) {
+        if self.arguments.message_format == MessageFormat::Human {
+            for note in &self.default_bounds {
+                console.write(&format!("note: {}\n", skript_host::one_line(note)));
+            }
+        }
     }
 
     pub fn report(&mut self, diagnostic: Diagnostic) {

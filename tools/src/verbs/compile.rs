@@ -53,6 +53,7 @@ fn compile_model(arguments: &CompileArguments, console: &mut Console) -> Status 
         return program::run(arguments, console);
     }
     let mut session = Session::open(arguments.model(), &arguments.reading);
+    session.announce_bounds(console);
     if !arguments.keep.is_empty() && !text.contains(&arguments.emit()) {
         session.report_usage(
             Diagnostic::without_location(&OUTPUT, "an operator that is kept has no code of ours")
