@@ -27,6 +27,7 @@ enum Step {
     Min(Recipe, Recipe),
     Max(Recipe, Recipe),
     Either(Recipe, Recipe),
+    Range(Recipe, Recipe),
     AtMost(Recipe, Recipe),
     Equal(Recipe, Recipe),
     DerivePositive(Recipe),
@@ -46,6 +47,7 @@ fn step() -> impl Strategy<Value = Step> {
         pair().prop_map(|(x, y)| Step::Min(x, y)),
         pair().prop_map(|(x, y)| Step::Max(x, y)),
         pair().prop_map(|(x, y)| Step::Either(x, y)),
+        pair().prop_map(|(x, y)| Step::Range(x, y)),
         pair().prop_map(|(x, y)| Step::AtMost(x, y)),
         pair().prop_map(|(x, y)| Step::Equal(x, y)),
         recipe().prop_map(Step::DerivePositive),
@@ -119,6 +121,11 @@ impl Model {
                 self.prover.either(&x, &y);
                 Definition::Either(x, y)
             }
+            Step::Range(x, y) => {
+                let definition = Definition::Range(self.polynomial(x), self.polynomial(y));
+                self.prover.define(definition.clone());
+                definition
+            }
             Step::AtMost(x, y) => {
                 let (x, y) = (self.polynomial(x), self.polynomial(y));
                 self.prover.assume_at_most(&x, &y);
@@ -162,6 +169,7 @@ impl Model {
             Definition::Min(x, y) => vec![at(x, values).min(at(y, values))],
             Definition::Max(x, y) => vec![at(x, values).max(at(y, values))],
             Definition::Either(x, y) => vec![at(x, values), at(y, values)],
+            Definition::Range(low, high) => (at(low, values)..=at(high, values)).collect(),
             Definition::Between(low, high) => (low.unwrap()..=high.unwrap()).collect(),
         };
         for value in possible {

@@ -18,6 +18,8 @@ pub enum Definition {
     Max(Polynomial, Polynomial),
     /// Either of the two.
     Either(Polynomial, Polynomial),
+    /// An integer from the first polynomial to the second, both included.
+    Range(Polynomial, Polynomial),
     /// An integer between two constants, if these are known.
     Between(Option<i64>, Option<i64>),
 }
@@ -30,7 +32,8 @@ impl Definition {
             Definition::Remainder(x, y)
             | Definition::Min(x, y)
             | Definition::Max(x, y)
-            | Definition::Either(x, y) => [Some(x), Some(y)],
+            | Definition::Either(x, y)
+            | Definition::Range(x, y) => [Some(x), Some(y)],
             Definition::Between(..) => [None, None],
         };
         parts.into_iter().flatten()
@@ -48,6 +51,7 @@ impl Definition {
             Definition::Min(x, y) => Definition::Min(by(x)?, by(y)?),
             Definition::Max(x, y) => Definition::Max(by(x)?, by(y)?),
             Definition::Either(x, y) => Definition::Either(by(x)?, by(y)?),
+            Definition::Range(x, y) => Definition::Range(by(x)?, by(y)?),
             Definition::Between(low, high) => Definition::Between(*low, *high),
         })
     }

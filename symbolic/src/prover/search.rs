@@ -117,7 +117,7 @@ impl Prover {
     /// Whether a polynomial is proven not to be positive. `None` if a coefficient exceeds i64 or no step is left.
     fn search(&self, value: &Polynomial, steps: &mut usize) -> Option<bool> {
         *steps = steps.checked_sub(1)?;
-        let value = self.resolved(value.clone())?;
+        let value = divided(self.resolved(value.clone())?);
         let Some(symbol) = value.highest() else {
             return Some(value.as_constant()? <= 0);
         };
@@ -135,6 +135,8 @@ impl Prover {
         Some(match (self.definition(symbol)?, rises) {
             (Definition::Below(limit), true) => holds(limit.plus(-1)),
             (Definition::Below(_), false) => holds(Some(constant(0))),
+            (Definition::Range(_, high), true) => holds(Some(high.clone())),
+            (Definition::Range(low, _), false) => holds(Some(low.clone())),
             (Definition::Min(x, y), true) | (Definition::Max(x, y), false) => {
                 holds(Some(x.clone())) || holds(Some(y.clone()))
             }
@@ -154,13 +156,16 @@ impl Prover {
             (Definition::Quotient(x, divisor), _) => {
                 // ⌊x / d⌋ ≤ -r where x < d (1 - r); r ≤ ⌊x / d⌋ where d r ≤ x. A multiple is compared with the fraction.
                 let scaled = rest.scale(*divisor)?;
-                let value = match factor.as_constant()? {
-                    1 => x.add(&scaled)?.plus(1 - divisor)?,
-                    -1 => scaled.sub(x)?,
-                    many @ 0.. => x.scale(many)?.add(&scaled)?,
-                    many => x.plus(1 - divisor)?.scale(many)?.add(&scaled)?,
+                let value = match (factor.as_constant(), rises) {
+                    (Some(1), _) => x.add(&scaled)?.plus(1 - divisor)?,
+                    (Some(-1), _) => scaled.sub(x)?,
+                    (_, true) => factor.mul(x)?.add(&scaled)?,
+                    (_, false) => factor.mul(&x.plus(1 - divisor)?)?.add(&scaled)?,
                 };
-                self.is_not_positive(&value, steps)
+                // A multiple of a quotient that is not negative is not, either.
+                let is_natural = !rises && self.is_not_positive(&x.scale(-1)?, steps);
+                is_natural && self.is_not_positive(&rest, steps)
+                    || self.is_not_positive(&value, steps)
             }
             (Definition::Between(_, high), true) => holds(high.map(constant)),
             (Definition::Between(low, _), false) => {
@@ -194,6 +199,7 @@ impl Prover {
         let most = match self.definition(symbol)? {
             Definition::Between(_, most) => (*most)?,
             Definition::Below(limit) => self.largest(limit, steps)?.checked_sub(1)?,
+            Definition::Range(_, high) => self.largest(high, steps)?,
             Definition::Quotient(x, divisor) => self.largest(x, steps)?.div_euclid(*divisor),
             Definition::Min(x, y) => match (self.largest(x, steps), self.largest(y, steps)) {
                 (Some(x), Some(y)) => x.min(y),
@@ -207,4 +213,23 @@ impl Prover {
         };
         factor.checked_mul(most)?.checked_add(constant)
     }
+}
+
+/// A polynomial that is not positive where the given one is not: without a common factor of the coefficients. Bounds of quotients are
+/// exact for coefficients of 1.
+fn divided(value: Polynomial) -> Polynomial {
+    let coefficients = value.terms().map(|(_, factor)| factor.unsigned_abs());
+    let common = coefficients.fold(0, common_divisor);
+    let common = i64::try_from(common).ok().filter(|common| *common > 1);
+    let Some((quotient, rest)) = common.and_then(|common| value.split_multiples(common)) else {
+        return value;
+    };
+    quotient.plus(i64::from(rest.offset() > 0)).unwrap_or(value)
+}
+
+fn common_divisor(mut x: u64, mut y: u64) -> u64 {
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    x
 }

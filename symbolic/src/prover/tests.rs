@@ -115,3 +115,36 @@ fn remainders_stay_below_what_is_positive() {
     prover.assume_at_most(&Polynomial::constant(1), &n);
     assert!(prover.at_most(&rest, &plus(&n, -1)));
 }
+
+#[test]
+fn an_index_of_a_tile_stays_in_whole_tiles() {
+    // i from 8 ⌊n / 8⌋ to n - 1, and rows of m elements: i m + j ≤ n m - 1.
+    let mut prover = Prover::default();
+    let (n, m) = (extent(&mut prover), extent(&mut prover));
+    let tiles = prover.quotient(&n, 8).unwrap();
+    let whole = tiles.scale(8).unwrap();
+    let first = prover.define(Definition::Range(Polynomial::constant(0), plus(&whole, -8)));
+    let last = plus(&first, 7);
+    let j = prover.define(Definition::Below(m.clone()));
+    let (address, size) = (last.mul(&m).unwrap().add(&j).unwrap(), n.mul(&m).unwrap());
+    assert!(prover.at_most(&address, &plus(&size, -1)));
+    assert!(!prover.at_most(&plus(&address, 1), &plus(&size, -1)));
+    let rest = prover.define(Definition::Range(whole, plus(&n, -1)));
+    let address = rest.mul(&m).unwrap().add(&j).unwrap();
+    assert!(prover.at_most(&address, &plus(&size, -1)));
+    assert!(prover.at_most(&Polynomial::constant(0), &address));
+    // Also by its first row, which is a multiple of a quotient.
+    let first = tiles.scale(8 * 5).unwrap();
+    assert!(prover.at_most(&Polynomial::constant(0), &first));
+}
+
+#[test]
+fn multiples_of_quotients_are_exact() {
+    // n ≤ 12: 8 ⌊(n - 3) / 2⌋ + 7 ≤ 39.
+    let mut prover = Prover::default();
+    let n = prover.define(Definition::Between(Some(0), Some(12)));
+    let half = prover.quotient(&plus(&n, -3), 2).unwrap();
+    let last = plus(&half.scale(8).unwrap(), 7);
+    assert!(prover.at_most(&last, &Polynomial::constant(39)));
+    assert!(!prover.at_most(&last, &Polynomial::constant(38)));
+}
