@@ -75,6 +75,7 @@ pub const ALL: &[Pass] = &[
     codegen::arguments::PASS,
     codegen::pointer_table::PASS,
     codegen::memory::PASS,
+    codegen::accesses::PASS,
     codegen::merged_functions::PASS,
     codegen::view_offsets::PASS,
     codegen::copies::PASS,

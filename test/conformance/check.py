@@ -3,10 +3,11 @@
 """Runs a conformance suite through one engine and holds the result against the list of cases known to pass.
 
     check.py SUITE --skript BINARY --engine reference|compiled [--pipeline linalg|linalg-named|affine|scf] [--device vulkan]
-             [--sample N] [--jobs N] [--update]
+             [--small-caches] [--sample N] [--jobs N] [--update]
 
-With `--device`, kernels run on this device; the list is `passing-<engine>-<device>.txt`. `--sample N` takes about one of N cases,
-always the same. The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for other pipelines than linalg) only
+With `--device`, kernels run on this device; the list is `passing-<engine>-<device>.txt`. With `--small-caches`, models are compiled for a
+simulated processor, on which small models take the paths of large ones, and their accesses are verified. `--sample N` takes about one of N
+cases, always the same. The list (`passing-<engine>.txt` beside this file; `passing-<engine>-<pipeline>.txt` for other pipelines than linalg) only
 grows: a listed case that fails is an error, a new one that passes is printed, and `--update` adds it.
 """
 import argparse
@@ -49,6 +50,7 @@ def main():
     parser.add_argument("--engine", choices=["reference", "compiled"], required=True)
     parser.add_argument("--pipeline", choices=["linalg", "linalg-named", "affine", "scf"], default="linalg")
     parser.add_argument("--device", choices=["cuda", "vulkan"])
+    parser.add_argument("--small-caches", action="store_true")
     parser.add_argument("--sample", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--update", action="store_true")
@@ -67,6 +69,8 @@ def main():
         command += " --pipeline=%s" % args.pipeline
     if args.device:
         command += " --device=%s" % args.device
+    if args.small_caches:
+        command += " --cache-bytes=4096,65536,1048576 --verify-accesses"
     results = run_suite(args.suite, command, args.jobs, args.sample)
     passing = {case for case, result in results.items() if result["passed"]}
     lost = sorted(listed & set(results) - passing)

@@ -39,6 +39,13 @@ pub struct TargetArguments {
     /// Device that the model runs on: cpu, cuda, vulkan, auto for a GPU if there is one; cuda:N or vulkan:N for one of several
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     device: DeviceChoice,
+    /// Bytes of the caches of levels 1 to 3 in place of those of the processor, for tests of the compiler: code for small caches is correct
+    /// on any processor
+    #[arg(long, value_name = "L1,L2,L3", value_parser = caches, hide = true)]
+    cache_bytes: Option<[u64; 3]>,
+    /// Prove that all accesses of compiled code are inside of their memory, for tests of the compiler
+    #[arg(long, hide = true)]
+    verify_accesses: bool,
     /// How far results may differ from the formulas by rounding: docs/numerics.md has the errors
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Level::Default)]
     fast_math: Level,
@@ -63,6 +70,21 @@ fn precision(text: &str) -> Result<Precision, String> {
     Precision::named(text).ok_or_else(|| {
         let names: Vec<&str> = Precision::ALL.iter().map(|(name, _)| *name).collect();
         format!("there are {}", names.join(", "))
+    })
+}
+
+/// The largest cache: no product of its elements exceeds 64 bits.
+const LARGEST_CACHE: u64 = 1 << 40;
+
+fn caches(text: &str) -> Result<[u64; 3], String> {
+    let sizes = text.split(',').map(|size| {
+        let size = size.parse().ok();
+        size.filter(|size| (1..=LARGEST_CACHE).contains(size))
+    });
+    let sizes: Option<Vec<u64>> = sizes.collect();
+    let sizes = sizes.and_then(|sizes| <[u64; 3]>::try_from(sizes).ok());
+    sizes.ok_or_else(|| {
+        format!("three sizes from 1 to {LARGEST_CACHE} are expected, as in 4096,65536,1048576")
     })
 }
 
@@ -113,10 +135,15 @@ impl TargetArguments {
             Level::Winograd => FastMath::Winograd,
         };
         let gpu = self.gpu()?;
+        let target = match self.cache_bytes {
+            Some(bytes) => target.with_caches(bytes),
+            None => target,
+        };
         Ok(TargetDescription {
             fast_math,
             gpu,
             gpu_precision: self.precision(gpu)?,
+            verifies_accesses: self.verify_accesses,
             device: self.device().0,
             ..target
         })

@@ -122,6 +122,7 @@ create_functions! {
     skriptCreateUnrollElementwisePass => "skript-unroll-elementwise",
     skriptCreateVectorizeMapsPass => "skript-vectorize-maps",
     skriptCreateVectorizeReductionsPass => "skript-vectorize-reductions",
+    skriptCreateVerifyAccessesPass => "skript-verify-accesses",
     skriptCreateWidenAccumulatorsPass => "skript-widen-accumulators",
     skriptCreateWidenIterationsPass => "skript-widen-iterations",
     skriptCreateWidenOperandsPass => "skript-widen-operands",

@@ -4,6 +4,7 @@
 //! The passes here complement upstream's in the stages of [`crate::pipeline::stages`] from bufferization on. The
 //! driver, [`crate::compile`], runs those stages; [`llvm`] compiles a module in the LLVM dialect.
 
+pub(crate) mod accesses;
 pub(crate) mod annotations;
 pub(crate) mod arguments;
 pub(crate) mod checks;

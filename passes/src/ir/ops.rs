@@ -431,6 +431,7 @@ operations! {
     }
     vector {
         BROADCAST = "vector.broadcast",
+        CONSTANT_MASK = "vector.constant_mask",
         CREATE_MASK = "vector.create_mask",
         EXTRACT = "vector.extract",
         EXTRACT_STRIDED_SLICE = "vector.extract_strided_slice",

@@ -7,7 +7,7 @@
 use super::Pipeline;
 use crate::codegen::conflict_copies::ONE_SHOT;
 use crate::codegen::{
-    annotations, library_math, narrow_reals, parallel_calls, streams, vector_math,
+    accesses, annotations, library_math, narrow_reals, parallel_calls, streams, vector_math,
 };
 use crate::elementwise::factor_sums;
 use crate::fast_math::FastMath;
@@ -69,7 +69,7 @@ const BUFFERIZE: &[Step] = &[
     every("cse"),
 ];
 
-/// Arrays become pointers and views of one arena; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
+/// Arrays become pointers and views of one arena, which is verified if the target says so; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
 /// calls of functions of bounded size.
 const MEMORY: &[&str] = &[
     "skript-open-arguments",
@@ -77,6 +77,7 @@ const MEMORY: &[&str] = &[
     "cse",
     "skript-point-arguments",
     "skript-plan-memory",
+    accesses::PASS.flag,
     "skript-lower-intrinsics",
     "skript-number-checks",
     "skript-lower-copies",
@@ -331,10 +332,12 @@ pub(crate) fn prepare() -> Stage {
 
 /// From buffers to a module in LLVM's dialect for a target.
 pub(crate) fn to_llvm(target: &TargetDescription) -> [Stage; 2] {
+    let is_kept = |pass: &&str| target.verifies_accesses || *pass != accesses::PASS.flag;
+    let memory: Vec<&str> = MEMORY.iter().copied().filter(is_kept).collect();
     [
         Stage {
             name: "memory",
-            passes: MEMORY.join(","),
+            passes: memory.join(","),
         },
         Stage {
             name: "llvm",

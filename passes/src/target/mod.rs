@@ -52,6 +52,8 @@ pub struct TargetDescription {
     pub device: DeviceChoice,
     /// Plans of kernels in place of those that costs select: the option `plans` of `skript-vectorize-reductions`.
     pub plans: String,
+    /// Whether compilation proves that accesses are inside of their memory, as `skript-verify-accesses` does.
+    pub verifies_accesses: bool,
 }
 
 /// Properties of a processor.
@@ -79,6 +81,8 @@ pub struct Processor {
     pub(crate) l2: u64,
     /// Bytes of the cache of level 3, shared by cores.
     pub(crate) l3: u64,
+    /// Bytes of a result that is written past the cache.
+    pub(crate) streamed: u64,
     /// Processors of the system, whether this process may use them or not; 1 for a processor by name.
     pub(crate) cores: u32,
 }
@@ -232,7 +236,23 @@ impl TargetDescription {
         let is_x86 = self.gpu.is_none()
             && !self.is_freestanding()
             && Architecture::of_target(&self.code).name == X86_64;
-        is_x86.then(|| self.processor.l3.max(SMALLEST_STREAMED))
+        is_x86.then_some(self.processor.streamed)
+    }
+
+    /// The same processor with caches of levels 1 to 3 of these sizes in bytes: small ones let small models take the paths of large
+    /// ones.
+    #[must_use]
+    pub fn with_caches(self, [l1, l2, l3]: [u64; 3]) -> TargetDescription {
+        TargetDescription {
+            processor: Processor {
+                l1,
+                l2,
+                l3,
+                streamed: l3,
+                ..self.processor
+            },
+            ..self
+        }
     }
 
     /// Whether vectors have fused multiplications and additions, and masks for parts of them.
@@ -321,6 +341,7 @@ impl TargetDescription {
             gpu_precision: Precision::F32,
             device: DeviceChoice::Cpu,
             plans: String::new(),
+            verifies_accesses: false,
             code,
         }
     }
@@ -354,11 +375,16 @@ impl Processor {
             l1,
             l2,
             l3,
+            streamed: SMALLEST_STREAMED,
             cores: 1,
         };
-        match is_host {
+        let processor = match is_host {
             true => host::measured(processor),
             false => processor,
+        };
+        Processor {
+            streamed: processor.l3.max(SMALLEST_STREAMED),
+            ..processor
         }
     }
 }

@@ -183,6 +183,8 @@ MLIR_CAPI_EXPORTED MlirPass skriptCreateUnrollElementwisePass(void);
 MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeMapsPass(void);
 /* --skript-vectorize-reductions */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateVectorizeReductionsPass(void);
+/* --skript-verify-accesses */
+MLIR_CAPI_EXPORTED MlirPass skriptCreateVerifyAccessesPass(void);
 /* --skript-widen-accumulators */
 MLIR_CAPI_EXPORTED MlirPass skriptCreateWidenAccumulatorsPass(void);
 /* --skript-widen-iterations */

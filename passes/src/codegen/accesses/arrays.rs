@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arrays as the elements that they have of their memory.
+
+use super::Walk;
+use crate::extents::size::element_bytes;
+use crate::ir::attribute_names::BYTES;
+use crate::ir::types::DYNAMIC;
+use crate::ir::{ValueKey, maps, memref, ops, shape, typed};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::r#type::MemRefType;
+use melior::ir::{ShapedTypeLike, Type, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+use skript_symbolic::Polynomial;
+
+/// The elements of an array in its memory.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    /// Elements of the memory.
+    pub(super) size: Polynomial,
+    /// The first element.
+    pub(super) offset: Polynomial,
+    pub(super) strides: Vec<Polynomial>,
+    pub(super) extents: Vec<Polynomial>,
+}
+
+impl Array {
+    /// An array of static extents in memory of its own.
+    pub(super) fn of_type(r#type: Type) -> Option<Array> {
+        let memref = MemRefType::try_from(r#type).ok()?;
+        let extents = memref::extents(r#type);
+        let (strides, offset) = memref.strides_and_offset();
+        let is_static = |values: &[i64]| values.iter().all(|value| *value >= 0);
+        (is_static(&extents) && is_static(&strides) && offset >= 0).then_some(())?;
+        let steps = extents.iter().zip(&strides);
+        let last = steps.fold(Some(offset), |last, (extent, stride)| {
+            last?.checked_add((extent - 1).max(0).checked_mul(*stride)?)
+        });
+        let size = match extents.contains(&0) {
+            true => 0,
+            false => last?.checked_add(1)?,
+        };
+        let constants = |values: Vec<i64>| values.into_iter().map(Polynomial::constant).collect();
+        Some(Array {
+            size: Polynomial::constant(size),
+            offset: Polynomial::constant(offset),
+            strides: constants(strides),
+            extents: constants(extents),
+        })
+    }
+
+    /// An array without gaps in memory of its own.
+    fn dense(extents: Vec<Polynomial>) -> Option<Array> {
+        let mut size = Polynomial::constant(1);
+        let mut strides = Vec::new();
+        for extent in extents.iter().rev() {
+            strides.push(size.clone());
+            size = size.mul(extent)?;
+        }
+        strides.reverse();
+        Some(Array {
+            size,
+            offset: Polynomial::constant(0),
+            strides,
+            extents,
+        })
+    }
+
+    /// The address of an element.
+    pub(super) fn address(&self, subscripts: &[Polynomial]) -> Option<Polynomial> {
+        let steps = subscripts.iter().zip(&self.strides);
+        steps.fold(Some(self.offset.clone()), |address, (subscript, stride)| {
+            address?.add(&subscript.mul(stride)?)
+        })
+    }
+}
+
+impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
+    /// Records the array that an operation creates or views. Arrays that are not understood have none.
+    pub(super) fn array(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Result<(), PassError> {
+        let Ok(result) = op.result(0).map(Value::from) else {
+            return Ok(());
+        };
+        let array = match name {
+            ops::memref::VIEW => self.view(op, result)?,
+            ops::memref::ALLOC | ops::memref::ALLOCA => {
+                let extents = self.listed_extents(op, result);
+                extents.and_then(Array::dense)
+            }
+            // An argument that is a pointer has as many bytes as its array has at most.
+            ops::memref::GET_GLOBAL | ops::builtin::UNREALIZED_CONVERSION_CAST => {
+                Array::of_type(result.r#type())
+            }
+            ops::memref::EXTRACT_STRIDED_METADATA => {
+                self.metadata(op);
+                return Ok(());
+            }
+            _ => self.viewed(op, name, result),
+        };
+        match array {
+            Some(array) => self.arrays.insert(ValueKey::of(result), array),
+            None => self.arrays.remove(&ValueKey::of(result)),
+        };
+        Ok(())
+    }
+
+    /// The extents of a result whose dynamic ones are operands.
+    fn listed_extents(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        result: Value<'c, 'a>,
+    ) -> Option<Vec<Polynomial>> {
+        let mut dynamic = 0..;
+        let extents = memref::extents(result.r#type()).into_iter();
+        let extents = extents.map(|extent| match extent {
+            DYNAMIC => Some(self.number(shape::dynamic_size(op, dynamic.next()?)?)),
+            extent => Some(Polynomial::constant(extent)),
+        });
+        extents.collect()
+    }
+
+    /// A typed view of bytes, which are inside of their slot.
+    fn view(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        result: Value<'c, 'a>,
+    ) -> Result<Option<Array>, PassError> {
+        let own = self.listed_extents(op, result).and_then(Array::dense);
+        let Some(own) = own else {
+            return Ok(None);
+        };
+        let (source, offset) = (op.operand(0)?, op.operand(1)?);
+        let Some(bytes) = self.arrays.get(&ValueKey::of(source)).cloned() else {
+            return Ok(Some(own));
+        };
+        let element = MemRefType::try_from(result.r#type())?.element().to_string();
+        let element = element_bytes(&element).and_then(|bytes| i64::try_from(bytes).ok());
+        let offset = self.number(offset);
+        let size = element.and_then(|element| own.size.scale(element));
+        let Some((size, first)) = size.zip(bytes.offset.add(&offset)) else {
+            return Ok(Some(own));
+        };
+        let last = size.plus(-1).and_then(|last| first.add(&last));
+        if let Some(last) = last.filter(|_| own.size.as_constant() != Some(0)) {
+            self.prove(op, &bytes, &first, &last)?;
+        }
+        if let Some(slot) = typed::integer(op, BYTES) {
+            let slot = Array::dense(vec![Polynomial::constant(slot)]);
+            let (zero, last) = (Polynomial::constant(0), size.plus(-1));
+            if let Some((slot, last)) = slot.zip(last) {
+                self.prove(op, &slot, &zero, &last)?;
+            }
+        }
+        Ok(Some(own))
+    }
+
+    /// The view of an operation's first operand.
+    fn viewed(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        name: &str,
+        result: Value<'c, 'a>,
+    ) -> Option<Array> {
+        let source = op.operand(0).ok()?;
+        let source = self.arrays.get(&ValueKey::of(source)).cloned()?;
+        match name {
+            ops::memref::CAST | ops::memref::MEMORY_SPACE_CAST => Some(source),
+            ops::memref::SUBVIEW => self.subview(op, result, &source),
+            ops::memref::REINTERPRET_CAST => {
+                let [offsets, extents, strides] = self.static_and_dynamic(op)?;
+                Some(Array {
+                    size: source.size,
+                    offset: offsets.into_iter().next()?,
+                    strides,
+                    extents,
+                })
+            }
+            ops::memref::COLLAPSE_SHAPE => collapsed(op, &source),
+            ops::memref::EXPAND_SHAPE => {
+                let extents = self.listed_extents(op, result)?;
+                expanded(op, source, extents)
+            }
+            ops::memref::TRANSPOSE => {
+                let order = maps::indices(op.attribute("permutation").ok()?);
+                let order: Vec<usize> = order.into_iter().collect::<Option<_>>()?;
+                let of = |values: &[Polynomial]| -> Option<Vec<Polynomial>> {
+                    order.iter().map(|d| values.get(*d).cloned()).collect()
+                };
+                Some(Array {
+                    strides: of(&source.strides)?,
+                    extents: of(&source.extents)?,
+                    ..source
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The offsets, sizes and strides that an operation lists: constants in attributes, others as operands.
+    fn static_and_dynamic(&mut self, op: OperationRef<'c, 'a>) -> Option<[Vec<Polynomial>; 3]> {
+        let mut operands = op.operands().skip(1);
+        let lists = ["static_offsets", "static_sizes", "static_strides"].map(|name| {
+            let values = typed::i64s(op, name).into_iter();
+            let values = values.map(|value| match value {
+                DYNAMIC => Some(self.number(operands.next()?)),
+                value => Some(Polynomial::constant(value)),
+            });
+            values.collect::<Option<Vec<_>>>()
+        });
+        let [offsets, sizes, strides] = lists;
+        Some([offsets?, sizes?, strides?])
+    }
+
+    fn subview(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        result: Value<'c, 'a>,
+        source: &Array,
+    ) -> Option<Array> {
+        let [offsets, sizes, steps] = self.static_and_dynamic(op)?;
+        let offset = source.address(&offsets)?;
+        let strides = source.strides.iter().zip(&steps);
+        let strides: Vec<Polynomial> = strides.map(|(s, n)| s.mul(n)).collect::<Option<_>>()?;
+        let kept = kept(
+            &typed::i64s(op, "static_sizes"),
+            &memref::extents(result.r#type()),
+        )?;
+        let of = |values: &[Polynomial]| -> Option<Vec<Polynomial>> {
+            kept.iter().map(|d| values.get(*d).cloned()).collect()
+        };
+        Some(Array {
+            size: source.size.clone(),
+            offset,
+            strides: of(&strides)?,
+            extents: of(&sizes)?,
+        })
+    }
+
+    /// Records offset, sizes and strides as results.
+    fn metadata(&mut self, op: OperationRef<'c, 'a>) {
+        let source = op.operand(0).ok().map(ValueKey::of);
+        let source = source.and_then(|source| self.arrays.get(&source).cloned());
+        let mut results = op.results().map(Value::from);
+        let Some((base, source)) = results.next().zip(source) else {
+            return self.scalar(op, ops::memref::EXTRACT_STRIDED_METADATA);
+        };
+        let numbers = [vec![source.offset], source.extents, source.strides].concat();
+        for (result, number) in results.zip(numbers) {
+            self.numbers.insert(ValueKey::of(result), number);
+        }
+        let base_array = Array {
+            size: source.size,
+            offset: Polynomial::constant(0),
+            strides: Vec::new(),
+            extents: Vec::new(),
+        };
+        self.arrays.insert(ValueKey::of(base), base_array);
+    }
+}
+
+/// The dimensions of a part that its type has: it may lack some with one element.
+fn kept(sizes: &[i64], extents: &[i64]) -> Option<Vec<usize>> {
+    match (sizes.split_last(), extents.split_last()) {
+        (None, None) => Some(Vec::new()),
+        (None, Some(_)) => None,
+        (Some((size, before)), last) => {
+            let with = last.filter(|(extent, _)| *extent == size);
+            let with = with.and_then(|(_, extents)| kept(before, extents));
+            match with {
+                Some(mut dimensions) => {
+                    dimensions.push(before.len());
+                    Some(dimensions)
+                }
+                None if *size == 1 => kept(before, extents),
+                None => None,
+            }
+        }
+    }
+}
+
+/// An array with merged dimensions, which follow each other without gaps.
+fn collapsed(op: OperationRef, source: &Array) -> Option<Array> {
+    let (mut strides, mut extents) = (Vec::new(), Vec::new());
+    for group in shape::reassociation(op)? {
+        let mut extent = Polynomial::constant(1);
+        let mut stride = Polynomial::constant(1);
+        for dimension in group.into_iter().rev() {
+            let own = source.extents.get(dimension)?;
+            if extent.as_constant() == Some(1) {
+                stride = source.strides.get(dimension)?.clone();
+            }
+            extent = extent.mul(own)?;
+        }
+        strides.push(stride);
+        extents.push(extent);
+    }
+    Some(Array {
+        strides,
+        extents,
+        ..source.clone()
+    })
+}
+
+/// An array with split dimensions.
+fn expanded(op: OperationRef, source: Array, extents: Vec<Polynomial>) -> Option<Array> {
+    let mut strides = vec![Polynomial::constant(1); extents.len()];
+    for (group, stride) in shape::reassociation(op)?.into_iter().zip(&source.strides) {
+        let mut stride = stride.clone();
+        for dimension in group.into_iter().rev() {
+            *strides.get_mut(dimension)? = stride.clone();
+            stride = stride.mul(extents.get(dimension)?)?;
+        }
+    }
+    Some(Array {
+        strides,
+        extents,
+        ..source
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_may_lack_dimensions_of_one_element() {
+        assert_eq!(kept(&[1, 4, 1], &[4, 1]), Some(vec![1, 2]));
+        assert_eq!(kept(&[1, 4, 1], &[1, 4]), Some(vec![0, 1]));
+        assert_eq!(kept(&[1, DYNAMIC], &[DYNAMIC]), Some(vec![1]));
+        assert_eq!(kept(&[1, 1], &[]), Some(vec![]));
+        assert_eq!(kept(&[2, 1], &[]), None);
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Loops and branches.
+
+use super::Walk;
+use crate::ir::memref::is_view;
+use crate::ir::{self, ValueKey, ops, typed};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{BlockRef, TypeLike, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+use skript_symbolic::Polynomial;
+
+impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
+    /// The operations of a block, in order.
+    pub(super) fn block(&mut self, block: BlockRef<'c, 'a>) -> Result<(), PassError> {
+        for op in ir::operations(block) {
+            self.operation(op)?;
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        let name = ir::name(op);
+        match name.as_str() {
+            ops::func::CALL => self.call(op),
+            ops::scf::FOR => self.counted(op),
+            ops::scf::PARALLEL => self.parallel(op),
+            ops::scf::IF => self.branch(op),
+            // What follows a check runs only if its condition holds.
+            ops::skript::CHECK => {
+                self.learn(op.operand(0)?, true);
+                Ok(())
+            }
+            ops::linalg::GENERIC => self.generic(op),
+            ops::memref::COPY | ops::linalg::FILL => self.whole_arrays(op),
+            ops::memref::ALLOC
+            | ops::memref::ALLOCA
+            | ops::memref::GET_GLOBAL
+            | ops::builtin::UNREALIZED_CONVERSION_CAST
+            | ops::memref::EXTRACT_STRIDED_METADATA => self.array(op, &name),
+            _ if is_view(op) => self.array(op, &name),
+            _ if op.region_count() > 0 => self.inside(op),
+            name => {
+                self.access(op, name)?;
+                self.mask(op, name);
+                self.scalar(op, name);
+                Ok(())
+            }
+        }
+    }
+
+    /// The regions of an operation with arguments of which nothing is known.
+    fn inside(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        for block in ir::blocks(op) {
+            ir::arguments(block)
+                .into_iter()
+                .for_each(|own| self.forget(own));
+            let mark = self.prover.mark();
+            self.block(block)?;
+            self.prover.rollback(mark);
+        }
+        op.results().for_each(|result| self.forget(result.into()));
+        Ok(())
+    }
+
+    /// Of a value, nothing is known.
+    fn forget(&mut self, value: Value<'c, 'a>) {
+        let key = ValueKey::of(value);
+        self.numbers.remove(&key);
+        self.arrays.remove(&key);
+        self.masks.remove(&key);
+    }
+
+    fn counted(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        let (first, end, step) = (op.operand(0)?, op.operand(1)?, op.operand(2)?);
+        let [first, end, step] = [first, end, step].map(|bound| self.number(bound));
+        let Some(block) = ir::first_block(op) else {
+            return Ok(());
+        };
+        let mark = self.prover.mark();
+        let index = self.index(&first, &end, &step);
+        let mut arguments = ir::arguments(block).into_iter();
+        if let Some(own) = arguments.next() {
+            self.numbers.insert(ValueKey::of(own), index);
+        }
+        arguments.for_each(|carried| self.forget(carried));
+        self.block(block)?;
+        self.prover.rollback(mark);
+        op.results().for_each(|result| self.forget(result.into()));
+        Ok(())
+    }
+
+    fn parallel(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        let operands: Vec<Value> = op.operands().collect();
+        let rank = typed::segments(op).first().copied().unwrap_or(0);
+        let Some(block) = ir::first_block(op) else {
+            return Ok(());
+        };
+        let mark = self.prover.mark();
+        for (n, own) in ir::arguments(block).into_iter().enumerate() {
+            let bounds = [n, rank + n, 2 * rank + n].map(|position| operands.get(position));
+            if let [Some(first), Some(end), Some(step)] = bounds {
+                let [first, end, step] = [first, end, step].map(|bound| self.number(*bound));
+                let index = self.index(&first, &end, &step);
+                self.numbers.insert(ValueKey::of(own), index);
+            }
+        }
+        self.block(block)?;
+        self.prover.rollback(mark);
+        op.results().for_each(|result| self.forget(result.into()));
+        Ok(())
+    }
+
+    fn branch(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        let condition = op.operand(0)?;
+        let mut ends = Vec::new();
+        for (number, block) in ir::blocks(op).into_iter().enumerate() {
+            let mark = self.prover.mark();
+            self.learn(condition, number == 0);
+            self.block(block)?;
+            self.prover.rollback(mark);
+            let end = ir::operations(block).last().copied();
+            ends.push(end.map_or_else(Vec::new, |end| end.operands().collect::<Vec<Value>>()));
+        }
+        for (position, result) in op.results().map(Value::from).enumerate() {
+            self.forget(result);
+            let yielded = ends.iter().map(|end| end.get(position).copied());
+            let yielded: Option<Vec<Value>> = yielded.collect();
+            if let (Some([one, other]), true) = (yielded.as_deref(), result.r#type().is_index()) {
+                let (one, other) = (self.number(*one), self.number(*other));
+                let number = self.prover.either(&one, &other);
+                self.extend_marks(&[&one, &other]);
+                self.numbers.insert(ValueKey::of(result), number);
+            }
+        }
+        Ok(())
+    }
+
+    /// Proves that all elements of the arrays of an operation are inside of their memory.
+    fn whole_arrays(&mut self, op: OperationRef<'c, 'a>) -> Result<(), PassError> {
+        for operand in op.operands() {
+            let Some(array) = self.arrays.get(&ValueKey::of(operand)).cloned() else {
+                continue;
+            };
+            let mark = self.prover.mark();
+            let last = array.extents.iter().map(|extent| extent.plus(-1));
+            let Some(last) = last.collect::<Option<Vec<Polynomial>>>() else {
+                continue;
+            };
+            let zero = Polynomial::constant(0);
+            let is_empty = array.extents.iter().any(|e| e.as_constant() == Some(0));
+            // Without elements there is no access.
+            for extent in &last {
+                self.prover.assume_at_most(&zero, extent);
+            }
+            if let Some(last) = array.address(&last).filter(|_| !is_empty) {
+                self.prove(op, &array, &array.offset, &last)?;
+            }
+            self.prover.rollback(mark);
+        }
+        Ok(())
+    }
+}

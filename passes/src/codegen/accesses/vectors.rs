@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Accesses of scalars and vectors.
+
+use super::Walk;
+use super::arrays::Array;
+use crate::ir::arith::Constant;
+use crate::ir::{ValueKey, dense, ops, typed, vector};
+use melior::ir::operation::{OperationLike, OperationRef};
+use melior::ir::{TypeLike, Value, ValueLike};
+use skript_dialect::{PassError, melior};
+use skript_symbolic::Polynomial;
+
+/// The lanes of a vector that may be accessed.
+#[derive(Clone, Debug)]
+pub(super) enum Mask {
+    /// The first lanes, at most as many as each of these numbers.
+    First(Vec<Polynomial>),
+    /// Any of them: elements of arrays decide.
+    Any,
+}
+
+/// An access of memory by operands: the array, the first subscript, and a mask.
+struct Form {
+    array: usize,
+    mask: Option<usize>,
+    /// The vector in memory: a result, or an operand.
+    vector: Option<usize>,
+}
+
+/// The positions of the operands of an access without subscripts; a mask and a vector follow the subscripts.
+fn form(name: &str) -> Option<Form> {
+    let (array, mask, vector) = match name {
+        ops::memref::LOAD | ops::vector::LOAD => (0, None, None),
+        ops::memref::STORE | ops::vector::STORE => (1, None, Some(0)),
+        ops::vector::MASKEDLOAD => (0, Some(0), None),
+        ops::vector::MASKEDSTORE => (0, Some(0), Some(1)),
+        ops::vector::GATHER => (0, Some(1), None),
+        ops::vector::SCATTER => (0, Some(1), Some(2)),
+        _ => return None,
+    };
+    Some(Form {
+        array,
+        mask,
+        vector,
+    })
+}
+
+impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
+    /// Records the lanes that a mask selects.
+    pub(super) fn mask(&mut self, op: OperationRef<'c, 'a>, name: &str) {
+        let result = op.results().next().map(Value::from);
+        let Some(result) = result.filter(|result| result.r#type().is_vector()) else {
+            return;
+        };
+        let operands: Vec<Value> = op.operands().collect();
+        let mask = match name {
+            ops::vector::CREATE_MASK => match operands.as_slice() {
+                [count] => Mask::First(vec![self.number(*count)]),
+                _ => Mask::Any,
+            },
+            ops::vector::CONSTANT_MASK => match typed::i64s(op, "mask_dim_sizes").as_slice() {
+                [count] => Mask::First(vec![Polynomial::constant(*count)]),
+                _ => Mask::Any,
+            },
+            ops::arith::ANDI => {
+                let masks = operands
+                    .iter()
+                    .map(|own| self.masks.get(&ValueKey::of(*own)));
+                let counts = masks.filter_map(|mask| match mask {
+                    Some(Mask::First(counts)) => Some(counts.clone()),
+                    Some(Mask::Any) | None => None,
+                });
+                let counts: Vec<Vec<Polynomial>> = counts.collect();
+                match counts.is_empty() {
+                    true => Mask::Any,
+                    false => Mask::First(counts.concat()),
+                }
+            }
+            ops::arith::CONSTANT => match constant_mask(op) {
+                Some(count) => Mask::First(vec![Polynomial::constant(count)]),
+                None => Mask::Any,
+            },
+            _ => Mask::Any,
+        };
+        self.masks.insert(ValueKey::of(result), mask);
+    }
+
+    /// Proves that a load or a store is inside of its memory.
+    pub(super) fn access(&mut self, op: OperationRef<'c, 'a>, name: &str) -> Result<(), PassError> {
+        let Some(form) = form(name) else {
+            return Ok(());
+        };
+        let operands: Vec<Value> = op.operands().collect();
+        let Some((array, rest)) = operands.get(form.array..).and_then(<[Value]>::split_first)
+        else {
+            return Ok(());
+        };
+        let Some(array) = self.arrays.get(&ValueKey::of(*array)).cloned() else {
+            return Ok(());
+        };
+        let (subscripts, rest) = rest.split_at(array.strides.len().min(rest.len()));
+        let subscripts: Vec<Polynomial> = subscripts.iter().map(|s| self.number(*s)).collect();
+        let Some(first) = array.address(&subscripts) else {
+            return Ok(());
+        };
+        let vector = match form.vector {
+            None => op.results().next().map(Value::from),
+            Some(0) if form.array == 1 => operands.first().copied(),
+            Some(position) => rest.get(position).copied(),
+        };
+        let lanes = vector.and_then(|vector| vector::extents(vector.r#type()));
+        let Some(lanes) = lanes else {
+            return self.prove(op, &array, &first, &first);
+        };
+        let mask = form.mask.and_then(|position| rest.get(position).copied());
+        let distances = match name {
+            ops::vector::GATHER | ops::vector::SCATTER => rest.first().copied(),
+            _ => None,
+        };
+        self.lanes(op, &array, &first, &lanes, mask, distances)
+    }
+
+    /// Proves that the lanes of a vector are inside of its memory.
+    fn lanes(
+        &mut self,
+        op: OperationRef<'c, 'a>,
+        array: &Array,
+        first: &Polynomial,
+        lanes: &[i64],
+        mask: Option<Value<'c, 'a>>,
+        distances: Option<Value<'c, 'a>>,
+    ) -> Result<(), PassError> {
+        let all: i64 = lanes.iter().product();
+        let mask = mask.map(|mask| self.masks.get(&ValueKey::of(mask)));
+        let counts = match mask {
+            None => &[][..],
+            Some(Some(Mask::First(counts))) => counts.as_slice(),
+            // Elements decide which lanes there are.
+            Some(Some(Mask::Any) | None) => return Ok(()),
+        };
+        let distance = match distances {
+            None => 1,
+            // Elements decide, or the distances are unequal.
+            Some(distances) => match equal_distance(distances) {
+                Some(distance) => distance,
+                None => return Ok(()),
+            },
+        };
+        let mark = self.prover.mark();
+        let mut last = Polynomial::constant(all - 1);
+        for count in counts.to_vec() {
+            // Without lanes there is no access.
+            self.prover.assume_at_most(&Polynomial::constant(1), &count);
+            let Some(own) = count.plus(-1) else {
+                return Ok(());
+            };
+            last = self.prover.min(&last, &own);
+            self.extend_marks(&[&last, &count]);
+        }
+        let last = last.scale(distance).and_then(|last| first.add(&last));
+        let proven = match last {
+            Some(last) => self.prove(op, array, first, &last),
+            None => Ok(()),
+        };
+        self.prover.rollback(mark);
+        proven
+    }
+}
+
+/// The lanes of a constant mask, if they are the first ones.
+fn constant_mask(op: OperationRef) -> Option<i64> {
+    let kind = op.result(0).ok()?.r#type();
+    (vector::element_or_self(kind).to_string() == "i1").then_some(())?;
+    let lanes = vector::extents(kind)?;
+    let [lanes] = lanes.as_slice() else {
+        return None;
+    };
+    let value = Constant::cast(op)?.value().ok()?;
+    let bools = dense::bools(value, usize::try_from(*lanes).ok()?);
+    let first = bools.iter().take_while(|own| **own != 0).count();
+    let is_first = bools.iter().skip(first).all(|own| *own == 0);
+    i64::try_from(first).ok().filter(|_| is_first)
+}
+
+/// The distance of neighbouring lanes of a constant vector that begins with 0.
+fn equal_distance(distances: Value) -> Option<i64> {
+    let text = Constant::of(distances)?.text();
+    let (_, list) = text.split_once('[')?;
+    let (list, _) = list.split_once(']')?;
+    let numbers: Option<Vec<i64>> = list.split(',').map(|n| n.trim().parse().ok()).collect();
+    let numbers = numbers?;
+    let distance = *numbers.get(1)?;
+    let are_equal = (0..)
+        .zip(&numbers)
+        .all(|(lane, own)| *own == lane * distance);
+    (are_equal && distance >= 0).then_some(distance)
+}
