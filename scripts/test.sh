@@ -57,6 +57,7 @@ step "ONNX operators" .venv/bin/python test/import/operators.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
 step "ONNX schemas" .venv/bin/python scripts/onnx-signatures.py --check
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript
+step "accesses between guarded pages" .venv/bin/python test/differential/bounds.py --skript target/release/skript $([ "$all" = --all ] || echo --sample 8)
 step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$all" = --all ] && echo 900 || echo 60)
 networks="test/differential/networks.py --keep out/networks"
 if [ "$all" = --all ]; then
@@ -99,6 +100,7 @@ if [ -d "$suite" ]; then
   for engine in reference compiled; do
     step "conformance, $engine" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine $engine
   done
+  step "conformance, compiled for small caches" .venv/bin/python test/conformance/check.py "$suite" --skript target/release/skript --engine compiled --small-caches $([ "$all" = --all ] || echo --sample 12)
   step "recorded runs" .venv/bin/python test/conformance/repeated.py "$suite" --skript target/release/skript $([ "$all" = --all ] || echo --sample 12)
   # Kernels of GPUs without a GPU: a driver of Vulkan that computes on the processor, and the assembler of PTX.
   gpu=$([ "$all" = --all ] || echo --sample 12)
