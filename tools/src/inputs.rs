@@ -157,7 +157,7 @@ pub fn gather(
     let mut archives = Vec::new();
     for argument in arguments {
         if let InputArgument::Archive(path) = argument {
-            match Npz::open(path, most) {
+            match open(session, path) {
                 Ok(archive) => {
                     for name in archive.names() {
                         if !is_input(model, name) && !session.is_constant(name) {
@@ -194,8 +194,7 @@ pub fn gather(
             continue;
         }
         let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
-        let ints = session.ints(&port.name);
-        match read(entry, port, argument, ints, (&archives, most)) {
+        match read(entry, port, argument, session, (&archives, most)) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),
         }
@@ -211,9 +210,10 @@ fn read(
     entry: &Function,
     port: &Port,
     argument: Option<&InputArgument>,
-    ints: Option<ElementType>,
+    session: &Session,
     (archives, most): (&[Npz], u64),
 ) -> Result<Vec<Tensor>, Vec<String>> {
+    let ints = session.ints(&port.name);
     let ids = port.tensors.values().iter();
     let values = ids.filter_map(|v| entry.values.get(v.0 as usize));
     let (types, numbers): (Vec<&TensorType>, Vec<Numbers>) =
@@ -268,7 +268,11 @@ fn read(
             for (at, (path, wanted)) in files.iter().zip(&types).enumerate() {
                 let name = item(at);
                 let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
-                sources.push(file(path, most, &name, &admits).map_err(text));
+                let found = match is_archive(path) {
+                    true => open(session, path).and_then(|a| array(&a, &name, &admits)),
+                    false => npy::read(path, &admits),
+                };
+                sources.push(found.map_err(text));
             }
         }
         Some(InputArgument::Random { seed, .. }) => {
@@ -337,14 +341,24 @@ fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
+/// The archive, with the names of the graph for arrays that have those of the model that was imported.
+fn open(session: &Session, path: &Path) -> Result<Npz, TensorError> {
+    let archive = Npz::open(path, session.unpacked_bytes())?;
+    Ok(archive.renamed(session.imported_names()))
+}
+
 /// `NAME=x.npz` takes the array of that name.
 pub fn file(path: &Path, most: u64, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
     if !is_archive(path) {
         return npy::read(path, admits);
     }
-    let found = Npz::open(path, most)?.get(name, admits)?;
+    array(&Npz::open(path, most)?, name, admits)
+}
+
+fn array(archive: &Npz, name: &str, admits: Admits<'_>) -> Result<Tensor, TensorError> {
+    let found = archive.get(name, admits)?;
     found.ok_or_else(|| TensorError::Format {
-        path: path.to_path_buf(),
+        path: archive.path().to_path_buf(),
         reason: format!("it has no array `{name}`"),
     })
 }

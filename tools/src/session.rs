@@ -246,6 +246,13 @@ impl<'a> Session<'a> {
         origin.and_then(|origin| origin.inner.ints(name))
     }
 
+    /// The names of inputs in the model that was imported, each with that in the graph.
+    pub fn imported_names(&self) -> Vec<(String, String)> {
+        let inputs = self.origin.iter().flat_map(|o| &o.inner.inputs);
+        let names = inputs.map(|input| (input.onnx.clone(), input.name.clone()));
+        names.collect()
+    }
+
     /// The outputs in the element types of the model that was imported.
     pub fn converted(&self, names: &[String], outputs: Vec<Arc<Tensor>>) -> Vec<Arc<Tensor>> {
         match &self.origin {

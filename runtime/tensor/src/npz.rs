@@ -16,6 +16,8 @@ pub struct Npz {
     file: MappedFile,
     archive: ZipArchive<Cursor<MappedFile>>,
     names: Vec<String>,
+    /// Names of members that have another name here: that of the member, without `.npy`, and the other one.
+    renamed: Vec<(String, String)>,
     /// The maximum size of the file in bytes.
     length: u64,
     most: u64,
@@ -53,9 +55,33 @@ impl Npz {
             file,
             archive,
             names,
+            renamed: Vec::new(),
             length,
             most,
         })
+    }
+
+    /// Gives arrays other names: pairs of the name in the archive and the new one, for those that the archive has.
+    #[must_use]
+    pub fn renamed(mut self, pairs: impl IntoIterator<Item = (String, String)>) -> Npz {
+        let pairs = pairs.into_iter();
+        let pairs = pairs.filter(|(own, new)| own != new && self.names.contains(own));
+        self.renamed = pairs.collect();
+        for (own, new) in &self.renamed {
+            let mut names = self.names.iter_mut();
+            if let Some(name) = names.find(|name| *name == own) {
+                name.clone_from(new);
+            }
+        }
+        self
+    }
+
+    /// The name of the member for an array.
+    fn member(&self, name: &str) -> String {
+        let mut renamed = self.renamed.iter();
+        let own = renamed.find(|(_, new)| new == name);
+        let own = own.map_or(name, |(own, _)| own);
+        format!("{own}.npy")
     }
 
     /// The archive's path.
@@ -70,9 +96,7 @@ impl Npz {
 
     /// Whether the archive has an array of this name, without `.npy`.
     pub fn contains(&self, name: &str) -> bool {
-        self.archive
-            .index_for_name(&format!("{name}.npy"))
-            .is_some()
+        self.archive.index_for_name(&self.member(name)).is_some()
     }
 
     /// The array of this name; unpacked only if it is wanted, as determined from its header.
@@ -83,7 +107,7 @@ impl Npz {
     /// # Errors
     /// The array is not wanted, uses an unsupported compression method, exceeds the limit or is inconsistent.
     pub fn get(&self, name: &str, admits: Admits<'_>) -> Result<Option<Tensor>, TensorError> {
-        let full = format!("{name}.npy");
+        let full = self.member(name);
         let Some(position) = self.archive.index_for_name(&full) else {
             return Ok(None);
         };

@@ -145,3 +145,15 @@ fn sizes_that_lie_are_errors() {
         }
     }
 }
+
+#[test]
+fn arrays_may_have_other_names() {
+    let tensor = Tensor::from_bytes(ElementType::U8, &[2], &[1, 2]).unwrap();
+    let bytes = archive("in.1.npy", CompressionMethod::Stored, &npy(&tensor));
+    let pairs = [("in.1", "in_1"), ("other", "in_2")];
+    let pairs = pairs.map(|(own, new)| (own.to_owned(), new.to_owned()));
+    let renamed = opened(&bytes, 100).unwrap().renamed(pairs);
+    assert_eq!(renamed.names(), ["in_1"]);
+    assert!(renamed.contains("in_1") && !renamed.contains("in_2"));
+    assert_eq!(renamed.get("in_1", ANY).unwrap(), Some(tensor));
+}

@@ -35,6 +35,7 @@ save("dynamic.onnx", [helper.make_node("Exp", ["x.1"], ["y"])], [("x.1", TensorP
      [("y", TensorProto.FLOAT, ["batch", 3])])
 save("bytes.onnx", [helper.make_node("Add", ["i", "i"], ["y"])], [("i", TensorProto.INT8, [2])], [("y", TensorProto.INT8, [2])])
 np.save(folder / "x.npy", np.array([[0, 1, 2], [-5, 5, -5]], np.float32))
+np.savez(folder / "x.npz", **{"x.1": np.array([[0, 1, 2], [-5, 5, -5]], np.float32)})
 np.save(folder / "i.npy", np.array([100, -3], np.int8))
 
 # A cache of keys, with new ones, as heads whose number is left to the Reshape.
