@@ -715,8 +715,7 @@ impl<'a> Session<'a> {
                         .then(|| onnx_model::node(&file.text, place))?
                 });
                 if let Some(node) = node {
-                    let note = format!("this is the ONNX node `{node}`");
-                    *diagnostic = diagnostic.clone().with_note(None, note);
+                    diagnostic.message = format!("ONNX node `{node}`: {}", diagnostic.message);
                 }
             }
         }
