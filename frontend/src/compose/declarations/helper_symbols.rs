@@ -214,7 +214,13 @@ impl<'p> Composer<'p, '_> {
             }
         }
         let mut before = "; ";
-        for printed in &assertion.values {
+        let is_null = |value: &Expr| {
+            let value = builder.evaluator(self.limits).eval(value);
+            matches!(value, Ok(Value::Null))
+        };
+        // Attributes that are left out say nothing.
+        let values = assertion.values.iter().filter(|p| !is_null(&p.value));
+        for printed in values {
             text(before, &mut message);
             match &printed.label {
                 Some(label) => self.formatted(builder, label, &mut message),

@@ -236,12 +236,17 @@ impl<'p> Composer<'p, '_> {
         if shape.len() < fixed || (!flexible && shape.len() != fixed) {
             let least = if flexible { "at least " } else { "" };
             let shape_text = Value::pack(shape.to_vec()).text();
+            let dimensions = if fixed == 1 {
+                "dimension"
+            } else {
+                "dimensions"
+            };
             return Err(self.report(
                 Diagnostic::error(
                     &RANK_MISMATCH,
                     spec.span,
                     format!(
-                        "{what} must have {least}{fixed} dimensions, its shape is {shape_text}"
+                        "{what} must have {least}{fixed} {dimensions}, its shape is {shape_text}"
                     ),
                 )
                 .with_label_at(location, format!("shape {shape_text}")),
