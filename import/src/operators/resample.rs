@@ -7,7 +7,7 @@ use super::movement::transposed;
 use super::product::product_of;
 use crate::call::Call;
 use crate::extent::Extent;
-use crate::refusal::{Ruled, overflow};
+use crate::refusal::{Reason, Ruled, overflow};
 use crate::statement::Argument;
 use crate::tensor::of_items;
 use crate::value::{Item, Value};
@@ -67,7 +67,7 @@ fn floor(v: f64) -> i64 {
 impl Axis {
     /// Where an element of the result is in the input.
     fn position(&self, manner: &Manner, at: i64) -> Ruled<f64> {
-        let (x, from, whole) = (real(at), real(self.from), self.scale * real(self.from));
+        let (x, from, to) = (real(at), real(self.from), real(self.to));
         // Which element is the nearest one depends on positions of f32, as in onnxruntime.
         #[expect(clippy::cast_possible_truncation, reason = "positions are of f32")]
         let scaled = |x: f64| match manner.kernel {
@@ -75,34 +75,30 @@ impl Axis {
             _ => x / self.scale,
         };
         let half = scaled(x + 0.5) - 0.5;
+        let last = from - 1.0;
         Ok(match manner.transform.as_str() {
             "half_pixel" => half,
-            "pytorch_half_pixel" => {
-                if self.to == 1 {
-                    -0.5
-                } else {
-                    half
-                }
-            }
-            "half_pixel_symmetric" => from / 2.0 * (1.0 - real(self.to) / whole) + half,
+            "pytorch_half_pixel" if self.to == 1 => 0.0,
+            "pytorch_half_pixel" => half,
+            // The scale may ask for a fraction of an element more than there are.
+            "half_pixel_symmetric" => from / 2.0 * (1.0 - to / (self.scale * from)) + half,
+            "tf_half_pixel_for_nn" => scaled(x + 0.5),
             "asymmetric" => scaled(x),
-            "align_corners" => {
-                if whole == 1.0 {
-                    0.0
-                } else {
-                    x * (from - 1.0) / (whole - 1.0)
-                }
-            }
+            "align_corners" if self.to == 1 => 0.0,
+            "align_corners" => x * last / (to - 1.0),
             "tf_crop_and_resize" => {
                 let (begin, end) = self.part;
-                match whole == 1.0 {
-                    true => (end - begin) * (from - 1.0) / 2.0 + begin * (from - 1.0),
-                    false => {
-                        x * (end - begin) * (from - 1.0) / (whole - 1.0) + begin * (from - 1.0)
-                    }
+                if self.to == 1 {
+                    (begin + end) * last / 2.0
+                } else {
+                    x * (end - begin) * last / (to - 1.0) + begin * last
                 }
             }
-            _ => return Err("the coordinate transformation is unknown".into()),
+            other => {
+                return Err(Reason(format!(
+                    "the coordinate transformation {other:?} is unknown"
+                )));
+            }
         })
     }
 

@@ -176,7 +176,8 @@ fn resized(c: &mut Call, axes: Vec<Axis>, old: bool) -> Ruled<()> {
     let default = if old { "asymmetric" } else { "half_pixel" };
     let transform = c.string("coordinate_transformation_mode", default);
     #[expect(clippy::cast_precision_loss, reason = "extents are small")]
-    let exact = axes.iter().all(|a| a.from as f64 * a.scale == a.to as f64);
+    let exact =
+        transform == "align_corners" || axes.iter().all(|a| a.from as f64 * a.scale == a.to as f64);
     let smaller = axes.iter().any(|a| a.to < a.from);
     let antialias = c.flag("antialias", false) && smaller;
     let exclude_outside = c.flag("exclude_outside", false);
