@@ -11,6 +11,7 @@ use skript_tensor::Tensor;
 
 use crate::declared;
 use crate::extent::Extent;
+use crate::external;
 use crate::importer::{Importer, refuse_newer, versions_by_domain};
 use crate::model_file::{Declaration, ModelFile, SharedTensors};
 use crate::names::Names;
@@ -124,7 +125,7 @@ fn converted(
     tensors: &Arc<SharedTensors>,
     options: Options,
 ) -> Result<Imported, Failed> {
-    let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+    let folders = external::folders(path);
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut graph = model
         .graph
@@ -137,7 +138,7 @@ fn converted(
     }
     let opsets = versions_by_domain(&model.opset_import);
     let functions = std::mem::take(&mut model.functions);
-    let mut importer = Importer::new(folder, opsets.clone(), functions);
+    let mut importer = Importer::new(folders, opsets.clone(), functions);
     importer.tensors = Arc::clone(tensors);
     for sparse in &graph.sparse_initializer {
         let name = sparse.values.as_ref().map_or("", |v| &v.name);

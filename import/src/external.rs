@@ -1,14 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Elements in files beside the model.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
-use skript_host::RegularFile;
+use skript_host::{FileError, RegularFile};
 use skript_tensor::map::MappedFile;
 use skript_tensor::shape::byte_length;
 use skript_tensor::{ElementType, Tensor};
 
 use crate::proto::StringStringEntryProto;
+
+/// The folders of a model's external data: that of its path, then, if the path is a link, that of the file that it leads to. Caches such as
+/// that of the Hugging Face Hub have links to all files of a model, which lie together elsewhere.
+pub fn folders(model: &Path) -> Vec<PathBuf> {
+    let folder = model.parent().unwrap_or(Path::new(""));
+    let mut folders = vec![folder.to_path_buf()];
+    if model.is_symlink()
+        && let Ok(target) = model.canonicalize()
+    {
+        folders.extend(target.parent().map(Path::to_path_buf));
+    }
+    folders
+}
+
+/// Opens a file of the first folder; a link may lead to any of the folders.
+fn open(path: &Path, folders: &[PathBuf]) -> Result<RegularFile, FileError> {
+    let mut opened = folders
+        .iter()
+        .map(|folder| RegularFile::open_within(path, folder));
+    let first = opened.next().unwrap_or_else(|| RegularFile::open(path));
+    match first {
+        Err(FileError::Outside { .. }) => opened.find_map(Result::ok).map_or(first, Ok),
+        first => first,
+    }
+}
 
 /// Maps a tensor of a file in the model's folder.
 ///
@@ -16,7 +41,7 @@ use crate::proto::StringStringEntryProto;
 /// What is wrong with the entries or the file.
 pub fn read(
     entries: &[StringStringEntryProto],
-    folder: &Path,
+    folders: &[PathBuf],
     kind: ElementType,
     shape: &[u64],
 ) -> Result<Tensor, String> {
@@ -44,13 +69,18 @@ pub fn read(
             "its external data is at {location:?}, outside of the model's folder"
         ));
     }
+    let needed = byte_length(kind, shape).ok_or("its extents are too large")?;
+    if needed == 0 {
+        return Tensor::from_bytes(kind, shape, &[]).map_err(|e| e.to_string());
+    }
+    let folder = folders.first().map_or(Path::new(""), PathBuf::as_path);
     let path = folder.join(relative);
     let wrong = |reason: String| format!("its external data {location:?}: {reason}");
-    let file = RegularFile::open_within(&path, folder).map_err(|e| wrong(e.to_string()))?;
+    let file = open(&path, folders).map_err(|e| wrong(e.to_string()))?;
     let file = MappedFile::map(&path, file).map_err(|e| wrong(e.to_string()))?;
     let offset = number("offset")?.unwrap_or(0);
-    let needed = byte_length(kind, shape).ok_or("its extents are too large")?;
-    if let Some(length) = number("length")?
+    // Some writers state 0 where they do not know it.
+    if let Some(length) = number("length")?.filter(|length| *length != 0)
         && length != needed
     {
         return Err(wrong(format!(

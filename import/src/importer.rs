@@ -32,7 +32,8 @@ const MOST_NODES: usize = 1 << 20;
 /// The state of an import.
 #[derive(Debug, Default)]
 pub struct Importer {
-    pub folder: PathBuf,
+    /// The folders of external data.
+    pub folders: Vec<PathBuf>,
     pub values: Vec<Value>,
     /// The index of each loop, with the number of steps and the first condition: it is known at import where they are.
     pub loops: Vec<(usize, Vec<usize>)>,
@@ -104,14 +105,14 @@ pub fn refuse_newer(importer: &mut Importer, node: &str, imports: &[OperatorSetI
 
 impl Importer {
     pub fn new(
-        folder: PathBuf,
+        folders: Vec<PathBuf>,
         opsets: HashMap<String, i64>,
         functions: Vec<FunctionProto>,
     ) -> Importer {
         let functions = functions.into_iter();
         let functions = functions.map(|f| ((f.domain.clone(), f.name.clone()), Rc::new(f)));
         Importer {
-            folder,
+            folders,
             opsets,
             functions: functions.collect(),
             scopes: vec![HashMap::new()],
@@ -185,7 +186,7 @@ impl Importer {
     /// What is wrong with it.
     pub fn tensor(&mut self, proto: &mut TensorProto) -> Result<Value, String> {
         let shared = Arc::clone(&self.tensors);
-        let tensor = shared.get(proto, |proto| tensor::read(proto, &self.folder))?;
+        let tensor = shared.get(proto, |proto| tensor::read(proto, &self.folders))?;
         let shape = tensor
             .shape()
             .iter()

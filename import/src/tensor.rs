@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tensors of the file: initializers, and attributes of nodes.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use bytes::Bytes;
@@ -22,9 +22,9 @@ const EXTERNAL: i32 = 1;
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
+pub fn read(proto: &mut TensorProto, folders: &[PathBuf]) -> Result<Tensor, String> {
     if let Some(kind) = nibble(proto.data_type) {
-        return nibbles(proto, folder, kind);
+        return nibbles(proto, folders, kind);
     }
     let kind = element(proto.data_type)
         .map_err(|name| format!("elements of type {name} are not supported"))?;
@@ -33,7 +33,7 @@ pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
     let bytes = byte_length(kind, &shape).ok_or("its extents are too large")?;
     let count = volume(&shape).ok_or("its extents are too large")?;
     if proto.data_location == EXTERNAL {
-        return external::read(&proto.external_data, folder, kind, &shape);
+        return external::read(&proto.external_data, folders, kind, &shape);
     }
     let raw: Bytes = std::mem::take(&mut proto.raw_data);
     let wrong =
@@ -67,7 +67,11 @@ pub fn read(proto: &mut TensorProto, folder: &Path) -> Result<Tensor, String> {
 }
 
 /// Reads ints of 4 bits, two in a byte with the first in its lower half, as ints of 8 bits.
-fn nibbles(proto: &mut TensorProto, folder: &Path, kind: ElementType) -> Result<Tensor, String> {
+fn nibbles(
+    proto: &mut TensorProto,
+    folders: &[PathBuf],
+    kind: ElementType,
+) -> Result<Tensor, String> {
     let extent = |d: &i64| u64::try_from(*d).map_err(|_| format!("the extent {d} is negative"));
     let shape: Vec<u64> = proto.dims.iter().map(extent).collect::<Result<_, _>>()?;
     let count = volume(&shape).ok_or("its extents are too large")?;
@@ -76,7 +80,7 @@ fn nibbles(proto: &mut TensorProto, folder: &Path, kind: ElementType) -> Result<
     let listed: Vec<u8>;
     let pairs: &[u8] = if proto.data_location == EXTERNAL {
         let pairs = [count.div_ceil(2)];
-        external = external::read(&proto.external_data, folder, ElementType::U8, &pairs)?;
+        external = external::read(&proto.external_data, folders, ElementType::U8, &pairs)?;
         external.bytes()
     } else if proto.raw_data.is_empty() {
         let bytes = proto.int32_data.iter().map(|v| u8::try_from(*v));
