@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace skript;
@@ -150,8 +149,7 @@ static LogicalResult verifyArguments(FormulaOp op, Region &region, StringRef nam
   return success();
 }
 
-/// A step reads elements of tensors; it neither makes tensors nor takes whole ones. Lowerings compute the values of a
-/// step where they are used, and at points that a predicate skips: no operation may have side effects.
+/// A step reads elements of tensors; it neither makes tensors nor takes whole ones.
 static LogicalResult verifyElements(Region &region) {
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   WalkResult result = region.walk<WalkOrder::PreOrder>([&](Operation *inner) -> WalkResult {
@@ -161,9 +159,6 @@ static LogicalResult verifyElements(Region &region) {
       return inner->emitOpError("is inside of a formula: formulas do not nest");
     if (llvm::any_of(inner->getOperandTypes(), isTensor) || llvm::any_of(inner->getResultTypes(), isTensor))
       return inner->emitOpError("has tensors, but is inside of a formula: only 'skript.access' reads tensors there");
-    if (!inner->hasTrait<OpTrait::HasRecursiveMemoryEffects>() && !isMemoryEffectFree(inner))
-      return inner->emitOpError("may have side effects, but is inside of a formula: a step may be computed several times, "
-                                "or not at all");
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

@@ -620,16 +620,3 @@ func.func @check_status(%ok: i1) {
   skript.check %ok, "SK9203", "never" status 0
   return
 }
-
-// -----
-
-func.func private @next(f32) -> f32
-
-func.func @called_within(%x: tensor<2xf32>, %v: f32) {
-  %0 = skript.formula assign (%i) in (2) outs(%a = %x : tensor<2xf32>) do {
-    // expected-error @+1 {{'func.call' op may have side effects, but is inside of a formula: a step may be computed several times, or not at all}}
-    %w = func.call @next(%v) : (f32) -> f32
-    skript.yield %w at [%i] : f32
-  } : tensor<2xf32>
-  return
-}

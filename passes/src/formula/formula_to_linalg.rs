@@ -108,6 +108,12 @@ pub(crate) const PASS: Pass = Pass {
     ..Pass::NONE
 };
 
+/// Whether a step has side effects. An invoked operator computes values only.
+fn has_effects(formula: OperationRef) -> bool {
+    let mut steps = ir::nested(formula).into_iter();
+    steps.any(|op| op.region_count() == 0 && !op::is(&op, ops::skript::INVOKE) && !op::is_pure(&op))
+}
+
 /// `None`: it is left for a later pass.
 fn convert<'c: 'a, 'a>(
     formula: OperationRef<'c, 'a>,
@@ -116,6 +122,11 @@ fn convert<'c: 'a, 'a>(
     same: &EqualExtents,
     at: &Builder<'c, 'a>,
 ) -> Result<Option<Vec<Value<'c, 'a>>>, Refusal> {
+    if has_effects(formula) {
+        return Err(Refusal::Shape(
+            "has an operation with side effects, such as a call, which happen once in each step",
+        ));
+    }
     let mut reading = Reading::of(formula)?;
     if !reading.has_distinct_destinations() {
         return Err(ReadError::SeveralElements.into());

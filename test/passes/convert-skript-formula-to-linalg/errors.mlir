@@ -106,3 +106,17 @@ func.func @empty(%b: tensor<?xf32>, %m: index, %init: tensor<?xf32>) -> tensor<?
   } : tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// Values are computed where they are used, and a call is not one of them.
+func.func private @next(f32) -> f32
+func.func @called(%x: tensor<8xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{has no linalg.generic: it has an operation with side effects, such as a call, which happen once in each step; lower it to scf}}
+  %y = skript.formula assign (%i) in (8) outs(%acc = %init : tensor<8xf32>) do {
+    %v = skript.access %x[%i] : tensor<8xf32>
+    %w = func.call @next(%v) : (f32) -> f32
+    skript.yield %w at [%i] : f32
+  } : tensor<8xf32>
+  return %y : tensor<8xf32>
+}

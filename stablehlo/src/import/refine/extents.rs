@@ -63,7 +63,10 @@ fn derived(found: &Found, declared: &[Extents]) -> Result<Vec<Extents>, PassErro
         "convolution" => Ok(vec![convolved(found)?]),
         "bitcast_convert" => Ok(vec![cast(found)?]),
         "fft" => Ok(vec![transformed(found, declared)?]),
-        "rng_bit_generator" => Ok([vec![operand(0)?], declared[1..].to_vec()].concat()),
+        "rng_bit_generator" => {
+            let output = declared.iter().skip(1).cloned();
+            Ok([operand(0)?].into_iter().chain(output).collect())
+        }
         "top_k" => {
             let mut extents = operand(0)?;
             let last = extents
@@ -148,8 +151,8 @@ fn joined(found: &Found) -> Result<Extents, PassError> {
         .i64("dimension")
         .ok_or("lacks its attribute dimension")?;
     let own = found.operands.iter().map(|t| at(&t.extents, dimension));
-    let own = own.collect::<Result<Vec<_>, _>>()?.into_iter();
-    let total = own.fold(Some(0i64), |sum, extent| sum?.checked_add(extent));
+    let mut own = own.collect::<Result<Vec<_>, _>>()?.into_iter();
+    let total = own.try_fold(0i64, i64::checked_add);
     let mut extents = found.operand(0)?.extents.clone();
     let entry = usize::try_from(dimension)
         .ok()
