@@ -12,8 +12,8 @@ use skript_tensor::{ElementType, Tensor};
 use crate::call::Call;
 use crate::declared::{Declared, contradiction, declared};
 use crate::extent::{Bounds, Extent};
-use crate::model_file::SharedTensors;
 use crate::fold::Folds;
+use crate::model_file::SharedTensors;
 use crate::operators;
 use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, TensorProto,

@@ -119,9 +119,11 @@ fn compile_here(
     let document = match (text, path.map(Path::new)) {
         (Some(Text { name, text }), _) => Document::parse(name, text, &limits),
         (None, Some(path)) if is_onnx => {
-            let import = shapes.iter().fold(bounds(options)?, |import, (name, shape)| {
-                import.input_shape(name, shape)
-            });
+            let import = shapes
+                .iter()
+                .fold(bounds(options)?, |import, (name, shape)| {
+                    import.input_shape(name, shape)
+                });
             Document::import(path, import, &limits)
         }
         (None, path) => Document::open(path.unwrap_or(Path::new("")), None, &limits),

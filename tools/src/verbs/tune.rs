@@ -39,7 +39,8 @@ const CONFIRMATIONS: u32 = 3;
 
 pub fn run(arguments: &TuneArguments, console: &mut Console) -> Status {
     arguments.threads.apply();
-    let mut session = Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
+    let mut session =
+        Session::open_for_call(&arguments.model, &arguments.reading, &arguments.inputs);
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     if stablehlo_program::is_program(&arguments.model) {
         let text = "`skript tune` takes models in SkriptND; the plans of StableHLO programs are those of the cost model";
