@@ -57,7 +57,7 @@ step "ONNX operators" .venv/bin/python test/import/operators.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
 step "ONNX schemas" .venv/bin/python scripts/onnx-signatures.py --check
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript
-step "accesses between guarded pages" .venv/bin/python test/differential/bounds.py --skript target/release/skript $([ "$all" = --all ] || echo --sample 8)
+step "accesses between guarded pages" .venv/bin/python test/differential/bounds.py --skript target/release/skript $([ "$all" = --all ] || echo --sample 10)
 step "random guards" .venv/bin/python test/differential/guards.py --count $([ "$all" = --all ] && echo 900 || echo 60)
 networks="test/differential/networks.py --keep out/networks"
 if [ "$all" = --all ]; then
