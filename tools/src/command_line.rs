@@ -180,7 +180,8 @@ pub struct ModelArguments {
     /// Value of a graph attribute, as JSON
     #[arg(long = "set", value_name = "NAME=JSON", value_parser = name_and_value)]
     pub attributes: Vec<(String, String)>,
-    /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`; of an ONNX model, -1 or ? for one that stays dynamic
+    /// Shape of an input with dynamic dimensions: `x=4,3`; of a pack `xs=4,3;2,3`; of an ONNX model, -1 or ? for one that
+    /// stays dynamic; of a StableHLO program, `0=4,3` for the first argument
     #[arg(long = "input-shape", value_name = "NAME=SHAPE", value_parser = input_shape_argument)]
     pub input_shapes: Vec<InputShape>,
     #[command(flatten)]
@@ -245,7 +246,8 @@ pub struct RunArguments {
     /// as untrusted
     #[arg(required_unless_present = "batch")]
     pub model: Option<PathBuf>,
-    /// Run once per line, a JSON list of arguments; prints a JSON object with exit and stderr for each
+    /// Run once per line, a JSON list of arguments that select a model, its inputs, and a folder for outputs below that of
+    /// --output-dir; prints a JSON object with exit and stderr for each
     #[arg(long, value_name = "FILE.jsonl", conflicts_with = "model")]
     pub batch: Option<PathBuf>,
     #[command(flatten)]

@@ -3,11 +3,11 @@
 //!
 //! The text is untrusted. [`limits`] bounds it before MLIR parses it, the parsing context registers only the dialects
 //! of programs, and [`allowed`] and [`calls`] check the parsed module against the list of supported operations.
-//! [`survey`] only improves messages. [`reading`] translates the draft's spelling to the current one. Operations with a
-//! scalar form are converted by the same elementwise pattern as all other operations; [`to_linalg`] converts the rest
-//! to `linalg`, `tensor` and `scf`. [`scalar_to_arith`] converts scalar operations to `arith`, `math` and `complex`,
-//! and [`drop_signs`] then removes the signedness of integers. [`to_skript`] converts elementwise programs to the
-//! `skript` dialect.
+//! [`survey`] only improves messages. [`refine`] gives programs with symbolic dimensions the shapes of a call.
+//! [`reading`] translates the draft's spelling to the current one. Operations with a scalar form are converted by the
+//! same elementwise pattern as all other operations; [`to_linalg`] converts the rest to `linalg`, `tensor` and `scf`.
+//! [`scalar_to_arith`] converts scalar operations to `arith`, `math` and `complex`, and [`drop_signs`] then removes the
+//! signedness of integers. [`to_skript`] converts elementwise programs to the `skript` dialect.
 
 mod allowed;
 mod calls;
