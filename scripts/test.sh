@@ -54,6 +54,7 @@ step "random loops" .venv/bin/python test/differential/loops.py --count $([ "$al
 step "open extents" .venv/bin/python test/differential/extents.py --skript target/release/skript
 step "ONNX networks" .venv/bin/python test/import/networks.py
 step "ONNX operators" .venv/bin/python test/import/operators.py
+step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
 step "ONNX schemas" .venv/bin/python scripts/onnx-signatures.py --check
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript

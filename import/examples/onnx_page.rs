@@ -14,8 +14,8 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   as the block's part of the graph, with its own arrays as variables. `--weights-format dat` writes a file for each array.
 - **Names.** `_output_0` at the end is dropped, each run of other characters than letters and digits becomes `_`, and `_` at
   both ends is dropped. A name that begins with a digit, or is a word of the language, gets a prefix. A name that is in use
-  gets the first free suffix of `_2`, `_3`, …. `--input`, `--input-shape` and `--constant` accept either name; a name
-  that two inputs have, one in each language, is that of the ONNX model, also in calls in Python. An input that has an initializer is no
+  gets the first free suffix of `_2`, `_3`, …. `--input`, `--input-shape` and `--constant` accept either name, and
+  so do arrays of `.npz` archives; a name that two inputs have, one in each language, is that of the ONNX model, also in calls in Python. An input that has an initializer is no
   input of the document: its value is that of the initializer.
 - **Calls decide shapes.** `skript run`, `compare`, `bench` and calls in Python import a model with dynamic dimensions for the shapes of their
   arrays, without any option. Where elements of small inputs decide shapes or branches, such as `axes` or a sampling rate, the model is imported for
@@ -33,16 +33,26 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
 - **Positions and zero divisors.** Where ONNX leaves a result undefined, it is defined here: an index of `Gather`, `GatherElements` or
   `GatherND` that is out of range reads the element at the border, as positions that data decide do in SkriptND, and nothing fails; the
   quotient of an int and 0 is 0.
-- **Broadcasting.** Dynamic dimensions that a node combines must have one extent in each call: that of 1 is not repeated (SK9203).
-- **Checks in each call.** The parts of `Split` must add up to the extent of a dynamic dimension, and `TopK` must find `k` elements there: other
-  calls are refused (SK9203).
+- **Broadcasting.** Dynamic dimensions that a node combines must have one extent in each call: that of 1 is not repeated (SK9203), except by
+  `Expand`, which repeats extents of 1 also where they are dynamic.
+- **Checks in each call.** The parts of `Split` must add up to the extent of a dynamic dimension, `TopK` must find `k` elements there, what
+  `Scan` scans together must have one length, and dimensions with one letter of `Einsum` one extent: other calls are refused (SK9203).
+- **Slices.** Where data decide the ends of a `Slice`, its extents follow from them in each call. If the end is the begin plus a constant, the
+  extent is that constant, and a call that finds fewer elements is refused (SK9203).
+- **Resizing.** `align_corners` and `tf_crop_and_resize` relate positions by the extents of the result, as the text of `Resize` and onnxruntime do.
+  Two node tests of ONNX (`resize_downsample_scales_…_align_corners`) rest on the scales instead.
+- **Random numbers** are of SkriptND (`rand.normal`, `rand.uniform`), as ONNX defines none: the same in each call and on every machine, others for
+  each node. A seed selects none of them.
 - **Ints.** The mean of ints is that of their sum in 64 bits, rounded towards zero, as in onnxruntime. `ReduceL2` and `Shrink` compute ints
   in f64, and round towards zero. `ReduceLogSum`, `ReduceLogSumExp`, and modes of `Resize` other than `nearest` are refused for ints.
 - **Normalization.** `LayerNormalization`, `RMSNormalization` and `GroupNormalization` compute in the wider one of the types of the input
   and of `stash_type`, so f16 and bf16 in f32.
 - **Refusals.** A model with anything that is not supported is refused, with all reasons (SK9107) and exit status 1. Nodes after a refused
   one have those reasons that do not depend on it.
-- **Files.** External data must be in the model's folder. A model file has at most 2 GiB.
+- **Files.** External data must be in the model's folder. If the model is a link, as in the cache of the Hugging Face Hub, its data may also be
+  links into the folder that the model's link leads to. A model file has at most 2 GiB.
+- **Quantized recurrence.** `DynamicQuantizeLSTM` computes with the numbers that its weights stand for: inputs and states are not rounded to
+  ints, as they are in onnxruntime.
 
 - **Loops.** `Loop` and `Scan` become loops of the language; the steps of a `Loop` whose body needs their numbers at import are written one by one,
   where at most 256 are known. Sequences are lists of tensors whose number is known at import.

@@ -478,6 +478,30 @@ pub fn broadcast(x: &[Extent], y: &[Extent]) -> Ruled<Vec<Extent>> {
     Ok(shape)
 }
 
+/// A static extent.
+pub fn fixed(what: &str, extent: &Extent) -> Ruled<i64> {
+    extent.value().ok_or_else(|| {
+        Reason(match extent.name() {
+            Some(name) => format!(
+                "{what} must be static, but is the dynamic dimension `{name}`: pass a number for it with `--input-shape`"
+            ),
+            None => format!(
+                "{what} must be static: pass static shapes of the inputs with `--input-shape`"
+            ),
+        })
+    })
+}
+
+/// Refuses static extents that differ where an operator needs equal ones; each run compares dynamic ones.
+pub fn equal(what: &str, a: &Extent, b: &Extent) -> Ruled<()> {
+    match (a.value(), b.value()) {
+        (Some(m), Some(n)) if m != n => {
+            Err(Reason(format!("{what} must be equal, but are {m} and {n}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A list of numbers in SkriptND.
 pub fn list(items: &[i64]) -> String {
     let items: Vec<String> = items.iter().map(i64::to_string).collect();

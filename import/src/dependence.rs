@@ -13,27 +13,18 @@ const MOST_NAMED: usize = 8;
 /// The reason that a value must be known at import, with the inputs that would have to be constants for it.
 pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     let inputs = inputs(importer, value);
-    importer
-        .deciding
-        .borrow_mut()
-        .extend(inputs.iter().cloned());
-    let own = match inputs.as_slice() {
-        [] => vec![value.onnx.clone()],
-        some => some.to_vec(),
-    };
-    let flags: Vec<String> = own
+    let mut deciding = importer.deciding.borrow_mut();
+    deciding.extend(inputs.iter().cloned());
+    let flags: Vec<String> = inputs
         .iter()
         .map(|n| format!("--constant {n}=FILE.npy"))
         .collect();
     let flags = flags.join(" ");
-    let names: Vec<String> = own.iter().map(|n| format!("`{n}`")).collect();
+    let names: Vec<String> = inputs.iter().map(|n| format!("`{n}`")).collect();
     let names = names.join(", ");
     Reason(match inputs.as_slice() {
-        [] if value.onnx.is_empty() => format!(
-            "{what} must be known at import; pass inputs of the model that decide them, with `--constant NAME=FILE.npy`"
-        ),
         [] => format!(
-            "{what} must be known at import; pass `{flags}` if {names} is an input of the model"
+            "{what} must be known at import, and no constants of inputs would decide them: fold the constants of the model, as onnxsim does, or export it with static shapes"
         ),
         [input] if *input == value.onnx => {
             format!("{what} must be known at import; pass `{flags}`")

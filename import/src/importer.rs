@@ -570,6 +570,17 @@ impl Importer {
         }
     }
 
+    /// A value's type with its shape in messages, such as `f32[n, 4]`.
+    pub fn typed(&self, value: &Value) -> String {
+        let name = |id: usize| {
+            let own = self.values.get(id).map(|v| v.onnx.as_str());
+            own.unwrap_or_default().to_owned()
+        };
+        let extents = value.shape.iter().map(|extent| extent.text(&name));
+        let extents = extents.collect::<Vec<_>>().join(", ");
+        format!("{}[{extents}]", self.type_name(value))
+    }
+
     /// The version of a domain's operators.
     pub fn opset(&self, domain: &str) -> i64 {
         self.opsets.get(domain).copied().unwrap_or(1)

@@ -253,6 +253,7 @@ fn moves(statement: &Statement) -> bool {
         "math.neg",
         "math.select",
         "nn.max_pool",
+        "onnx.agreed",
         "onnx.expand",
         "onnx.fill",
         "onnx.gather",

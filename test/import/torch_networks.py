@@ -283,6 +283,46 @@ def both_towers():
     return Towers(), (torch.randint(3, 90, (2, 9)), *image(32), torch.ones(2, 9, dtype=torch.int64))
 
 
+class Detector(nn.Module):
+    """What a detector of torchvision finds in a picture."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def forward(self, picture):
+        found = self.module([picture])[0]
+        return found["boxes"], found["scores"], found["labels"]
+
+
+def detector(name, **options):
+    def build():
+        import torchvision
+        make = getattr(torchvision.models.detection, name)
+        return Detector(make(weights=None, weights_backbone=None, num_classes=4, **options)), (torch.rand(3, 96, 96),)
+    return build
+
+
+class Packed(nn.Module):
+    """A recurrence over sequences with lengths of their own."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.layer = getattr(nn, kind)(3, 4, batch_first=True, bidirectional=True)
+
+    def forward(self, x, lengths):
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        return nn.utils.rnn.pad_packed_sequence(self.layer(packed)[0], batch_first=True)
+
+
+def packed(kind):
+    return lambda: (Packed(kind), (torch.randn(3, 5, 3), torch.tensor([5, 2, 3])))
+
+
+def bags(mode):
+    return lambda: (nn.EmbeddingBag(10, 3, mode=mode), (torch.tensor([1, 2, 4, 5, 4, 3, 2, 9]), torch.tensor([0, 3])))
+
+
 NETWORKS = {
     "AlexNet": vision("alexnet", 224),
     "ResNet-18": vision("resnet18"),
@@ -389,6 +429,15 @@ NETWORKS = {
     "U-Net": unet,
     "LSTM language model": recurrent,
     "Diffusion U-Net": diffusion,
+    "Longformer": words("LongformerModel", "LongformerConfig", vocab_size=99, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
+                        max_position_embeddings=70, attention_window=[4, 4]),
+    "LED": translation("LEDModel", "LEDConfig", vocab_size=99, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
+                       encoder_ffn_dim=32, decoder_ffn_dim=32, attention_window=4, max_encoder_position_embeddings=64, max_decoder_position_embeddings=64),
+    **{f"Packed {kind}": packed(kind) for kind in ("LSTM", "GRU", "RNN")},
+    **{f"EmbeddingBag {mode}": bags(mode) for mode in ("sum", "mean", "max")},
+    "Faster R-CNN": detector("fasterrcnn_mobilenet_v3_large_320_fpn", min_size=96, max_size=96, rpn_pre_nms_top_n_test=50, rpn_post_nms_top_n_test=20),
+    "RetinaNet": detector("retinanet_resnet50_fpn", min_size=96, max_size=96, score_thresh=0.01),
+    "SSDlite": detector("ssdlite320_mobilenet_v3_large"),
 }
 
 
@@ -458,6 +507,8 @@ def attempt(build, exporter, folder, options):
         got = np.load(folder / "out" / f"{value['skript']}.npy")
         if got.shape != wanted.shape or got.dtype != wanted.dtype:
             return "wrong", f"{got.dtype}{list(got.shape)}, not {wanted.dtype}{list(wanted.shape)}", nodes
+        if not wanted.size:
+            continue
         if not np.isfinite(wanted).all():
             return "not run by onnxruntime", "results that are not finite", nodes
         got, wanted = got.astype(np.float64), wanted.astype(np.float64)

@@ -798,4 +798,5 @@ fn external_data_stays_in_the_folder() {
 }
 
 mod calls;
+mod extents;
 mod options;

@@ -4,7 +4,7 @@
 use super::elementwise::converted;
 use super::movement::{joined, reshaped, transposed};
 use super::{Operator, operator};
-use crate::call::{Call, broadcast, extent_list, product, real_text};
+use crate::call::{Call, broadcast, extent_list, fixed, product, real_text};
 use crate::extent::Extent;
 use crate::refusal::{Ruled, overflow};
 use crate::statement::{Argument, marked};
@@ -82,10 +82,7 @@ fn linear(c: &mut Call) -> Ruled<()> {
     };
     let scale = match c.float("scale", 0.0) {
         0.0 => {
-            let size = key
-                .extent(3)
-                .value()
-                .ok_or("the size of a head is dynamic")?;
+            let size = fixed("the size of a head", &key.extent(3))?;
             #[expect(clippy::cast_precision_loss, reason = "a size of a head")]
             let size = size as f64;
             1.0 / size.sqrt()
@@ -218,6 +215,10 @@ fn for_heads(c: &mut Call, x: &Value, heads: &Extent) -> Ruled<Value> {
         return Ok(x.clone());
     }
     let times = groups.value().filter(|t| *t > 0);
+    if times.is_none() {
+        fixed("the number of heads", heads)?;
+        fixed("the number of heads of the keys", &x.extent(1))?;
+    }
     let times = times.ok_or("the heads of the keys do not divide those of the queries")?;
     let shape = vec![x.extent(0), heads.clone(), x.extent(2), x.extent(3)];
     Ok(c.call(
@@ -243,10 +244,7 @@ pub(super) fn attended(
         for_heads(c, k, &q.extent(1))?,
         for_heads(c, v, &q.extent(1))?,
     );
-    let size = q
-        .extent(3)
-        .value()
-        .ok_or("the size of a head must be static")?;
+    let size = fixed("the size of a head", &q.extent(3))?;
     #[expect(clippy::cast_precision_loss, reason = "sizes are small")]
     let usual = 1.0 / (size as f64).sqrt();
     let shape = vec![q.extent(0), q.extent(1), q.extent(2), k.extent(2)];

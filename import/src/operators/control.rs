@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use skript_tensor::ElementType;
 
-use super::movement::{stacked, turned};
+use super::movement::{agreed, stacked, turned};
 use super::{Operator, operator};
 use crate::call::{Call, axis};
 use crate::dependence::unknown;
@@ -60,7 +60,9 @@ fn branch(c: &mut Call) -> Ruled<()> {
         let shape = either(a, b, id).filter(|_| a.element == b.element);
         let shape = shape.ok_or_else(|| {
             Reason(format!(
-                "output {at} has another type or shape in each branch"
+                "output {at} is {} in one branch and {} in the other: SkriptND needs one type and equal static extents",
+                c.importer.typed(a),
+                c.importer.typed(b)
             ))
         })?;
         results.push(c.importer.value("if", a.element, shape, None, None));
@@ -79,7 +81,7 @@ fn branch(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The shape of one of two values: data decide extents that differ, which must be dynamic in both.
+/// The shape of one of two values: data decide extents that differ, one of which must be dynamic.
 fn either(a: &Value, b: &Value, id: usize) -> Option<Vec<Extent>> {
     if a.rank() != b.rank() {
         return None;
@@ -87,8 +89,8 @@ fn either(a: &Value, b: &Value, id: usize) -> Option<Vec<Extent>> {
     let extents = a.shape.iter().zip(&b.shape).enumerate();
     let extents = extents.map(|(axis, (x, y))| match (x.value(), y.value()) {
         _ if x == y => Some(x.clone()),
-        (None, None) => Some(Call::open(id, axis)),
-        _ => None,
+        (Some(_), Some(_)) => None,
+        _ => Some(Call::open(id, axis)),
     });
     extents.collect()
 }
@@ -183,14 +185,14 @@ fn repeat(c: &mut Call) -> Ruled<()> {
         });
     if !fits {
         let steps = by_steps.filter(|_| begins == Some(true));
-        let reason = "a carried value has another type or shape in each step";
+        let reason = changes(c, &starts, block.yields.get(1..));
         let Some(steps) = steps else {
-            return Err(reason.into());
+            return Err(reason);
         };
         let unrolled = c.attempt(|c| unrolled(c, &graph, starts, steps));
         return unrolled.map_err(|(Reason(why), refusals)| {
             c.importer.refusals.extend(refusals);
-            Reason(format!("{reason}; {why}"))
+            Reason(format!("{}; {why}", reason.0))
         });
     }
     let known = match (&condition, &count) {
@@ -221,6 +223,23 @@ fn repeat(c: &mut Call) -> Ruled<()> {
         c.set(finals + at, collected);
     }
     Ok(())
+}
+
+/// The reason that a loop cannot be one of SkriptND: a value that it carries changes its type.
+fn changes(c: &Call, starts: &[Value], yields: Option<&[Value]>) -> Reason {
+    let mut pairs = starts.iter().zip(yields.unwrap_or_default());
+    let changed = pairs.find(|(start, next)| {
+        next.is_sequence() || next.element != start.element || next.shape != start.shape
+    });
+    let Some((start, next)) = changed else {
+        return "the body does not fit the operands".into();
+    };
+    Reason(format!(
+        "the value that starts as `{}` is carried from step to step as {} and becomes {}: the steps must keep its type, or their number must be known at import (at most {MOST_STEPS})",
+        start.onnx,
+        c.importer.typed(start),
+        c.importer.typed(next)
+    ))
 }
 
 fn names(graph: &GraphProto) -> Vec<String> {
@@ -517,6 +536,9 @@ fn scanned_along(
     let count = count
         .max_by_key(|e| e.value().is_some())
         .ok_or("nothing is scanned")?;
+    let sequences = sequences.iter().zip(axes);
+    let sequences = sequences.map(|(x, at)| agreed(c, x, *at, &count));
+    let sequences = sequences.collect::<Ruled<Vec<_>>>()?;
     let index = c
         .importer
         .value("i", ElementType::I64, Vec::new(), None, None);
@@ -561,7 +583,7 @@ fn scanned_along(
         .zip(starts)
         .all(|(next, start)| next.element == start.element && next.shape == start.shape);
     if !fits {
-        return Err("a carried value has another type or shape in each step".into());
+        return Err(changes(c, starts, Some(&block.yields)));
     }
     let carried = parameters.into_iter().zip(starts.iter().cloned()).collect();
     let steps = Steps {

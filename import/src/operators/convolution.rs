@@ -4,7 +4,7 @@
 use skript_tensor::ElementType;
 
 use super::{Operator, operator};
-use crate::call::{Call, axis_list, list};
+use crate::call::{Call, axis_list, fixed, list};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::value::Value;
@@ -205,8 +205,9 @@ pub(super) fn spatial(x: &Value) -> Ruled<&[Extent]> {
 }
 
 pub(super) fn filter_size(c: &Call, w: &Value) -> Ruled<Vec<i64>> {
-    let size: Option<Vec<i64>> = w.shape.iter().skip(2).map(Extent::value).collect();
-    let size = size.ok_or("the extents of the filter must be static")?;
+    let size = w.shape.iter().skip(2);
+    let size = size.map(|extent| fixed("an extent of the filter", extent));
+    let size = size.collect::<Ruled<Vec<i64>>>()?;
     match c.ints("kernel_shape") {
         Some(stated) if !stated.is_empty() && stated != size => Err(Reason(format!(
             "`kernel_shape` is {}, and the filter has the size {}",

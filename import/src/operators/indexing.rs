@@ -27,7 +27,7 @@ pub const OPERATORS: &[Operator] = &[
         scatter_nd,
     ),
     operator("OneHot", "`onnx.one_hot`", one_hot),
-    operator("Compress", "`layout.nonzero`, `layout.gather`", compress),
+    operator("Compress", "`onnx.kept`, `layout.gather`", compress),
     operator("NonZero", "`layout.nonzero`", non_zero),
     operator(
         "TopK",
@@ -106,9 +106,32 @@ fn gather(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
+/// Refuses indices of elements that have more positions along another dimension than the data.
+fn fit(x: &Value, indices: &Value, at: usize) -> Ruled<()> {
+    if indices.rank() != x.rank() {
+        return Err(Reason(format!(
+            "the data has {} dimensions, and the indices have {}",
+            x.rank(),
+            indices.rank()
+        )));
+    }
+    let pairs = x.shape.iter().zip(&indices.shape).enumerate();
+    for (axis, (own, found)) in pairs.filter(|(axis, _)| *axis != at) {
+        if let (Some(own), Some(found)) = (own.value(), found.value())
+            && found > own
+        {
+            return Err(Reason(format!(
+                "dimension {axis} of the indices has the extent {found}, and that of the data is {own}"
+            )));
+        }
+    }
+    Ok(())
+}
+
 fn gather_elements(c: &mut Call) -> Ruled<()> {
     let (x, indices) = (c.input(0)?, c.input(1)?);
     let at = axis(c.int("axis", 0), x.rank())?;
+    fit(&x, &indices, at)?;
     let attributes = [("axis", at.to_string())];
     let shape = indices.shape.clone();
     let y = c.call(
@@ -178,6 +201,7 @@ fn scatter_elements(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let at = axis(c.int("axis", 0), x.rank())?;
     let indices = c.input(1)?;
+    fit(&x, &indices, at)?;
     scattered(
         c,
         "onnx.scatter_elements",
@@ -262,10 +286,10 @@ fn compress(c: &mut Call) -> Ruled<()> {
             0
         }
     };
-    if let Some(flags) = c.numbers_of(&condition) {
+    if let (Some(flags), Some(extent)) = (c.numbers_of(&condition), x.extent(at).value()) {
         let kept = flags
             .iter()
-            .zip(0..)
+            .zip(0..extent)
             .filter(|(flag, _)| **flag != 0)
             .map(|(_, i)| Extent::from(i));
         let kept = kept.collect::<Vec<_>>();
@@ -283,19 +307,12 @@ fn compress(c: &mut Call) -> Ruled<()> {
         c.set(0, y);
         return Ok(());
     }
-    let id = c.next_id();
-    let found = c.call(
-        "layout.nonzero",
-        &[],
-        &[(&condition).into()],
-        (ElementType::I64, vec![Extent::from(1), Call::open(id, 1)]),
-    );
-    let id = c.next_id();
+    let count = Call::open(c.next_id(), 0);
     let indices = c.call(
-        "layout.reshape",
-        &[("shape", "[-1]".to_owned())],
-        &[(&found).into()],
-        (ElementType::I64, vec![Call::open(id, 0)]),
+        "onnx.kept",
+        &[("extent", marked(&x.extent(at)))],
+        &[(&condition).into()],
+        (ElementType::I64, vec![count]),
     );
     let mut shape = x.shape.clone();
     if let Some(extent) = shape.get_mut(at) {

@@ -24,12 +24,12 @@ const LIMITS: &[(&str, &str)] = &[
     ),
     ("Dropout", "training only with a ratio of 0"),
     ("Expand", "the shape is known at import"),
-    ("GRU", "the usual activations, all steps of all items"),
+    ("GRU", "the usual activations"),
     (
         "If",
         "results of one type and rank; their static extents agree",
     ),
-    ("LSTM", "the usual activations, all steps of all items"),
+    ("LSTM", "the usual activations"),
     (
         "Loop",
         "carried values keep type and shape, or at most 256 steps whose number is known at import; to collect values, so must the number be",
@@ -61,7 +61,7 @@ const LIMITS: &[(&str, &str)] = &[
     ),
     ("QLinearMatMul", "scales of one number for the result"),
     ("QuantizeLinear", "at most 32 bits"),
-    ("RNN", "the usual activations, all steps of all items"),
+    ("RNN", "the usual activations"),
     ("Range", "the ends are known at import"),
     ("Reshape", "the shape is known at import"),
     (
@@ -74,7 +74,7 @@ const LIMITS: &[(&str, &str)] = &[
         "Scan",
         "carried values keep type and shape; in set 8 a static batch, and no lengths",
     ),
-    ("Slice", "the ends are known at import"),
+    ("Slice", "steps are known at import"),
     ("SplitToSequence", "a static dimension"),
     ("TfIdfVectorizer", "ints; a static number of items"),
     ("Tile", "the numbers are known at import, and at least 1"),

@@ -4,6 +4,7 @@
 mod attention;
 mod control;
 mod convolution;
+mod dynamic_slice;
 mod elementwise;
 mod fused;
 mod indexing;

@@ -2,7 +2,7 @@
 //! Elements that move as they are.
 
 use super::{Operator, operator};
-use crate::call::{Call, axes, axis, axis_list, broadcast, extent_list, list, product};
+use crate::call::{Call, axes, axis, axis_list, equal, extent_list, list, product};
 use crate::evaluate::moved;
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled, overflow};
@@ -259,6 +259,10 @@ pub(super) fn joined(c: &mut Call, parts: Vec<Value>, at: usize) -> Ruled<Value>
         // Static extents are better known than dynamic ones.
         for (axis, extent) in shape.iter_mut().enumerate() {
             let other = part.extent(axis);
+            if axis != at {
+                let what = format!("the extents along dimension {axis}, which is not joined,");
+                equal(&what, extent, &other)?;
+            }
             if axis != at && extent.value().is_none() && other.value().is_some() {
                 *extent = other;
             }
@@ -439,6 +443,25 @@ fn split(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
+/// The tensor, whose extent along an axis each run compares with another one that it must be equal to.
+pub(super) fn agreed(c: &mut Call, x: &Value, at: usize, extent: &Extent) -> Ruled<Value> {
+    let own = x.extent(at);
+    if own == *extent {
+        return Ok(x.clone());
+    }
+    if let (Some(a), Some(b)) = (own.value(), extent.value()) {
+        return Err(Reason(format!(
+            "dimension {at} of an operand has the extent {a}, and another operand has {b}"
+        )));
+    }
+    let mut shape = x.shape.clone();
+    if let Some(own) = shape.get_mut(at) {
+        own.clone_from(extent);
+    }
+    let attributes = [("axis", at.to_string()), ("extent", marked(extent))];
+    Ok(c.call("onnx.agreed", &attributes, &[x.into()], (x.element, shape)))
+}
+
 /// The tensor repeated to a shape.
 pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
     if shape == x.shape {
@@ -476,10 +499,57 @@ pub(super) fn expanded(c: &mut Call, x: &Value, shape: Vec<Extent>) -> Value {
 fn expand(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let target = c.extents(1, "the shape")?;
-    let shape = broadcast(&x.shape, &target)?;
-    let y = expanded(c, &x, shape);
+    let rank = x.rank().max(target.len());
+    let [own, target] = [&x.shape, &target].map(|shape| {
+        let ones = vec![Extent::from(1); rank - shape.len()];
+        [ones, shape.clone()].concat()
+    });
+    let pairs = own.iter().zip(&target);
+    let shape = pairs.clone().map(|(a, b)| repeated(c, a, b));
+    let shape = shape.collect::<Ruled<Vec<_>>>()?;
+    let y = if pairs.clone().all(|(a, b)| a.is(1) || b.is(1) || a == b) {
+        expanded(c, &x, shape)
+    } else {
+        let attributes = [
+            ("shape", extent_list(&shape)),
+            ("target", extent_list(&target)),
+        ];
+        c.call(
+            "onnx.expand",
+            &attributes,
+            &[(&x).into()],
+            (x.element, shape),
+        )
+    };
     c.set(0, y);
     Ok(())
+}
+
+/// The extent of a dimension of `own` elements that is repeated to `target`, or the other way around. Each run checks that the extents are
+/// equal or one of them is 1.
+fn repeated(c: &Call, own: &Extent, target: &Extent) -> Ruled<Extent> {
+    let (one, bounds) = (Extent::from(1), &c.importer.bounds);
+    match (own.value(), target.value()) {
+        (Some(1), _) => return Ok(target.clone()),
+        (_, Some(1)) => return Ok(own.clone()),
+        (Some(a), Some(b)) if a != b => {
+            return Err(Reason(format!(
+                "the extent {a} of a dimension cannot be repeated to {b}"
+            )));
+        }
+        (Some(_), _) => return Ok(own.clone()),
+        (_, Some(_)) => return Ok(target.clone()),
+        _ => {}
+    }
+    // The first element of a dimension, as `x[0:1]`, is repeated to all of them.
+    let firsts = [one.smaller(target, bounds), target.smaller(&one, bounds)];
+    if own == target || firsts.iter().flatten().any(|first| first == own) {
+        return Ok(target.clone());
+    }
+    // The larger one, or 0 if one of them is.
+    let larger = own.larger(target, bounds).ok_or_else(overflow)?;
+    let product = own.times(target).ok_or_else(overflow)?;
+    larger.smaller(&product, bounds).ok_or_else(overflow)
 }
 
 fn tile(c: &mut Call) -> Ruled<()> {

@@ -5,7 +5,7 @@ use skript_tensor::ElementType;
 
 use super::movement::reshaped;
 use super::{Operator, operator};
-use crate::call::Call;
+use crate::call::{Call, fixed};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::value::{Item, Value};
@@ -45,10 +45,7 @@ fn vectorize(c: &mut Call) -> Ruled<()> {
         2 => (x.clone(), false),
         _ => return Err("the input has neither one nor two dimensions".into()),
     };
-    let long = rows
-        .extent(1)
-        .value()
-        .ok_or("the number of items must be static")?;
+    let long = fixed("the number of items", &rows.extent(1))?;
     let weights = c.floats("weights");
     let mode = c.string("mode", "");
     let kind = ElementType::F32;

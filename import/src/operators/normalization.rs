@@ -2,10 +2,10 @@
 //! Normalization, and softmax.
 
 use super::elementwise::converted;
+use super::movement::reshaped;
 use super::reduction::over;
 use super::{Operator, microsoft, operator};
-use crate::call::{Call, axis, axis_list, float_text};
-use crate::extent::Extent;
+use crate::call::{Call, axis, axis_list, broadcast, equal, float_text, product};
 use crate::refusal::{Reason, Ruled};
 use crate::statement::Argument;
 use crate::value::{Value, element, is_real};
@@ -54,10 +54,20 @@ fn batch_norm(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let (scale, bias, mut mean, mut variance) =
         (c.input(1)?, c.input(2)?, c.input(3)?, c.input(4)?);
-    if c.flag("training_mode", false) {
+    for parameter in [&scale, &bias, &mean, &variance] {
+        let channels = x.extent(usize::from(x.rank() > 1));
+        equal(
+            "the channels and the parameters",
+            &channels,
+            &parameter.extent(0),
+        )?;
+    }
+    let wants_more = (1..c.node.output.len()).any(|at| c.wants(at));
+    // Before opset 14, a node with more outputs trains.
+    if c.flag("training_mode", c.opset < 14 && wants_more) {
         (mean, variance) = batch_statistics(c, &x, &mean, &variance)?;
-    } else if (1..c.node.output.len()).any(|at| c.wants(at)) {
-        return Err("outputs of training are not supported".into());
+    } else if wants_more {
+        return Err("it has outputs of training, but `training_mode` is not set".into());
     }
     if c.opset < 9 && !c.flag("spatial", true) {
         return Err("spatial=0 is not supported".into());
@@ -106,7 +116,21 @@ fn batch_statistics(
             c.set(at + 1, running);
         }
     }
+    // Before opset 14, also the mean and the reciprocal deviation that a gradient would need, as in onnxruntime.
+    if c.wants(3) {
+        c.set(3, of_batch.clone());
+    }
+    if c.wants(4) {
+        let deviation = rms_reciprocal(c, &squares);
+        c.set(4, deviation);
+    }
     Ok((of_batch, squares))
+}
+
+/// 1 / √(the mean of squares + epsilon).
+fn rms_reciprocal(c: &mut Call, squares: &Value) -> Value {
+    let raised = c.with_number("math.add", squares, c.float("epsilon", 1e-5).into());
+    c.map("math.rsqrt", &[], &raised)
 }
 
 fn instance_norm(c: &mut Call) -> Ruled<()> {
@@ -158,6 +182,11 @@ fn normalized(
     let x = x.ok_or("input 0 is missing")?;
     let precise = precise(c, x)?;
     let mut arguments: Vec<Argument> = Vec::new();
+    if operator != "onnx.group_norm" {
+        for parameter in operands.iter().flatten().skip(1) {
+            broadcast(&x.shape, &parameter.shape)?;
+        }
+    }
     for operand in operands {
         let operand = operand.map(|operand| converted(c, operand, precise));
         arguments.push(operand.transpose()?.as_ref().into());
@@ -196,6 +225,15 @@ fn rms_norm(c: &mut Call) -> Ruled<()> {
     let axes = last_axes(c, x.rank())?;
     let attributes = [("axes", axis_list(&axes)), epsilon(c)];
     let y = normalized(c, "onnx.rms_norm", &attributes, &[Some(&x), Some(&scale)])?;
+    if c.wants(1) {
+        let (stash, precise) = (stash(c)?, precise(c, &x)?);
+        let x = converted(c, &x, precise)?;
+        let squares = c.map("math.sqr", &[], &x);
+        let squares = over(c, &squares, &axes, true, "math.mean_reduce");
+        let deviation = rms_reciprocal(c, &squares);
+        let deviation = converted(c, &deviation, stash)?;
+        c.set(1, deviation);
+    }
     c.set(0, y);
     Ok(())
 }
@@ -324,13 +362,21 @@ fn softmax(c: &mut Call, operator: &str) -> Ruled<()> {
 fn hardmax(c: &mut Call) -> Ruled<()> {
     let x = c.real(0)?;
     let axes = softmax_axes(c, x.rank())?;
-    let [at] = axes.as_slice() else {
-        return Err(
-            "the operator of opset 12 and before is supported along the last axis only".into(),
-        );
+    let (first, is_one) = match axes.as_slice() {
+        [at] => (*at, true),
+        [first, ..] => (*first, false),
+        [] => return Err("the input has no dimension for the axis".into()),
     };
-    let _ = Extent::from(0);
-    let y = c.map("onnx.hardmax", &[("axis", at.to_string())], &x);
+    // Along several dimensions as if they were one.
+    let flat = if is_one {
+        x.clone()
+    } else {
+        let (before, after) = x.shape.split_at_checked(first).unwrap_or_default();
+        let shape = [before, &[product(after)?]].concat();
+        reshaped(c, &x, shape)
+    };
+    let y = c.map("onnx.hardmax", &[("axis", first.to_string())], &flat);
+    let y = reshaped(c, &y, x.shape.clone());
     c.set(0, y);
     Ok(())
 }

@@ -3,9 +3,9 @@
 
 use skript_tensor::ElementType;
 
-use super::movement::{reshaped, transposed, unsqueezed};
+use super::movement::{agreed, reshaped, transposed, unsqueezed};
 use super::{Operator, microsoft, operator};
-use crate::call::{Call, broadcast};
+use crate::call::{Call, broadcast, equal};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::value::Value;
@@ -56,6 +56,12 @@ pub(super) fn product_of(
     } else {
         b.clone()
     };
+    let summed = [
+        a.extent(if trans_a { a.rank() - 2 } else { a.rank() - 1 }),
+        b.extent(if trans_b { b.rank() - 1 } else { b.rank() - 2 }),
+    ];
+    let [columns, rows] = &summed;
+    equal("the columns of A and the rows of B", columns, rows)?;
     let outer = |v: &Value| v.shape.get(..v.rank() - 2).unwrap_or_default().to_vec();
     let mut shape = broadcast(&outer(&a), &outer(&b))?;
     shape.push(a.extent(if trans_a { a.rank() - 1 } else { a.rank() - 2 }));
@@ -127,6 +133,8 @@ fn gemm(c: &mut Call) -> Ruled<()> {
     let (alpha, beta) = (c.float("alpha", 1.0), c.float("beta", 1.0));
     let (ta, tb) = (c.flag("transA", false), c.flag("transB", false));
     let shape = vec![a.extent(usize::from(ta)), b.extent(usize::from(!tb))];
+    let (columns, rows) = (a.extent(usize::from(!ta)), b.extent(usize::from(tb)));
+    equal("the columns of A and the rows of B", &columns, &rows)?;
     let bias = c.optional(2).filter(|_| beta != 0.0);
     if let Some(bias) = &bias {
         let all = crate::call::broadcast(&shape, &bias.shape)?;
@@ -356,10 +364,7 @@ fn diagonal(c: &mut Call, mut x: Value, mut on: Vec<char>) -> Ruled<(Value, Vec<
     };
     while let Some((first, between)) = twice(&on) {
         let second = first + between + 1;
-        let (a, b) = (x.extent(first), x.extent(second));
-        if a != b {
-            return Err("the extents along a letter differ".into());
-        }
+        x = agreed(c, &x, second, &x.extent(first))?;
         let mut shape = x.shape.clone();
         shape.remove(second);
         on.remove(second);
@@ -408,14 +413,22 @@ fn contracted(
     let extent =
         |v: &Value, on: &[char], l: char| on.iter().position(|o| *o == l).map(|at| v.extent(at));
     let shared: Vec<char> = on_x.iter().copied().filter(|l| on_y.contains(l)).collect();
+    let (mut x, mut y) = (x.clone(), y.clone());
     for l in &shared {
-        let (a, b) = (extent(x, on_x, *l), extent(y, on_y, *l));
-        if a != b {
+        let at = |on: &[char]| on.iter().position(|o| o == l).unwrap_or_default();
+        let (a, b) = (x.extent(at(on_x)), y.extent(at(on_y)));
+        if a.value().is_some() && b.value().is_some() && a != b {
             return Err(Reason(format!(
                 "the extents along the letter `{l}` differ, and neither is 1"
             )));
         }
+        if a.value().is_none() && b.value().is_some() {
+            x = agreed(c, &x, at(on_x), &b)?;
+        } else {
+            y = agreed(c, &y, at(on_y), &a)?;
+        }
     }
+    let (x, y) = (&x, &y);
     let (batch, summed): (Vec<char>, Vec<char>) = shared.iter().copied().partition(|l| needed(l));
     let rows: Vec<char> = on_x
         .iter()

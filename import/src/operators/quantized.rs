@@ -3,9 +3,9 @@
 
 use skript_tensor::{ElementType, Tensor};
 
-use super::movement::{joined, reshaped};
+use super::movement::{joined, reshaped, transposed};
 use super::product::{product_of, product_of_ints};
-use super::quantize::{dequantize, quantize, quantized};
+use super::quantize::{dequantize, limited, quantize, quantized};
 use super::{Operator, microsoft};
 use crate::call::{Call, float_text};
 use crate::extent::Extent;
@@ -60,6 +60,11 @@ pub const OPERATORS: &[Operator] = &[
         "DynamicQuantizeMatMul",
         "`onnx.quantize_dynamically`, `onnx.matmul_ints`, `math.mul`",
         dynamic,
+    ),
+    microsoft(
+        "QGemm",
+        "`onnx.matmul_ints`, `math.mul`, `onnx.quantize`",
+        gemm,
     ),
     microsoft(
         "MatMulNBits",
@@ -157,6 +162,42 @@ fn scaled_product(
     let mut y = c.binary("math.mul", &real, &factor)?;
     if let Some(bias) = bias {
         y = c.binary("math.add", &y, &bias)?;
+    }
+    c.set(0, y);
+    Ok(())
+}
+
+/// The product of two matrices of ints, with a bias of ints in the scale of the product; reals, unless there is a scale for the result.
+fn gemm(c: &mut Call) -> Ruled<()> {
+    let (mut a, mut b) = (c.input(0)?, c.input(3)?);
+    let (a_scale, b_scale) = (scalar(c, 1)?, c.real(4)?);
+    let a_zero = c.optional(2).map(|_| scalar(c, 2)).transpose()?;
+    if a.rank() != 2 || b.rank() != 2 {
+        return Err("the operands are not matrices".into());
+    }
+    if c.flag("transA", false) {
+        a = limited(c, &a);
+        a = transposed(c, &a, &[1, 0]);
+    }
+    if c.flag("transB", false) {
+        b = limited(c, &b);
+        b = transposed(c, &b, &[1, 0]);
+    }
+    let mut sum = product_of_ints(c, (&a, a_zero), (&b, c.optional(5)), ElementType::I64)?;
+    if let Some(bias) = c.optional(6) {
+        let bias = c.retyped(&bias, ElementType::I64);
+        sum = c.binary("math.add", &sum, &bias)?;
+    }
+    let real = super::elementwise::to_real(c, &sum, a_scale.element);
+    let mut factor = c.binary("math.mul", &a_scale, &b_scale)?;
+    let alpha = c.float("alpha", 1.0);
+    if alpha != 1.0 {
+        factor = c.with_number("math.mul", &factor, alpha.into());
+    }
+    let mut y = c.binary("math.mul", &real, &factor)?;
+    if c.optional(7).is_some() {
+        let like = c.optional(8).map_or(a.element, |zero| zero.element);
+        y = ints(c, &y, 7, like)?;
     }
     c.set(0, y);
     Ok(())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Recurrent networks.
 
-use super::movement::{reshaped, transposed};
-use super::{Operator, operator};
+use super::movement::{reshaped, transposed, unsqueezed};
+use super::{Operator, microsoft, operator};
 use crate::call::{Call, Type, extent_list};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
@@ -19,6 +19,11 @@ pub const OPERATORS: &[Operator] = &[
     operator("RNN", "`onnx.rnn`", |c| {
         recurrent(c, "onnx.rnn", 1, &["tanh"])
     }),
+    microsoft(
+        "DynamicQuantizeLSTM",
+        "`onnx.dequantize`, `onnx.lstm`",
+        quantized_lstm,
+    ),
 ];
 
 /// A tensor of zeros, or the input.
@@ -30,6 +35,34 @@ fn or_zeros(c: &mut Call, at: usize, like: &Value, shape: Vec<Extent>) -> Value 
             c.call("onnx.fill", &attributes, &[], (like.element, shape))
         }
     }
+}
+
+/// The weights of a quantized recurrence as reals, with the gates before the features.
+fn dequantized(c: &mut Call, at: usize, scale_at: usize) -> Ruled<Value> {
+    let weights = c.input(at)?;
+    let parameter = |c: &mut Call, at: usize| {
+        let given = c.optional(at)?;
+        // One for each direction, or for each gate and unit of it.
+        let added: &[usize] = if given.rank() == 1 { &[1, 2] } else { &[1] };
+        Some(unsqueezed(c, &given, added))
+    };
+    let scale = parameter(c, scale_at).ok_or("the scale of the weights is missing")?;
+    let zero = parameter(c, scale_at + 1);
+    let arguments: [Argument; 3] = [(&weights).into(), (&scale).into(), zero.as_ref().into()];
+    let of_type = (scale.element, weights.shape.clone());
+    let reals = c.call("onnx.dequantize", &[], &arguments, of_type);
+    Ok(transposed(c, &reals, &[0, 2, 1]))
+}
+
+/// Products in reals: states and inputs are not rounded to ints, as onnxruntime does.
+fn quantized_lstm(c: &mut Call) -> Ruled<()> {
+    for (weights, scale) in [(1, 8), (2, 10)] {
+        let reals = dequantized(c, weights, scale)?;
+        if let Some(input) = c.inputs.get_mut(weights) {
+            *input = Some(reals);
+        }
+    }
+    recurrent(c, "onnx.lstm", 4, &["sigmoid", "tanh", "tanh"])
 }
 
 fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ruled<()> {
@@ -68,12 +101,9 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         x = transposed(c, &x, &[1, 0, 2]);
     }
     let (s, b, n) = (x.extent(0), x.extent(1), r.extent(2));
-    if c.optional(4).is_some() {
-        let lengths = c.numbers(4, "the lengths of the sequences")?;
-        if !lengths.iter().all(|length| s.is(*length)) {
-            return Err("lengths of sequences that differ are not supported".into());
-        }
-    }
+    // Lengths of all steps are none.
+    let are_full = |v: &Value| v.numbers().is_some_and(|all| all.iter().all(|n| s.is(*n)));
+    let lengths = c.optional(4).filter(|lengths| !are_full(lengths));
     let wide = n
         .times(&Extent::from(2 * gates))
         .ok_or_else(crate::refusal::overflow)?;
@@ -124,6 +154,7 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
             (&r).into(),
             (&bias).into(),
             (&h0).into(),
+            lengths.as_ref().into(),
         ];
         let mut types = vec![all, last.clone()];
         if let Some(c0) = &c0 {

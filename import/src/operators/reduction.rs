@@ -9,7 +9,7 @@ use crate::call::{Call, axes, axis, axis_list, product};
 use crate::extent::Extent;
 use crate::refusal::Ruled;
 use crate::statement::{Argument, marked};
-use crate::value::{Value, width};
+use crate::value::{Item, Value, width};
 
 pub const OPERATORS: &[Operator] = &[
     operator("ReduceSum", "`math.sum_reduce`", |c| {
@@ -92,6 +92,12 @@ fn reduce(
     let x = c.input(0)?;
     let axes = reduced(c, &x, input_since)?;
     let keep = c.flag("keepdims", true);
+    let is_whole = axes.as_deref().is_some_and(|axes| axes == [0]);
+    let is_plain = before.is_empty() && after.is_empty() && is_whole;
+    if is_plain && let Some(y) = of_known(c, &x, keep, operator) {
+        c.set(0, y);
+        return Ok(());
+    }
     let is_order = matches!(operator, "math.max_reduce" | "math.min_reduce");
     let is_unsigned = x.element == ElementType::U64;
     let mut y = if is_order { c.ordered(&x) } else { x.clone() };
@@ -115,6 +121,38 @@ fn reduce(
     };
     c.set(0, y);
     Ok(())
+}
+
+/// The reduction of a list that is known at import, such as the product of a shape.
+fn of_known(c: &mut Call, x: &Value, keep: bool, operator: &str) -> Option<Value> {
+    let is_list = x.rank() == 1 && (x.element == ElementType::I64 || x.is_real());
+    let mut items = x.known.clone().filter(|_| is_list)?.into_iter();
+    let start = match operator {
+        "math.sum_reduce" if !x.is_real() => Item::Int(Extent::from(0)),
+        "math.prod_reduce" if !x.is_real() => Item::Int(Extent::from(1)),
+        "math.max_reduce" | "math.min_reduce" => items.next()?,
+        _ => return None,
+    };
+    let reduced = items.try_fold(start, |all, next| match (all, next) {
+        (Item::Int(all), Item::Int(next)) => {
+            let bounds = &c.importer.bounds;
+            Some(Item::Int(match operator {
+                "math.sum_reduce" => all.plus(&next)?,
+                "math.prod_reduce" => all.times(&next)?,
+                "math.max_reduce" => all.larger(&next, bounds)?,
+                _ => all.smaller(&next, bounds)?,
+            }))
+        }
+        (Item::Real(all), Item::Real(next)) if !all.is_nan() && !next.is_nan() => {
+            Some(Item::Real(match operator {
+                "math.max_reduce" => all.max(next),
+                _ => all.min(next),
+            }))
+        }
+        _ => None,
+    });
+    let shape = reduced_shape(&x.shape, &[0], keep);
+    Some(c.known(x.element, shape, vec![reduced?]))
 }
 
 /// A reduction by an operator with the attributes `axes` and `squeeze`.
@@ -220,7 +258,7 @@ fn position(c: &mut Call, operator: &str) -> Ruled<()> {
         let zero = c.known(
             ElementType::I64,
             Vec::new(),
-            vec![crate::value::Item::Int(Extent::from(0))],
+            vec![Item::Int(Extent::from(0))],
         );
         c.set(0, zero);
         return Ok(());

@@ -3,7 +3,7 @@
 
 use super::resample::{Axis, BY_SCALE, Kernel, Manner, resampled};
 use super::{Operator, operator};
-use crate::call::{Call, axis, axis_list, float_text, list};
+use crate::call::{Call, axis, axis_list, fixed, float_text, list};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::value::Value;
@@ -81,8 +81,7 @@ fn part(c: &Call, at: usize, count: usize) -> Ruled<(f64, f64)> {
 }
 
 fn extent(c: &Call, at: usize) -> Ruled<i64> {
-    let extent = c.input(0)?.extent(at).value();
-    extent.ok_or_else(|| Reason("dynamic dimensions that are resized are not supported".to_owned()))
+    fixed("a dimension that is resized", &c.input(0)?.extent(at))
 }
 
 /// The axes that scales change.

@@ -3,7 +3,7 @@
 
 use super::movement::{joined, parts, reshaped, stacked};
 use super::{Operator, operator};
-use crate::call::{Call, axis};
+use crate::call::{Call, axis, fixed};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::value::{Item, Value, element};
@@ -117,8 +117,7 @@ fn length(c: &mut Call) -> Ruled<()> {
 fn split(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;
     let at = axis(c.int("axis", 0), x.rank())?;
-    let whole = x.extent(at).value();
-    let whole = whole.ok_or("a dynamic dimension that is split is not supported")?;
+    let whole = fixed("the dimension that is split", &x.extent(at))?;
     let sizes = match c.optional(1) {
         None => vec![1; usize::try_from(whole).unwrap_or(0)],
         Some(given) => {

@@ -3,6 +3,7 @@
 
 use skript_tensor::ElementType;
 
+use super::elementwise::converted;
 use super::{Operator, operator};
 use crate::call::{Call, extent_list, float_text, real_text};
 use crate::extent::Extent;
@@ -22,6 +23,11 @@ pub const OPERATORS: &[Operator] = &[
     operator("ConstantOfShape", "`layout.constant`", constant_of_shape),
     operator("Range", "`onnx.range`", range),
     operator("EyeLike", "`onnx.eye`", eye_like),
+    operator("RandomNormal", "`rand.normal`", normal),
+    operator("RandomNormalLike", "`rand.normal`", normal),
+    operator("RandomUniform", "`rand.uniform`", uniform),
+    operator("RandomUniformLike", "`rand.uniform`", uniform),
+    operator("Bernoulli", "`rand.uniform`, `math.lt`", bernoulli),
     operator("HannWindow", "`onnx.cosine_window`", |c| {
         window(c, [0.5, -0.5, 0.0])
     }),
@@ -32,6 +38,78 @@ pub const OPERATORS: &[Operator] = &[
         window(c, [0.42, -0.5, 0.08])
     }),
 ];
+
+/// The element type of a result: that of the attribute `dtype`, else that of the input, if there is one and it is of reals.
+fn random_type(c: &Call) -> Ruled<ElementType> {
+    let like = c.optional(0).map_or(ElementType::F32, |x| x.element);
+    let number = i32::try_from(c.int("dtype", 0)).unwrap_or(-1);
+    let element = if number == 0 {
+        Ok(like)
+    } else {
+        element(number)
+    };
+    let element = element.map_err(|name| format!("elements of type {name} are not supported"))?;
+    match element.real() {
+        Some(_) => Ok(element),
+        None => Err("random numbers that are not reals are not supported".into()),
+    }
+}
+
+/// Random numbers, the same in each run. Those of ONNX have no definition: a seed selects none of them.
+fn random(c: &mut Call, operator: &str, names: [(&'static str, &str, f32); 2]) -> Ruled<()> {
+    let element = random_type(c)?;
+    let shape = match (c.optional(0), c.ints("shape")) {
+        (Some(like), _) => like.shape.clone(),
+        (None, Some(shape)) => shape.into_iter().map(Extent::from).collect(),
+        (None, None) => return Err("the attribute `shape` is missing".into()),
+    };
+    let [first, second] =
+        names.map(|(ours, name, default)| (ours, float_text(c.float(name, default))));
+    let attributes = [first, second, ("shape", extent_list(&shape))];
+    let y = c.call(operator, &attributes, &[], (element, shape));
+    c.set(0, y);
+    Ok(())
+}
+
+fn normal(c: &mut Call) -> Ruled<()> {
+    random(
+        c,
+        "rand.normal",
+        [("mean", "mean", 0.0), ("std", "scale", 1.0)],
+    )
+}
+
+fn uniform(c: &mut Call) -> Ruled<()> {
+    random(
+        c,
+        "rand.uniform",
+        [("min", "low", 0.0), ("max", "high", 1.0)],
+    )
+}
+
+/// Whether a random number is below the probability.
+fn bernoulli(c: &mut Call) -> Ruled<()> {
+    let x = c.real(0)?;
+    let number = i32::try_from(c.int("dtype", 0)).unwrap_or(-1);
+    let to = if number == 0 {
+        Ok(x.element)
+    } else {
+        element(number)
+    };
+    let to = to.map_err(|name| format!("elements of type {name} are not supported"))?;
+    let attributes = [("shape", extent_list(&x.shape))];
+    let numbers = c.call(
+        "rand.uniform",
+        &attributes,
+        &[],
+        (x.element, x.shape.clone()),
+    );
+    let of_type = (ElementType::Bool, x.shape.clone());
+    let is_below = c.call("math.lt", &[], &[(&numbers).into(), (&x).into()], of_type);
+    let y = converted(c, &is_below, to)?;
+    c.set(0, y);
+    Ok(())
+}
 
 fn shape(c: &mut Call) -> Ruled<()> {
     let x = c.input(0)?;

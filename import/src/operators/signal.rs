@@ -2,7 +2,7 @@
 //! Fourier transforms, as sums with cosines and sines.
 
 use super::{Operator, operator};
-use crate::call::{Call, axis};
+use crate::call::{Call, axis, fixed};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled};
 use crate::tensor::rounded;
@@ -28,8 +28,7 @@ fn length(given: i64) -> Ruled<i64> {
 }
 
 fn static_extent(x: &Value, at: usize) -> Ruled<i64> {
-    let extent = x.extent(at).value();
-    extent.ok_or_else(|| Reason("the transformed dimension must be static".to_owned()))
+    fixed("the transformed dimension", &x.extent(at))
 }
 
 /// The number of parts of each element, 1 or 2.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parts of tensors, and borders around them.
 
+use super::dynamic_slice::{self, Ends};
 use super::{Operator, operator};
-use crate::call::{Call, axis, axis_list, extent_list, list};
+use crate::call::{Call, axis, axis_list, extent_list, fixed, list};
+use crate::dependence::unknown;
 use crate::evaluate::moved;
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled, overflow};
@@ -33,6 +35,9 @@ fn slice(c: &mut Call) -> Ruled<()> {
         c.ints(name)
             .map(|l| l.into_iter().map(Extent::from).collect::<Vec<_>>())
     };
+    if c.opset >= 10 && (c.input(1)?.extents().is_none() || c.input(2)?.extents().is_none()) {
+        return slice_by_data(c, &x);
+    }
     let (starts, ends, given, steps) = match c.opset >= 10 {
         true => (
             c.extents(1, "where it begins")?,
@@ -67,6 +72,41 @@ fn slice(c: &mut Call) -> Ruled<()> {
         }
     }
     let y = sliced(c, &x, cuts)?;
+    c.set(0, y);
+    Ok(())
+}
+
+/// A slice whose ends are elements of computed tensors.
+fn slice_by_data(c: &mut Call, x: &Value) -> Ruled<()> {
+    let (begin, end) = (c.input(1)?, c.input(2)?);
+    let count = begin.extent(0).value().filter(|_| begin.rank() == 1);
+    let count = count.ok_or_else(|| unknown(c.importer, "the number of axes", &begin))?;
+    let given = c
+        .optional(3)
+        .map(|_| c.numbers(3, "the axes"))
+        .transpose()?;
+    let given = given.unwrap_or_else(|| (0..count).collect());
+    let steps = c
+        .optional(4)
+        .map(|_| c.numbers(4, "the steps"))
+        .transpose()?;
+    let steps = steps.unwrap_or_else(|| vec![1; given.len()]);
+    let fits = end.rank() == 1 && end.extent(0).is(count);
+    if !fits || i64::try_from(given.len()) != Ok(count) || steps.len() != given.len() {
+        return Err("its lists have different lengths".into());
+    }
+    if steps.contains(&0) {
+        return Err("a step is zero".into());
+    }
+    let axes = given.iter().map(|at| axis(*at, x.rank()));
+    let axes = axes.collect::<Ruled<Vec<_>>>()?;
+    let ends = Ends {
+        begin,
+        end,
+        axes,
+        steps,
+    };
+    let y = dynamic_slice::sliced(c, x, &ends)?;
     c.set(0, y);
     Ok(())
 }
@@ -413,10 +453,7 @@ fn center(c: &mut Call) -> Ruled<()> {
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut shape = x.shape.clone();
     for (at, wanted) in on.into_iter().zip(target) {
-        let extent = x
-            .extent(at)
-            .value()
-            .ok_or("a dynamic dimension is not supported")?;
+        let extent = fixed("a dimension that is cropped or padded", &x.extent(at))?;
         if wanted < extent {
             let begin = (extent - wanted) / 2;
             cuts.push(cut(

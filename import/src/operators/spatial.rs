@@ -4,7 +4,7 @@
 use super::convolution::{numbers, spatial};
 use super::movement::reshaped;
 use super::{Operator, operator};
-use crate::call::{Call, axis, axis_list, float_text, list, product};
+use crate::call::{Call, axis, axis_list, fixed, float_text, list, product};
 use crate::extent::Extent;
 use crate::refusal::{Reason, Ruled, overflow};
 use crate::value::Value;
@@ -290,9 +290,11 @@ fn tensor_scatter(c: &mut Call) -> Ruled<()> {
 fn causal_conv(c: &mut Call) -> Ruled<()> {
     let (x, filter) = (c.real(0)?, c.real(1)?);
     let (bias, state) = (c.optional(2), c.optional(3));
-    let before = filter.extent(2).value().filter(|k| *k >= 1);
-    let before = before.ok_or("the extents of the filter must be static")? - 1;
-    let channels = x.extent(1).value().ok_or("the channels must be static")?;
+    let before = fixed("the extent of the filter", &filter.extent(2))? - 1;
+    if before < 0 {
+        return Err("the filter is empty".into());
+    }
+    let channels = fixed("the number of channels", &x.extent(1))?;
     if x.rank() != 3 || filter.rank() != 3 {
         return Err("the input or the filter does not have three dimensions".into());
     }

@@ -417,7 +417,7 @@ impl<'i> Writer<'i> {
         let definitions = self.definitions.concat();
         let mut imports = Vec::new();
         for module in [
-            "algo", "image", "layout", "linalg", "math", "nn", "onnx", "quant",
+            "algo", "image", "layout", "linalg", "math", "nn", "onnx", "quant", "rand",
         ] {
             let called = format!("= {module}.");
             if body.contains(&called) || definitions.contains(&called) {

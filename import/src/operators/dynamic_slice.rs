@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Slices whose ends data decide: the elements at positions that each run counts.
+
+use skript_tensor::ElementType;
+
+use super::movement::{agreed, reshaped};
+use crate::call::Call;
+use crate::extent::Extent;
+use crate::refusal::Ruled;
+use crate::statement::{Argument, marked};
+use crate::value::{Item, Value};
+
+/// Ends of a slice along some axes, where some of them are elements of computed tensors.
+pub(super) struct Ends {
+    pub begin: Value,
+    pub end: Value,
+    pub axes: Vec<usize>,
+    pub steps: Vec<i64>,
+}
+
+/// The part of a tensor. Its extents follow from data, unless the ends of an axis are a constant number of elements apart.
+pub(super) fn sliced(c: &mut Call, x: &Value, ends: &Ends) -> Ruled<Value> {
+    let mut y = x.clone();
+    for (at, (axis, step)) in ends.axes.iter().zip(&ends.steps).enumerate() {
+        let (begin, end) = (element(c, &ends.begin, at)?, element(c, &ends.end, at)?);
+        y = along(c, &y, *axis, (&begin, &end), *step)?;
+    }
+    Ok(y)
+}
+
+fn along(
+    c: &mut Call,
+    x: &Value,
+    axis: usize,
+    (begin, end): (&Value, &Value),
+    step: i64,
+) -> Ruled<Value> {
+    // No dimension is as long as the largest step.
+    let far = i64::from(i32::MAX);
+    let step = step.clamp(-far, far);
+    let attributes = [
+        ("extent", marked(&x.extent(axis))),
+        ("stride", step.to_string()),
+    ];
+    let count = Call::open(c.next_id(), 0);
+    let positions = c.call(
+        "onnx.positions",
+        &attributes,
+        &[begin.into(), end.into()],
+        (ElementType::I64, vec![count.clone()]),
+    );
+    let mut shape = x.shape.clone();
+    if let Some(extent) = shape.get_mut(axis) {
+        *extent = count;
+    }
+    let part = c.call(
+        "layout.gather",
+        &[("axis", axis.to_string())],
+        &[x.into(), (&positions).into()],
+        (x.element, shape),
+    );
+    match distance(c, begin, end) {
+        Some(count) if step == 1 && count > 0 => agreed(c, &part, axis, &Extent::from(count)),
+        _ => Ok(part),
+    }
+}
+
+/// Element `at` of a tensor of rank 1, as a scalar.
+fn element(c: &mut Call, ends: &Value, at: usize) -> Ruled<Value> {
+    if let Some(item) = ends.known.as_ref().and_then(|known| known.get(at)) {
+        let item = item.clone();
+        return Ok(c.known(ElementType::I64, Vec::new(), vec![item]));
+    }
+    if let Some(part) = part(c, ends, at) {
+        return Ok(reshaped(c, &part, Vec::new()));
+    }
+    if ends.extent(0).is(1) {
+        return Ok(reshaped(c, ends, Vec::new()));
+    }
+    let index = i64::try_from(at).map_err(|_| crate::refusal::overflow())?;
+    let index = vec![Item::Int(Extent::from(index))];
+    let index = c.known(ElementType::I64, Vec::new(), index);
+    Ok(c.call(
+        "layout.gather",
+        &[("axis", "0".to_owned())],
+        &[ends.into(), (&index).into()],
+        (ends.element, Vec::new()),
+    ))
+}
+
+/// Part `at` of a tensor of rank 1 that is joined of parts with one element each.
+fn part(c: &Call, joined: &Value, at: usize) -> Option<Value> {
+    let (operator, arguments) = definition(c, joined)?;
+    match (operator, arguments) {
+        ("layout.concat", [Argument::Pack(parts)]) => {
+            let part = parts.get(at)?;
+            parts
+                .iter()
+                .all(|p| p.extent(0).is(1))
+                .then(|| part.clone())
+        }
+        _ => None,
+    }
+}
+
+/// How much an end is behind a begin, if that is a constant.
+fn distance(c: &Call, begin: &Value, end: &Value) -> Option<i64> {
+    let ((a, from), (b, to)) = (offset(c, begin, 0)?, offset(c, end, 0)?);
+    (a == b).then(|| to.checked_sub(from))?
+}
+
+/// Sums that a position is traced through, at most.
+const MOST_SUMS: usize = 8;
+
+/// The value that an int of one element is computed from by adding constants, and their sum.
+fn offset(c: &Call, value: &Value, depth: usize) -> Option<(usize, i64)> {
+    let own = Some((value.id, 0));
+    let Some((operator, arguments)) = definition(c, value).filter(|_| depth < MOST_SUMS) else {
+        return own;
+    };
+    let one = |value: &Value| value.numbers().and_then(|n| <[i64; 1]>::try_from(n).ok());
+    match (operator, arguments) {
+        ("layout.reshape" | "layout.unsqueeze" | "layout.squeeze", [Argument::Tensor(x), ..]) => {
+            offset(c, x, depth + 1)
+        }
+        ("math.add" | "math.sub", [Argument::Tensor(a), Argument::Tensor(b)]) => {
+            let sums = operator == "math.add";
+            let (x, [by]) = match (one(a), one(b)) {
+                (_, Some(by)) => (a, by),
+                (Some(by), _) if sums => (b, by),
+                _ => return own,
+            };
+            let by = if sums { by } else { by.checked_neg()? };
+            let (base, before) = offset(c, x, depth + 1)?;
+            Some((base, before.checked_add(by)?))
+        }
+        _ => own,
+    }
+}
+
+/// The invocation that computes a value, if it is in the block at hand.
+fn definition<'c>(c: &'c Call, value: &Value) -> Option<(&'c str, &'c [Argument])> {
+    let mut statements = c.importer.statements.iter().rev();
+    let statement = statements.find(|s| s.results.iter().any(|r| r.id == value.id))?;
+    let (operator, _, arguments) = statement.body.call()?;
+    Some((operator, arguments))
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes whose operands meet in dynamic dimensions, with arrays that fit and with arrays that do not: values are those of onnxruntime, and
+what does not fit is refused in the call. Usage: dynamic.py [--skript FILE] [--engine NAME] [--only PART]"""
+
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper
+
+import operators
+from operators import FLOAT, INT64, body, case, node, reals
+
+operators.CASES.clear()
+
+# Expand repeats extents of 1, whether they are known at import or not, in both directions.
+shaped = [node("Shape", "b", "s"), node("Expand", "a s", "y")]
+names = {"a": ["m"], "b": ["n"]}
+for own, other in ((4, 4), (1, 4), (4, 1), (1, 1), (1, 0), (0, 1), (0, 0)):
+    case(f"Expand {own} to {other}", shaped, {"a": reals(own), "b": reals(other)}, shapes=names)
+for own, other in ((3, 4), (4, 3), (0, 4), (2, 0)):
+    case(f"Expand {own} to {other}", shaped, {"a": reals(own), "b": reals(other)}, shapes=names, refused="SK9203")
+for own, other in (((3, 1), (2, 1, 4)), ((1, 4), (2, 3, 1)), ((2, 3, 4), (1,)), ((1,), (2, 3, 4)), ((3, 4), (4,))):
+    letters = {"a": [f"a{i}" for i in range(len(own))], "b": [f"b{i}" for i in range(len(other))]}
+    case(f"Expand {own} to {other}", shaped, {"a": reals(*own), "b": reals(*other)}, shapes=letters)
+for own in (1, 4, 3):
+    case(f"Expand {own} to 4 that are static", shaped, {"a": reals(own), "b": reals(4)}, shapes={"a": ["m"]}, refused="SK9203" if own == 3 else None)
+    case(f"Expand 4 that are static to {own}", shaped, {"a": reals(4), "b": reals(own)}, shapes={"b": ["m"]}, refused="SK9203" if own == 3 else None)
+cut = [node("Slice", "x z e z", "row"), node("Shape", "x", "s"), node("Expand", "row s", "y")]
+for rows in (0, 1, 2, 4):
+    ends = {count: dict(z=np.array([0]), e=np.array([count])) for count in (1, 2)}
+    case(f"the first of {rows} rows for all", cut, {"x": reals(rows, 3)}, ends[1], {"x": ["n", 3]})
+    case(f"two of {rows} rows for all", cut, {"x": reals(rows, 3)}, ends[2], {"x": ["n", 3]}, refused="SK9203" if rows == 4 else None)
+used = [node("Shape", "m", "s"), node("Expand", "x s", "e"), node("Mul", "e m", "z")]
+for rows in (1, 3, 4):
+    case(f"Expand {rows} rows, then Mul", used, {"x": reals(rows, 1), "m": reals(4, 5)}, (), {"x": ["a", 1], "m": ["b", "k"]}, "z",
+         refused="SK9203" if rows == 3 else None)
+case("Expand bools and ints", [node("Shape", "b", "s"), node("Expand", "a s", "y"), node("Expand", "i s", "z")],
+     {"a": np.array([[True], [False]]), "i": np.array([[3]]), "b": reals(2, 3)}, (), {"a": ["m", "k"], "i": ["i", "j"], "b": ["n", "l"]}, "y z")
+
+# What scans sequences together.
+adding = body([node("Add", "p q", "r")], [("p", FLOAT, [4]), ("q", FLOAT, [4])], [("r", FLOAT, [4])])
+both = [node("Scan", "a b", "y", body=adding, num_scan_inputs=2)]
+for first, second in ((3, 3), (2, 3), (3, 2)):
+    for shapes in ({"a": ["m", 4], "b": ["k", 4]}, {"a": ["m", 4]}, {"b": ["k", 4]}):
+        case(f"Scan of {first} and {second} rows {sorted(shapes)}", both, {"a": reals(first, 4), "b": reals(second, 4)}, shapes=shapes,
+             refused=None if first == second else "SK9203")
+case("Scan of other static extents", both, {"a": reals(2, 4), "b": reals(3, 4)}, refused="has the extent 2, and another operand has 3")
+
+# Letters of an equation.
+for equation, a, b in (("ij,jk->ik", (2, 3), (3, 4)), ("ij,ij->i", (2, 3), (2, 3)), ("bij,bjk->bik", (2, 3, 4), (2, 4, 5)), ("i,i->", (5,), (5,))):
+    letters = {"a": [f"a{i}" for i in range(len(a))], "b": [f"b{i}" for i in range(len(b))]}
+    case(f"Einsum {equation} of other names", [node("Einsum", "a b", "y", equation=equation)], {"a": reals(*a), "b": reals(*b)}, shapes=letters)
+    other = (*b[:-1], b[-1] + 1) if equation in ("ij,ij->i", "i,i->") else (*b[:-2], b[-2] + 1, b[-1])
+    case(f"Einsum {equation} of other extents", [node("Einsum", "a b", "y", equation=equation)], {"a": reals(*a), "b": reals(*other)}, shapes=letters,
+         refused="SK9203")
+case("Einsum of a diagonal", [node("Einsum", "a", "y", equation="ii->i")], {"a": reals(3, 3)}, shapes={"a": ["m", "n"]})
+case("Einsum of no diagonal", [node("Einsum", "a", "y", equation="ii->i")], {"a": reals(3, 4)}, shapes={"a": ["m", "n"]}, refused="SK9203")
+
+# Other operators that combine dimensions: the first extents fit, the others do not.
+select = np.array([True, False, True])
+together = [
+    ("Add", [node("Add", "a b", "y")], reals(3), reals(3), reals(4)),
+    ("Less", [node("Less", "a b", "y")], reals(2, 3), reals(3), reals(4)),
+    ("Where", [node("Where", "c a b", "y")], reals(3), reals(3), reals(4)),
+    ("Max", [node("Max", "a b", "y")], reals(3), reals(3), reals(2)),
+    ("PRelu", [node("PRelu", "a b", "y")], reals(2, 3), reals(3), reals(2)),
+    ("MatMul", [node("MatMul", "a b", "y")], reals(2, 3), reals(3, 4), reals(2, 4)),
+    ("MatMul of batches", [node("MatMul", "a b", "y")], reals(2, 2, 3), reals(2, 3, 4), reals(3, 3, 4)),
+    ("Gemm", [node("Gemm", "a b", "y", transB=1)], reals(2, 3), reals(4, 3), reals(4, 2)),
+    ("Gemm with a bias", [node("Gemm", "w v b", "y")], None, reals(5), reals(4)),
+    ("Concat", [node("Concat", "a b", "y", axis=0)], reals(2, 3), reals(4, 3), reals(4, 2)),
+    ("GatherElements", [node("Cast", "b", "i", to=INT64), node("GatherElements", "a i", "y", axis=0)], reals(3, 2), np.zeros((5, 2), np.float32), np.zeros((5, 3), np.float32)),
+    ("LayerNormalization", [node("LayerNormalization", "a b", "y")], reals(2, 3), reals(3), reals(2)),
+    ("BatchNormalization", [node("BatchNormalization", "a b b b v", "y")], reals(2, 3), abs(reals(3)), abs(reals(2))),
+    ("Sum", [node("Sum", "a b a", "y")], reals(3), reals(3), reals(2)),
+]
+for name, nodes, a, good, bad in together:
+    weights = dict(c=select, v=np.ones(3, np.float32), w=reals(2, 3))
+    read = {name for own in nodes for name in own.input}
+    if name == "Gemm with a bias":
+        weights["v"] = reals(3, 5)
+    weights = {key: array for key, array in weights.items() if key in read}
+    for arrays, refused in ((dict(a=a, b=good), None), (dict(a=a, b=bad), "error[SK9")):
+        arrays = {key: array for key, array in arrays.items() if array is not None}
+        shapes = {key: [f"{key}{i}" for i in range(array.ndim)] for key, array in arrays.items()}
+        case(f"{name} {'of others' if refused else 'that fits'}", nodes, arrays, weights, shapes, refused=refused)
+
+# Positions, lengths and updates for more elements than there are.
+for rows in (1, 2, 3):
+    for dynamic in (["n", 2], None):
+        case(f"Compress of {rows} rows by 3 conditions {dynamic}", [node("Compress", "x c", "y", axis=0)], {"x": reals(rows, 2), "c": select}, shapes={"x": dynamic} if dynamic else {})
+        case(f"Compress of {rows} rows by 3 known conditions {dynamic}", [node("Compress", "x c", "y", axis=0)], {"x": reals(rows, 2)}, dict(c=select), {"x": dynamic} if dynamic else {})
+for items in (2, 3):
+    case(f"ReverseSequence of {items} items", [node("ReverseSequence", "x l", "y", batch_axis=1, time_axis=0)], {"x": reals(4, 3), "l": np.array([4, 2, 3][:items])},
+         shapes={"x": ["t", "b"], "l": ["k"]}, refused="SK9203" if items == 2 else None)
+for operator, more in (("GatherElements", {}), ("ScatterElements", {"u": reals(3, 3)})):
+    inputs = {"x": reals(2, 4), "i": np.zeros((3, 3), np.int64), **more}
+    case(f"{operator} of more rows", [node(operator, " ".join(inputs), "y", axis=1)], inputs, shapes={key: [f"{key}0", f"{key}1"] for key in inputs}, refused="SK9203")
+    case(f"{operator} of more static rows", [node(operator, " ".join(inputs), "y", axis=1)], inputs, refused="dimension 0 of the indices has the extent 3, and that of the data is 2")
+
+# Slices whose ends data decide.
+x, far = np.arange(20, dtype=np.float32).reshape(5, 4), 2**63 - 1
+for begin, end, step in ((1, 3, 1), (0, far, 2), (-2, far, 1), (3, 1, 1), (4, 0, -1), (far, -far, -2), (-1, -9, -1), (2, 2, 1), (7, 9, 1), (-9, 2, 1)):
+    case(f"slice by data {begin}:{end}:{step}", [node("Slice", "x b e a s", "y")], {"x": x, "b": np.array([begin]), "e": np.array([end])},
+         dict(a=np.array([0]), s=np.array([step])), {"x": ["n", 4]})
+case("slice of two axes by data", [node("Slice", "x b e", "y")], {"x": x, "b": np.array([1, -3]), "e": np.array([4, far])})
+case("slice from data to the end", [node("Slice", "x b e a", "y")], {"x": x, "b": np.array([2])}, dict(e=np.array([far]), a=np.array([-1])))
+window = [node("Add", "b two", "e"), node("Slice", "x b e zero", "y"), node("Add", "y w", "z")]
+for begin in (0, 3, 4):
+    case(f"two rows from {begin} on", window, {"x": x, "b": np.array([begin])}, dict(two=np.array([2]), zero=np.array([0]), w=reals(2, 4)), outputs="z",
+         refused="SK9203" if begin == 4 else None)
+# As torch exports EmbeddingBag: a loop over bags, each of which is a slice of the indices.
+bag = body([node("Gather", "offsets i", "first", axis=0), node("Add", "i one", "j"), node("Gather", "ends j", "last", axis=0),
+            node("Unsqueeze", "first zero", "b"), node("Unsqueeze", "last zero", "e"), node("Slice", "indices b e zero", "own"),
+            node("Gather", "w own", "rows", axis=0), node("ReduceSum", "rows zero", "sum", keepdims=0), node("Identity", "c", "c1")],
+           [("i", INT64, []), ("c", TensorProto.BOOL, [])], [("c1", TensorProto.BOOL, []), ("sum", FLOAT, [3])])
+bags = [node("Shape", "indices", "count"), node("Concat", "offsets count", "ends", axis=0), node("Shape", "offsets", "bags"), node("Squeeze", "bags zero", "m"),
+        node("Loop", ["m", "go"], "y", body=bag)]
+case("EmbeddingBag", bags, {"indices": np.array([1, 4, 0, 2, 2, 3, 1]), "offsets": np.array([0, 2, 2, 5])},
+     dict(w=reals(6, 3), zero=np.array([0]), one=np.int64(1), go=np.array(True)), {"indices": ["n"], "offsets": ["k"]})
+
+# As torchvision exports detectors: the boxes that are kept, or none; and at most as many of the best ones as there are.
+none = helper.make_graph([], "none", [], [helper.make_tensor_value_info("nothing", INT64, [0])], [helper.make_tensor("nothing", INT64, [0], [])])
+some = helper.make_graph([node("NonZero", "x", "z"), node("Squeeze", "z zero", "found")], "some", [], [helper.make_tensor_value_info("found", INT64, ["k"])])
+for flag in (True, False):
+    case(f"a branch of nothing {flag}", [node("If", "c", "f", then_branch=none, else_branch=some), node("Gather", "x f", "y")],
+         {"x": np.array([0, 3, 0, 1], np.float32), "c": np.array(flag)}, dict(zero=np.array([0])), {"x": ["n"]})
+best = [node("Greater", "x least", "b"), node("NonZero", "b", "z"), node("Transpose", "z", "t"), node("GatherND", "x t", "g"), node("Shape", "g", "s"),
+        node("Concat", "three s", "both", axis=0), node("ReduceMin", "both", "k", keepdims=1), node("TopK", "g k", "y i")]
+for least in (0.5, -9):
+    case(f"the best above {least}", best, {"x": reals(9)}, dict(least=np.float32(least), three=np.array([3])), {"x": ["n"]}, "y i")
+case("a count of all elements", [node("Shape", "x", "s"), node("ReduceProd", "s", "n", keepdims=0), node("Range", "zero n one", "y")], {"x": reals(3, 4)},
+     dict(zero=np.int64(0), one=np.int64(1)), {"x": ["a", "b"]})
+
+# Lengths of sequences.
+batch, steps, size, hidden = 3, 5, 2, 4
+series = {"x": reals(steps, batch, size)}
+for operator, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4)):
+    for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+        weights = dict(w=reals(count, gates * hidden, size), r=reals(count, gates * hidden, hidden), b=reals(count, 2 * gates * hidden))
+        recurrent = [node(operator, "x w r b lengths", "y h", hidden_size=hidden, direction=direction)]
+        for lengths in ([5, 3, 1], [2, 2, 2], [5, 5, 5]):
+            lengths = dict(lengths=np.array(lengths, np.int32))
+            case(f"{operator} {direction} of lengths {lengths['lengths']}", recurrent, dict(series, **lengths), weights, outputs="y h")
+            case(f"{operator} {direction} of known lengths {lengths['lengths']}", recurrent, series, dict(weights, **lengths), outputs="y h")
+    case(f"{operator} of lengths and states, dynamic", [node(operator, "x w r b lengths h0", "y h", hidden_size=hidden, direction=direction)],
+         dict(series, lengths=np.array([4, 5, 2], np.int32), h0=reals(2, batch, hidden)), weights, {"x": ["s", "b", size], "lengths": ["b"], "h0": [2, "b", hidden]}, "y h")
+
+if __name__ == "__main__":
+    sys.exit(operators.main())
