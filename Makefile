@@ -33,8 +33,10 @@ bench-operators: build
 	@bench/operators-setup.sh
 	@build/torch-venv/bin/python bench/operators.py $(OPERATORS)
 
-# Networks that torch exports, compared with onnxruntime. NETWORKS: options of test/import/torch_networks.py, such as `--only BERT`.
+# Networks that packages ship and that torch exports, compared with onnxruntime. NETWORKS: options of test/import/torch_networks.py, such as
+# `--only BERT`; SHIPPED: options of test/import/shipped.py.
 test-networks: build
+	@$(PYTHON) test/import/shipped.py --table out/shipped.md $(SHIPPED)
 	@test/import/networks-setup.sh
 	@build/networks-venv/bin/python test/import/torch_networks.py --table out/networks.md $(NETWORKS)
 

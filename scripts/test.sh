@@ -56,6 +56,8 @@ step "ONNX networks" .venv/bin/python test/import/networks.py
 step "ONNX operators" .venv/bin/python test/import/operators.py
 step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
+# Of the packages of shipped.py, small models alone.
+step "ONNX models of packages" .venv/bin/python test/import/shipped.py $([ "$all" = --all ] && echo "--threads=" || echo --quick)
 step "ONNX schemas" .venv/bin/python scripts/onnx-signatures.py --check
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript
 step "accesses between guarded pages" .venv/bin/python test/differential/bounds.py --skript target/release/skript $([ "$all" = --all ] || echo --sample 10)
@@ -79,6 +81,7 @@ step "pages in a browser" test/view/run.sh
 step "a model on a microcontroller" .venv/bin/python examples/microcontroller/run.py --skript target/release/skript
 step "Python" .venv/bin/python test/python/package.py
 step "ONNX models in Python" .venv/bin/python test/python/imported.py
+step "what callers of Python pass" .venv/bin/python test/python/callers.py
 # With torch where it is (build/torch-venv), or a line that it is skipped.
 step "Python, torch" "$(test -x build/torch-venv/bin/python && echo build/torch-venv || echo .venv)/bin/python" test/python/torch_modules.py
 step "wheels for Python" test/python/wheels.sh

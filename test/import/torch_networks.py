@@ -33,9 +33,10 @@ import onnxruntime  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 
+from tolerance import TOLERANCE  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXPORTERS = ("legacy", "dynamo")
-TOLERANCE = 1e-3
 
 
 def image(size=64, batch=1):
