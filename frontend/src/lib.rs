@@ -13,6 +13,7 @@ pub mod compose;
 pub mod diagnostics;
 pub mod documentation;
 pub mod eval;
+pub mod foreign;
 pub mod format;
 pub mod library;
 mod library_operators;

@@ -92,11 +92,12 @@ pub fn convert(path: &Path, options: Options) -> Result<Imported, ImportError> {
 /// [`ImportError`], with all reasons.
 pub(crate) fn model_of(
     path: &Path,
+    folders: Vec<PathBuf>,
     model: ModelProto,
     tensors: &Arc<SharedTensors>,
     options: Options,
 ) -> Result<Imported, ImportError> {
-    converted(path, model, tensors, options).map_err(|error| match error {
+    converted(path, folders, model, tensors, options).map_err(|error| match error {
         Failed::Format(reason) => ImportError::Format {
             path: path.to_path_buf(),
             reason,
@@ -121,11 +122,11 @@ enum Failed {
 
 fn converted(
     path: &Path,
+    folders: Vec<PathBuf>,
     mut model: ModelProto,
     tensors: &Arc<SharedTensors>,
     options: Options,
 ) -> Result<Imported, Failed> {
-    let folders = external::folders(path);
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let mut graph = model
         .graph

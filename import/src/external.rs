@@ -60,6 +60,9 @@ pub fn read(
             .map_err(|_| format!("the {key} {text:?} of its external data is not a number")),
     };
     let location = entry("location").ok_or("its external data has no location")?;
+    let folder = folders.first().ok_or_else(|| {
+        format!("its elements are in the file {location:?} beside the model: pass the path of the model in place of its bytes")
+    })?;
     let relative = Path::new(location);
     let inside = relative
         .components()
@@ -73,7 +76,6 @@ pub fn read(
     if needed == 0 {
         return Tensor::from_bytes(kind, shape, &[]).map_err(|e| e.to_string());
     }
-    let folder = folders.first().map_or(Path::new(""), PathBuf::as_path);
     let path = folder.join(relative);
     let wrong = |reason: String| format!("its external data {location:?}: {reason}");
     let file = open(&path, folders).map_err(|e| wrong(e.to_string()))?;

@@ -11,6 +11,7 @@ use skript_host::RegularFile;
 use skript_tensor::{ElementType, Tensor};
 
 use crate::convert::{ImportError, Imported, Options, dimension_names, model_of};
+use crate::external;
 use crate::names::Names;
 use crate::proto::{DimensionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto};
 use crate::value::{MOST_KNOWN, element};
@@ -28,6 +29,8 @@ const SHARED_BYTES: usize = 1 << 12;
 #[derive(Debug)]
 pub struct ModelFile {
     path: PathBuf,
+    /// The folders of external data; none for a model in memory.
+    folders: Vec<PathBuf>,
     model: ModelProto,
     tensors: Arc<SharedTensors>,
 }
@@ -118,10 +121,14 @@ impl ModelFile {
             error,
         };
         let file = RegularFile::open(path).map_err(failed)?;
-        ModelFile::from_bytes(path, file.read(MOST_BYTES).map_err(failed)?)
+        let parsed = ModelFile::from_bytes(path, file.read(MOST_BYTES).map_err(failed)?)?;
+        Ok(ModelFile {
+            folders: external::folders(path),
+            ..parsed
+        })
     }
 
-    /// Parses the bytes of a file. Tensors in other files are looked for in the folder of `path`.
+    /// Parses a model in memory, whose tensors are all in it; `path` stands for its file in messages.
     ///
     /// # Errors
     /// [`ImportError::Format`].
@@ -133,6 +140,7 @@ impl ModelFile {
         })?;
         Ok(ModelFile {
             path: path.to_path_buf(),
+            folders: Vec::new(),
             model,
             tensors: Arc::default(),
         })
@@ -174,7 +182,8 @@ impl ModelFile {
     /// # Errors
     /// [`ImportError`], with all reasons.
     pub fn convert(&self, options: Options) -> Result<Imported, ImportError> {
-        model_of(&self.path, self.model.clone(), &self.tensors, options)
+        let folders = self.folders.clone();
+        model_of(&self.path, folders, self.model.clone(), &self.tensors, options)
     }
 
     /// Converts the model for all shapes within upper bounds, by the names of inputs.

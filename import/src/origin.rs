@@ -111,6 +111,18 @@ impl Origin {
         })
     }
 
+    /// The origin of a model that is composed with this storage type of reals: outputs whose type is that of the other reals have it.
+    #[must_use]
+    pub fn with_real(mut self, real: ElementType) -> Origin {
+        let own = self.real;
+        for output in &mut self.outputs {
+            if Some(output.element) == own {
+                output.element = real;
+            }
+        }
+        self
+    }
+
     /// The name of an input in SkriptND, for its name in either language.
     pub fn input<'n>(&'n self, name: &'n str) -> &'n str {
         let found = self.inputs.iter().find(|input| input.onnx == name);
@@ -162,6 +174,13 @@ mod tests {
         );
         assert_eq!(origin.output("y"), Some(ElementType::I32));
         assert_eq!(origin.output("z"), None);
+        assert_eq!(
+            origin.with_real(ElementType::F32).outputs[0].element,
+            ElementType::I32
+        );
+        let text = br#"{"version": 1, "real": "f32", "outputs": [{"onnx": "y", "skript": "y", "dtype": "f32"}]}"#;
+        let origin = Origin::of_json(text).unwrap().with_real(ElementType::F16);
+        assert_eq!(origin.output("y"), Some(ElementType::F16));
         assert!(Origin::of_json(br#"{"version": 2, "real": "f32"}"#).is_none());
         assert!(Origin::of_json(b"[").is_none());
     }

@@ -4,70 +4,47 @@
 use skript_dialect::Frame;
 use skript_dialect::pipeline::Message;
 use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::calls::{entry, with_calls};
 use skript_frontend::diagnostics::codes::NOT_COMPILED;
 use skript_frontend::model::Model;
 use skript_frontend::source::{SourceMap, Span};
-use skript_passes::codegen::CodegenError;
-use skript_passes::{CompileError, EmitError};
-use skript_stablehlo::ExportError;
 
-use super::calls::{entry, with_calls};
-use super::compiled::pipeline_of;
-use crate::session::Stopped;
+use crate::compile::CompileError;
+use crate::emit::EmitError;
+use crate::error::CodegenError;
 
-/// The diagnostics of a model that could not be compiled.
-pub fn refused(error: &CompileError, model: &Model, sources: &SourceMap) -> Stopped {
-    let (error, takers) = match error {
-        CompileError::Emit(error) => return of_emission(error).into(),
-        CompileError::Codegen(error) => (error, &[][..]),
-        CompileError::Lowering { error, supporting } => (error, supporting.as_slice()),
+/// The diagnostics of a model that was not compiled, at least one.
+pub fn of_compilation(error: &CompileError, model: &Model, sources: &SourceMap) -> Vec<Diagnostic> {
+    let error = match error {
+        CompileError::Emit(error) => return vec![of_emission(error)],
+        CompileError::Codegen(error) | CompileError::Lowering { error, .. } => error,
     };
-    let help = help(takers);
-    let CodegenError::Stage { messages, .. } = error else {
-        return Diagnostic::without_location(&NOT_COMPILED, error.to_string())
-            .with_help(help)
-            .into();
-    };
-    let entry = entry(model);
-    let all = messages
-        .iter()
-        .map(|message| at_location(message, entry, sources).with_help(help.clone()));
-    all.collect::<Vec<_>>().into()
-}
-
-/// The diagnostics of a model that was not exported to StableHLO.
-pub fn not_exported(error: &ExportError, model: &Model, sources: &SourceMap) -> Stopped {
     match error {
-        ExportError::Emit(error) => of_emission(error).into(),
-        ExportError::Refused(message) => at_location(message, entry(model), sources).into(),
-        error => Diagnostic::without_location(&NOT_COMPILED, error.to_string()).into(),
+        CodegenError::Stage { messages, .. } => messages
+            .iter()
+            .map(|message| at_location(message, model, sources))
+            .collect(),
+        other => vec![Diagnostic::without_location(
+            &NOT_COMPILED,
+            other.to_string(),
+        )],
     }
 }
 
-fn of_emission(error: &EmitError) -> Diagnostic {
+/// The diagnostic of a model without a form in the dialect.
+pub fn of_emission(error: &EmitError) -> Diagnostic {
     match error.span() {
         Some(span) => Diagnostic::error(&NOT_COMPILED, span, error.to_string()),
-        None => Diagnostic::without_location(&NOT_COMPILED, error.to_string())
-            .with_help("use --engine=reference"),
-    }
-}
-
-/// The suggestion to use the evaluator.
-fn help(takers: &[&str]) -> String {
-    let takers: Vec<_> = takers
-        .iter()
-        .filter_map(|flag| pipeline_of(flag))
-        .map(|name| format!("--pipeline={name}"))
-        .collect();
-    match takers.as_slice() {
-        [] => "use --engine=reference".to_string(),
-        [one] => format!("{one} supports this model"),
-        several => format!("each of {} supports this model", several.join(", ")),
+        None => Diagnostic::without_location(&NOT_COMPILED, error.to_string()),
     }
 }
 
 /// A message at the location of its operation, with the operator calls around it as notes.
-fn at_location(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
+pub fn at_location(message: &Message, model: &Model, sources: &SourceMap) -> Diagnostic {
+    at_frames(message, entry(model), sources)
+}
+
+fn at_frames(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic {
     let text = without_operation(&message.text);
     let source_positions: Vec<(&Frame, Option<Span>)> = message
         .frames
@@ -138,7 +115,7 @@ mod tests {
         let mut sources = SourceMap::default();
         sources.add("m.sknd", "abc\ndef\nghi\n");
         let frames = vec![frame("nn.f", 1, 2), frame("nn.f", 2, 2), frame("m.g", 3, 2)];
-        let diagnostic = at_location(&message(frames), "m.G", &sources);
+        let diagnostic = at_frames(&message(frames), "m.G", &sources);
         assert_eq!(diagnostic.message, "cannot become loops");
         assert_eq!(diagnostic.span.map(|s| (s.start, s.end)), Some((1, 2)));
         let notes: Vec<_> = diagnostic.notes.iter().map(|n| n.text.as_str()).collect();
@@ -155,7 +132,7 @@ mod tests {
     fn a_message_without_a_known_location_keeps_that_of_mlir() {
         let sources = SourceMap::default();
         for frames in [vec![frame("f", 1, 1)], Vec::new()] {
-            let diagnostic = at_location(&message(frames), "G", &sources);
+            let diagnostic = at_frames(&message(frames), "G", &sources);
             assert_eq!(diagnostic.message, "somewhere: cannot become loops");
             assert!(diagnostic.span.is_none());
         }

@@ -10,6 +10,7 @@ mod all;
 pub mod code_cache;
 pub mod codegen;
 pub mod compile;
+pub mod diagnostics;
 mod duplicates;
 mod elementwise;
 pub mod emit;

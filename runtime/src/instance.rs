@@ -159,6 +159,11 @@ impl Instance {
         outcome(self.program.artifact(), status, &self.context)
     }
 
+    /// The prepared variables, which other instances of the program may share; `None` before the first call.
+    pub fn prepared(&self) -> Option<&Prepared> {
+        self.prepared.as_ref()
+    }
+
     /// Discards the prepared variables: the next call prepares them again.
     pub fn forget(&mut self) {
         self.prepared = None;

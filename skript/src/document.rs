@@ -9,6 +9,7 @@ use skript_frontend::check::check_program;
 use skript_frontend::compose;
 use skript_frontend::diagnostics::codes::{COMMAND_LINE_NAME, ONNX, UNREADABLE};
 use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::foreign;
 use skript_frontend::limits::Limits;
 use skript_frontend::model::AttributeValue;
 use skript_frontend::model::storage_types::StorageType;
@@ -18,7 +19,7 @@ use skript_import::{
     Declaration, DeclaredExtent, ForCall, ImportError, Imported, ModelFile, Origin,
 };
 use skript_runtime::artifact;
-use skript_semantics::{IntType, Numbers, RealType};
+use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::{Archive, ElementType, Tensor, WeightStore, archive};
 use std::path::Path;
 use std::rc::Rc;
@@ -226,6 +227,11 @@ impl Document {
     /// then in the standard library. All errors, including files that cannot be read, are in [`Document::problems`].
     pub fn open(path: &Path, edition: Option<Edition>, limits: &Limits) -> Self {
         let mut sink = Sink::default();
+        if let Some(refusal) = foreign::refusal(path) {
+            sink.report(refusal);
+            let (beside, origin) = (Beside::Folder, Origin::default());
+            return Self::checked(Program::default(), limits, sink, beside, origin);
+        }
         let packed = archive::is_packed(path) && !path.is_dir();
         let (program, beside) = match packed.then(|| Archive::open(path, limits.unpacked_bytes)) {
             None => {
@@ -252,6 +258,19 @@ impl Document {
     /// ([`Document::compose_for`]).
     pub fn import(path: &Path, options: ImportOptions, limits: &Limits) -> Self {
         match ModelFile::open(path) {
+            Ok(file) => Self::import_file(file, options, limits),
+            Err(error) => Self::refused(error, limits),
+        }
+    }
+
+    /// As [`Document::import`] for a model in memory, whose tensors are all in it; `name` stands for its file in messages.
+    pub fn import_bytes(
+        name: &str,
+        bytes: Vec<u8>,
+        options: ImportOptions,
+        limits: &Limits,
+    ) -> Self {
+        match ModelFile::from_bytes(Path::new(name), bytes) {
             Ok(file) => Self::import_file(file, options, limits),
             Err(error) => Self::refused(error, limits),
         }
@@ -430,7 +449,8 @@ impl Document {
         if program.main_module().is_some() {
             check_program(&program, &mut sink);
         }
-        let problems = Problem::all(sink, &program.sources);
+        let in_memory = matches!(beside, Beside::Arrays(_));
+        let problems = Problem::all(sink, &program.sources, in_memory);
         Document {
             program: Arc::new(program),
             limits: limits.clone(),
@@ -494,9 +514,17 @@ impl Document {
         let own = own
             .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
         options.inner.storage = own.collect();
+        let origin = match options.typed {
+            true => {
+                let real = ElementType::run_time(ScalarKind::Real, options.inner.numbers);
+                Arc::new(Origin::clone(&self.origin).with_real(real))
+            }
+            false => Arc::clone(&self.origin),
+        };
         Model::compose(Context {
             program: Arc::clone(&self.program),
-            origin: Arc::clone(&self.origin),
+            in_memory: matches!(self.beside, Beside::Arrays(_)),
+            origin,
             options: options.inner,
             limits: self.limits.clone(),
         })

@@ -2,7 +2,6 @@
 //! Errors of composing, compiling, loading and running models.
 
 use crate::problem::Problem;
-use skript_passes::CompileError;
 use skript_passes::target::TargetError;
 use skript_runtime::{ArtifactError, LoadError, RunError};
 use skript_stablehlo::ExportError;
@@ -15,9 +14,9 @@ pub enum Error {
     /// The document has errors, or the options do not fit it. At least one problem, in the order of the text.
     #[error("{}", listed(.0))]
     Document(Vec<Problem>),
-    /// The compiler does not support the model, or one of its passes has a defect.
-    #[error(transparent)]
-    Compile(Box<CompileError>),
+    /// The compiler does not support the model, or one of its passes has a defect. At least one problem.
+    #[error("{}", listed(.0))]
+    Compile(Vec<Problem>),
     /// An unknown processor or feature.
     #[error(transparent)]
     Target(#[from] TargetError),
@@ -45,12 +44,6 @@ pub enum Error {
     /// The evaluator failed, for the same reasons.
     #[error("{0}")]
     Evaluate(String),
-}
-
-impl From<CompileError> for Error {
-    fn from(error: CompileError) -> Self {
-        Error::Compile(Box::new(error))
-    }
 }
 
 impl From<ExportError> for Error {

@@ -53,6 +53,7 @@ mod calls;
 mod code;
 #[cfg(feature = "gpu")]
 mod device;
+mod dimensions;
 mod document;
 mod error;
 mod graph;

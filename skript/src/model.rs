@@ -9,14 +9,15 @@ use crate::problem::Problem;
 use crate::target::Target;
 use crate::weights::Weights;
 use skript_frontend::compose::{ComposeOptions, compose};
-use skript_frontend::diagnostics::Sink;
+use skript_frontend::diagnostics::{Sink, nodes};
 use skript_frontend::limits::Limits;
 use skript_frontend::model;
 use skript_frontend::program::Program;
 use skript_import::Origin;
 use skript_passes::code_cache::Compiler;
 use skript_passes::codegen::Interface;
-use skript_passes::{Options, Stop, compile_model, model_after};
+use skript_passes::diagnostics::of_compilation;
+use skript_passes::{CompileError, Options, Stop, compile_model, model_after};
 use skript_runtime::{Artifact, artifact};
 use skript_stablehlo::Weights as ProgramWeights;
 use skript_stablehlo::export_model;
@@ -27,9 +28,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A graph with everything that it invokes, specialized to attribute values, types and shapes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Model {
-    inner: model::Model,
+    inner: Arc<model::Model>,
     context: Context,
     interface: Option<Interface>,
 }
@@ -38,6 +39,8 @@ pub struct Model {
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     pub program: Arc<Program>,
+    /// Whether the document is in memory alone, because it was imported.
+    pub in_memory: bool,
     pub origin: Arc<Origin>,
     pub options: ComposeOptions,
     pub limits: Limits,
@@ -61,7 +64,8 @@ impl Model {
         let (program, mut sink) = (&context.program, Sink::default());
         let composed = compose(program, &context.options, &context.limits, &mut sink);
         let Some(inner) = composed.filter(|_| !sink.has_errors()) else {
-            return Err(Error::Document(Problem::all(sink, &program.sources)));
+            let problems = Problem::all(sink, &program.sources, context.in_memory);
+            return Err(Error::Document(problems));
         };
         let origin = &context.origin;
         let interface = Interface::of(&inner).map(|mut interface| {
@@ -73,7 +77,7 @@ impl Model {
             interface
         });
         Ok(Model {
-            inner,
+            inner: Arc::new(inner),
             context,
             interface,
         })
@@ -135,10 +139,13 @@ impl Model {
         ports.map(Port::of).collect()
     }
 
+    pub(crate) fn entry(&self) -> Option<&model::Function> {
+        self.inner.function(self.inner.entry)
+    }
+
     /// The name of the graph.
     pub fn name(&self) -> &str {
-        let entry = self.inner.function(self.inner.entry);
-        let name = entry.map_or("", |function| &function.name);
+        let name = self.entry().map_or("", |function| &function.name);
         name.rsplit('.').next().unwrap_or(name)
     }
 
@@ -162,8 +169,8 @@ impl Model {
     /// [`Error::Compile`] if the model has a construct that compiled code does not support, or LLVM does not know the target.
     pub fn compile(&self, target: &Target) -> Result<Code, Error> {
         let options = options(target);
-        let artifact = compile_model(&self.inner, &self.context.program.sources, &options)?;
-        Ok(self.code(artifact))
+        let artifact = compile_model(&self.inner, &self.context.program.sources, &options);
+        Ok(self.code(artifact.map_err(|e| self.not_compiled(&e))?))
     }
 
     /// The same, with the user's cache of compiled models, which `skript` has, too, and with plans of `skript tune`.
@@ -175,8 +182,19 @@ impl Model {
     pub fn compile_cached(&self, target: &Target, compiler: &Path) -> Result<Code, Error> {
         let (compiler, sources) = (Compiler::at(compiler), &self.context.program.sources);
         let (options, _) = compiler.tuned(&self.inner, sources, options(target));
-        let (artifact, ..) = compiler.compile(&self.inner, sources, &options)?;
+        let compiled = compiler.compile(&self.inner, sources, &options);
+        let (artifact, ..) = compiled.map_err(|e| self.not_compiled(&e))?;
         Ok(self.code(artifact))
+    }
+
+    fn not_compiled(&self, error: &CompileError) -> Error {
+        let sources = &self.context.program.sources;
+        let diagnostics = of_compilation(error, &self.inner, sources);
+        Error::Compile(Problem::of_all(
+            diagnostics,
+            sources,
+            self.context.in_memory,
+        ))
     }
 
     fn code(&self, mut artifact: Artifact) -> Code {
@@ -185,6 +203,12 @@ impl Model {
             imported_outputs(&self.context.origin),
         );
         artifact.add_import(names, types);
+        if self.context.in_memory {
+            let sources = &self.context.program.sources;
+            for check in &mut artifact.checks {
+                nodes::name_frames(&mut check.trace, sources);
+            }
+        }
         Code::new(artifact)
     }
 
@@ -200,7 +224,8 @@ impl Model {
             &options,
             Stop::Skript,
             true,
-        )?;
+        )
+        .map_err(|e| self.not_compiled(&e))?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 

@@ -2,7 +2,7 @@
 //! Diagnostics as data.
 
 use skript_frontend::diagnostics::render::render;
-use skript_frontend::diagnostics::{Diagnostic, Sink};
+use skript_frontend::diagnostics::{Diagnostic, Sink, nodes};
 use skript_frontend::source::{SourceMap, Span};
 use std::fmt;
 
@@ -50,10 +50,22 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// All diagnostics, in the order of the text.
-    pub(crate) fn all(sink: Sink, sources: &SourceMap) -> Vec<Problem> {
-        let sorted = sink.into_sorted();
-        sorted.iter().map(|d| Problem::of(d, sources)).collect()
+    /// All diagnostics, in the order of the text. Those of a document in memory, which was imported, name nodes of the imported model.
+    pub(crate) fn all(sink: Sink, sources: &SourceMap, in_memory: bool) -> Vec<Problem> {
+        Problem::of_all(sink.into_sorted(), sources, in_memory)
+    }
+
+    /// The diagnostics in this order.
+    pub(crate) fn of_all(
+        diagnostics: Vec<Diagnostic>,
+        sources: &SourceMap,
+        in_memory: bool,
+    ) -> Vec<Problem> {
+        let shown = diagnostics.into_iter().map(|diagnostic| match in_memory {
+            true => nodes::of_memory(diagnostic, sources),
+            false => diagnostic,
+        });
+        shown.map(|d| Problem::of(&d, sources)).collect()
     }
 
     fn of(diagnostic: &Diagnostic, sources: &SourceMap) -> Problem {

@@ -14,6 +14,7 @@ use skript_frontend::format::format;
 use skript_frontend::limits::Limits;
 use skript_frontend::model::storage_types::{StorageType, StorageTypes};
 use skript_frontend::source::SourceMap;
+use skript_host::format::is_onnx_model;
 use skript_import::{Declaration, ImportError, Imported, ModelFile, Options};
 use skript_runtime::{Artifact, files};
 use skript_semantics::RealType;
@@ -22,7 +23,7 @@ use skript_tensor::npz::Npz;
 use skript_tensor::{ElementType, HeldArrays, Tensor, TensorError, dat, npy, safetensors};
 
 use crate::command_line::{InputArgument, InputShape, WeightsFormat};
-use crate::{foreign, inputs};
+use crate::inputs;
 
 /// The file of a model's folder that describes the model that it was imported from.
 pub const IMPORT_FILE: &str = "import.json";
@@ -117,7 +118,7 @@ fn diagnostics(error: ImportError) -> Vec<Diagnostic> {
 
 /// Whether a path names an ONNX model.
 pub fn is_model(path: &Path) -> bool {
-    foreign::is_onnx_model(path)
+    is_onnx_model(path)
 }
 
 /// Writes the files of a model folder.
@@ -327,45 +328,44 @@ fn without_shape(input: &Declaration) -> Diagnostic {
     ))
 }
 
-/// The ONNX node that a place in `main.sknd` is for: that of its line, or of the line before that has one.
-pub fn node(text: &str, place: usize) -> Option<&str> {
-    let before = text.get(..place)?;
-    let end = text
-        .get(place..)?
-        .find('\n')
-        .map_or(text.len(), |at| place + at);
-    let begin = before.rfind('\n').map_or(0, |at| at + 1);
-    let line = text.get(begin..end).into_iter();
-    let lines = line.chain(before.get(..begin)?.lines().rev());
-    let comments = lines.map(|line| {
-        let (code, comment) = line.split_once("# ").unwrap_or((line, ""));
-        (code.trim(), comment.trim())
-    });
-    let mut statements = comments.take_while(|(code, _)| !code.starts_with('@'));
-    let (_, node) = statements.find(|(code, comment)| !code.is_empty() && !comment.is_empty())?;
-    Some(node)
-}
-
 /// What `import.json` of a model folder says.
 #[derive(Debug, Default)]
 pub struct Origin {
     pub inner: skript_import::Origin,
+    /// The storage type of reals that the command line sets.
+    pub given_real: Option<ElementType>,
 }
 
 impl Origin {
+    fn new(inner: skript_import::Origin) -> Origin {
+        Origin {
+            inner,
+            given_real: None,
+        }
+    }
+
+    /// The origin with the types of the outputs that the command line asks for.
+    pub fn typed(&self) -> skript_import::Origin {
+        match self.given_real {
+            Some(real) => self.inner.clone().with_real(real),
+            None => self.inner.clone(),
+        }
+    }
+
     /// Reads `import.json`; `None` if the folder has none of this version.
     pub fn of(folder: &Path) -> Option<Origin> {
-        skript_import::Origin::of_folder(folder).map(|inner| Origin { inner })
+        skript_import::Origin::of_folder(folder).map(Origin::new)
     }
 
     fn of_json(text: &[u8]) -> Option<Origin> {
-        skript_import::Origin::of_json(text).map(|inner| Origin { inner })
+        skript_import::Origin::of_json(text).map(Origin::new)
     }
 
     /// Adds the names and element types to a compiled model.
     pub fn add_to(&self, artifact: &mut Artifact) {
-        let inputs = self.inner.inputs.iter();
-        let outputs = self.inner.outputs.iter();
+        let origin = self.typed();
+        let inputs = origin.inputs.iter();
+        let outputs = origin.outputs.iter();
         artifact.add_import(
             inputs.map(|input| (input.name.as_str(), input.onnx.as_str(), input.ints)),
             outputs.map(|output| (output.name.as_str(), output.onnx.as_str(), output.element)),
@@ -405,28 +405,13 @@ impl Origin {
 
     /// The outputs in the element types of the ONNX model.
     pub fn converted(&self, names: &[String], tensors: Vec<Arc<Tensor>>) -> Vec<Arc<Tensor>> {
+        let origin = self.typed();
         let tensors = names.iter().zip(tensors);
         let converted = tensors.map(|(name, tensor)| {
-            let wanted = self.inner.output(name);
+            let wanted = origin.output(name);
             let converted = wanted.and_then(|element| files::converted(&tensor, element));
             converted.map_or(tensor, Arc::new)
         });
         converted.collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_have_their_nodes() {
-        let text = "# Imported.\n@compose {\n    a = f(x);    # /a/F\n    b = g(a);\n    c = h(b);    # /c/H\n}\n";
-        let of = |word: &str| node(text, text.find(word).unwrap());
-        assert_eq!(of("a = "), Some("/a/F"));
-        assert_eq!(of("g(a)"), Some("/a/F"));
-        assert_eq!(of("h(b)"), Some("/c/H"));
-        assert_eq!(of("@compose"), None);
-        assert_eq!(node(text, text.len() + 1), None);
     }
 }

@@ -17,14 +17,14 @@ use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
     ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, NOT_COMPILED, UNREADABLE,
 };
-use skript_frontend::diagnostics::{Diagnostic, Severity, Sink};
+use skript_frontend::diagnostics::{Diagnostic, Severity, Sink, nodes};
 use skript_frontend::limits::Limits;
 use skript_frontend::model::{AttributeValue, Model};
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
 use skript_runtime::Artifact;
-use skript_semantics::{IntType, Numbers, RealType};
+use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::{Archive, ElementType, HeldArrays, Tensor, archive};
 
 use crate::attributes::attribute_value;
@@ -152,7 +152,7 @@ impl<'a> Session<'a> {
             }
         };
         let (mut notes, mut default_bounds) = (Vec::new(), Vec::new());
-        let (origin, held, constants) = match opened {
+        let (mut origin, held, constants) = match opened {
             Some(opened) => {
                 notes.extend(opened.note());
                 default_bounds = opened.default_bounds;
@@ -161,7 +161,17 @@ impl<'a> Session<'a> {
             }
             None => (Origin::of(&program.folder), None, Vec::new()),
         };
-        if let Some(origin) = &origin {
+        if let Some(origin) = &mut origin {
+            origin.given_real = arguments.real.map(|name| {
+                let real = name.0;
+                ElementType::run_time(
+                    ScalarKind::Real,
+                    Numbers {
+                        real,
+                        ..Numbers::default()
+                    },
+                )
+            });
             for (name, _) in &mut input_shapes {
                 *name = origin.inner.input(name).to_owned();
             }
@@ -265,6 +275,11 @@ impl<'a> Session<'a> {
     pub fn add_origin(&self, artifact: &mut Artifact) {
         if let Some(origin) = &self.origin {
             origin.add_to(artifact);
+        }
+        if self.held.is_some() {
+            for check in &mut artifact.checks {
+                nodes::name_frames(&mut check.trace, &self.program.sources);
+            }
         }
     }
 
@@ -706,18 +721,11 @@ impl<'a> Session<'a> {
         let mut diagnostics = self.sink.into_sorted();
         if self.origin.is_some() {
             let sources = &self.program.sources;
-            for diagnostic in &mut diagnostics {
-                let node = diagnostic.own_location().and_then(|span| {
-                    let file = sources.get(span.file)?;
-                    let place = usize::try_from(span.start).ok()?;
-                    file.path
-                        .ends_with("main.sknd")
-                        .then(|| onnx_model::node(&file.text, place))?
-                });
-                if let Some(node) = node {
-                    diagnostic.message = format!("ONNX node `{node}`: {}", diagnostic.message);
-                }
-            }
+            let shown = diagnostics.into_iter().map(|diagnostic| match &self.held {
+                Some(_) => nodes::of_memory(diagnostic, sources),
+                None => nodes::with_node(diagnostic, sources),
+            });
+            diagnostics = shown.collect();
         }
         if self.arguments.verbose {
             for note in &self.notes {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The chain of operator calls to a location, as notes of a diagnostic.
 
-use skript_frontend::diagnostics::{Code, Diagnostic};
-use skript_frontend::model::Model;
-use skript_frontend::source::Span;
+use super::{Code, Diagnostic};
+use crate::model::Model;
+use crate::source::{SourceMap, Span};
 
 /// The name of the graph of the run.
 pub fn entry(model: &Model) -> &str {
@@ -50,4 +50,62 @@ fn own<'n>(name: &'n str, entry: &str) -> &'n str {
     let module = entry.rsplit_once('.').map_or("", |(module, _)| module);
     let rest = name.strip_prefix(module).and_then(|n| n.strip_prefix('.'));
     rest.unwrap_or(name)
+}
+
+/// Parses a frame of a failed check, `path:line:column-line:column: name`, to the span and the name; the end is optional.
+pub fn located<'t>(frame: &'t str, sources: &SourceMap) -> (Option<Span>, &'t str) {
+    let (location, name) = frame.rsplit_once(": ").unwrap_or((frame, ""));
+    (span(location, sources), name)
+}
+
+fn span(location: &str, sources: &SourceMap) -> Option<Span> {
+    let row_and_column = |text: &str| {
+        let (row, column) = text.split_once(':')?;
+        Some((row.parse().ok()?, column.parse().ok()?))
+    };
+    // File names may contain any of these characters.
+    let end = location.rsplit_once('-');
+    let end = end.and_then(|(before, end)| Some((before, row_and_column(end)?)));
+    let (location, end) = match end {
+        Some((before, end)) => (before, Some(end)),
+        None => (location, None),
+    };
+    let (before, _) = location.rsplit_once(':')?;
+    let (path, _) = before.rsplit_once(':')?;
+    let (row, column) = row_and_column(location.get(path.len() + 1..)?)?;
+    let mut files = sources.files();
+    let (id, file) = files.find(|(_, f)| f.path.to_string_lossy() == path)?;
+    let start = file.offset(row, column)?;
+    let end = end.map_or(Some(start), |(row, column)| file.offset(row, column))?;
+    Some(Span {
+        file: id,
+        start,
+        end: end.max(start),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_of_failed_checks_have_their_ends() {
+        let mut sources = SourceMap::default();
+        let text = "graph é {\n    x;\n}\n";
+        let main = sources.add("a-1:2/main.sknd", text);
+        let found = |location: &str| {
+            let (span, name) = located(location, &sources);
+            (
+                span.map(|s| (s.file == main, s.start, s.end)),
+                name.to_string(),
+            )
+        };
+        let wanted = |start, end| (Some((true, start, end)), "f".to_string());
+        assert_eq!(found("a-1:2/main.sknd:1:7-1:8: f"), wanted(6, 8));
+        assert_eq!(found("a-1:2/main.sknd:1:7-2:6: f"), wanted(6, 16));
+        assert_eq!(found("a-1:2/main.sknd:2:5: f"), wanted(15, 15));
+        assert_eq!(found("a-1:2/other.sknd:2:5: f"), (None, "f".to_string()));
+        assert_eq!(found("main: f"), (None, "f".to_string()));
+        assert_eq!(found(": f"), (None, "f".to_string()));
+    }
 }

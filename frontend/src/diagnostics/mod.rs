@@ -3,8 +3,10 @@
 //!
 //! Every code has a file of its own under [`codes`]. [`render`] shows one to people; other formats are the tools' work.
 
+pub mod calls;
 pub mod codes;
 mod nearest;
+pub mod nodes;
 mod page;
 pub mod render;
 

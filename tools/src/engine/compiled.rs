@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use skript_frontend::diagnostics::Diagnostic;
+use skript_frontend::diagnostics::calls::{entry, failed_at, located};
 use skript_frontend::diagnostics::codes::{
     ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, RUN_FAILED,
 };
 use skript_frontend::model::Model;
-use skript_frontend::source::{SourceMap, Span};
+use skript_frontend::source::SourceMap;
 use skript_passes::code_cache::Compiler;
 use skript_passes::observer;
 use skript_passes::target::TargetDescription;
@@ -20,7 +21,6 @@ use skript_runtime::profile::{self, Step};
 use skript_runtime::{Artifact, Instance, LoadError, Prepared, Program, RunError};
 use skript_tensor::Tensor;
 
-use super::calls::{entry, failed_at};
 use super::{Computed, Engine, Job, Kept, Spent, refused};
 use crate::command_line::Pipeline;
 use crate::profile::Recorded;
@@ -297,75 +297,7 @@ pub fn failed(error: &RunError, model: &Model, sources: &SourceMap) -> Diagnosti
     .into_iter()
     .find(|c| c.id == code)
     .unwrap_or(&RUN_FAILED);
-    let locations = trace.iter().map(|line| location(line, sources));
+    let locations = trace.iter().map(|frame| located(frame, sources));
     let locations: Vec<_> = locations.map(|(span, name)| (name, span)).collect();
     failed_at(code, error.to_string(), &locations, entry(model))
-}
-
-/// The offset of a line and a column in characters, both counted from 1.
-fn offset(text: &str, row: usize, column: usize) -> u32 {
-    let lines = text.split_inclusive('\n').take(row.saturating_sub(1));
-    let line: usize = lines.map(str::len).sum();
-    let rest = text.get(line..).unwrap_or_default();
-    let characters = rest.chars().take(column.saturating_sub(1));
-    let column: usize = characters.map(char::len_utf8).sum();
-    u32::try_from(line + column).unwrap_or(u32::MAX)
-}
-
-/// Parses `path:line:column-line:column: name` to the span and the name; the end is optional.
-fn location<'t>(line: &'t str, sources: &SourceMap) -> (Option<Span>, &'t str) {
-    let (location, name) = line.rsplit_once(": ").unwrap_or((line, ""));
-    (span(location, sources), name)
-}
-
-fn span(location: &str, sources: &SourceMap) -> Option<Span> {
-    let row_and_column = |text: &str| {
-        let (row, column) = text.split_once(':')?;
-        Some((row.parse().ok()?, column.parse().ok()?))
-    };
-    // File names may contain any of these characters.
-    let end = location.rsplit_once('-');
-    let end = end.and_then(|(before, end)| Some((before, row_and_column(end)?)));
-    let (location, end) = match end {
-        Some((before, end)) => (before, Some(end)),
-        None => (location, None),
-    };
-    let (before, _) = location.rsplit_once(':')?;
-    let (path, _) = before.rsplit_once(':')?;
-    let (row, column) = row_and_column(location.get(path.len() + 1..)?)?;
-    let mut files = sources.files();
-    let (id, file) = files.find(|(_, f)| f.path.to_string_lossy() == path)?;
-    let start = offset(&file.text, row, column);
-    let end = end.map_or(start, |(row, column)| offset(&file.text, row, column));
-    Some(Span {
-        file: id,
-        start,
-        end: end.max(start),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn locations_of_failed_checks_have_their_ends() {
-        let mut sources = SourceMap::default();
-        let text = "graph é {\n    x;\n}\n";
-        let main = sources.add("a-1:2/main.sknd", text);
-        let found = |location: &str| {
-            let (span, name) = super::location(location, &sources);
-            (
-                span.map(|s| (s.file == main, s.start, s.end)),
-                name.to_string(),
-            )
-        };
-        let wanted = |start, end| (Some((true, start, end)), "f".to_string());
-        assert_eq!(found("a-1:2/main.sknd:1:7-1:8: f"), wanted(6, 8));
-        assert_eq!(found("a-1:2/main.sknd:1:7-2:6: f"), wanted(6, 16));
-        assert_eq!(found("a-1:2/main.sknd:2:5: f"), wanted(15, 15));
-        assert_eq!(found("a-1:2/other.sknd:2:5: f"), (None, "f".to_string()));
-        assert_eq!(found("main: f"), (None, "f".to_string()));
-        assert_eq!(found(": f"), (None, "f".to_string()));
-    }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The execution engines.
 
-mod calls;
 mod compile_error;
 pub mod compiled;
 pub mod device;

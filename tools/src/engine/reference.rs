@@ -4,13 +4,13 @@
 use std::time::Instant;
 
 use skript_frontend::diagnostics::Code;
+use skript_frontend::diagnostics::calls::{entry, failed_at};
 use skript_frontend::diagnostics::codes::{
     ACCESS_AT_RUN_TIME, ASSERTION_AT_RUN_TIME, EXTENTS_DISAGREE, NOT_COMPILED, RUN_FAILED,
 };
 use skript_frontend::model::CheckKind;
 use skript_reference::{Failure, evaluate};
 
-use super::calls::{entry, failed_at};
 use super::{Computed, Engine, Job, Spent};
 use crate::session::Stopped;
 

@@ -134,8 +134,8 @@ impl Session<'_> {
     fn outputs(&self, model: &Model, artifact: &Artifact) -> Option<Vec<Option<ElementType>>> {
         let names = outputs::names(model);
         let stems: Vec<String> = files::outputs(artifact).map(|(_, stem)| stem).collect();
-        let origin = self.origin.as_ref().map(|origin| &origin.inner);
-        let wanted = |name: &String| origin.and_then(|origin| origin.output(name));
+        let origin = self.origin.as_ref().map(|origin| origin.typed());
+        let wanted = |name: &String| origin.as_ref().and_then(|origin| origin.output(name));
         (names == stems).then(|| names.iter().map(wanted).collect())
     }
 }
