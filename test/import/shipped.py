@@ -36,6 +36,8 @@ FOLDER = ROOT / "build/shipped"
 PEERS_PYTHON = ROOT / "build/peers-venv/bin/python"
 # Seconds that an import, a run or a measurement may take.
 TIMEOUT = 300
+# The length of a reason in the table.
+MOST_TEXT = 160
 MODES = ("dynamic", "fixed")
 
 # A model in a wheel, and its inputs by size. `quick` models are small and compile in seconds.
@@ -150,7 +152,7 @@ def unpack(packages):
 
 def first_line(text):
     lines = [line for line in text.strip().splitlines() if "error" in line] or text.strip().splitlines() or ["no message"]
-    return re.sub(r"^.*?error\[(\w+)\]: (\S+\.onnx: )?", r"\1: ", lines[0])
+    return re.sub(r"^.*?error\[(\w+)\]: (\S+\.onnx: )?", r"\1: ", lines[0])[:MOST_TEXT]
 
 
 class Stopped(Exception):
