@@ -2,7 +2,7 @@
 import builtins
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,7 @@ class Port:
     aliases: list[str]
     dtype: numpy.dtype[Any]
     shape: tuple[int | None, ...]
+    dimensions: tuple[str | None, ...]
     bounds: tuple[int, ...]
     pack: int | None
 
@@ -117,8 +118,17 @@ class Operator:
     text: str
     examples: list[str]
 
+class _ModelProto(Protocol):
+    """An onnx.ModelProto."""
+
+    def SerializeToString(self) -> bytes: ...
+
+# A path alone may be that of a compiled model or of a StableHLO program, which has no options except threads.
+@overload
+def load(path: str | PathLike[str], /, *, threads: builtins.int = 0) -> Model | CompiledModel: ...
+@overload
 def load(
-    path: str | PathLike[str],
+    path: str | PathLike[str] | bytes | bytearray | _ModelProto,
     /,
     *,
     graph: str | None = None,
@@ -136,7 +146,7 @@ def load(
     threads: builtins.int = 0,
     cache: bool = True,
     specialize: bool = False,
-) -> Any: ...
+) -> Model: ...
 def from_text(
     text: str,
     /,

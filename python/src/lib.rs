@@ -3,10 +3,15 @@
 //!
 //! The extension module of the package `skript`. What runs compiled models is in `skript-python-runtime`, which links
 //! neither MLIR nor LLVM.
+mod choices;
+mod interruptible;
 mod loading;
 mod model;
 mod operators;
+mod options;
+mod pickles;
 mod problems;
+mod sources;
 
 mod program;
 mod shaped;

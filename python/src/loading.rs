@@ -5,34 +5,27 @@ use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
-use skript::{
-    Code, ComposeOptions, Document, Edition, ImportOptions, Limits, Target, Tensor, Value, Weights,
-};
+use pyo3::types::{PyDict, PyString};
+use skript::{Code, Document, Edition, ImportOptions, Limits, Target, Tensor, Weights};
+use skript_host::format::is_onnx_model;
 use skript_python_runtime::errors::plain;
+use skript_python_runtime::options::threads;
 use skript_python_runtime::{CompiledModel, arrays};
 use skript_runtime::Artifact;
 use skript_runtime::device::DeviceChoice;
 
+use crate::choices::Choices;
+use crate::interruptible::interruptible;
 use crate::model::{Calls, Model};
+use crate::options;
+use crate::pickles::Call;
 use crate::problems::{exception, explained};
 use crate::program::Program;
 use crate::shaped::ShapedCalls;
+use crate::sources::{IN_MEMORY, Source};
 
 /// The seed of random weights.
 const SEED: u64 = 1;
-
-/// What a graph is composed for.
-pub struct Choices<'py> {
-    pub graph: Option<String>,
-    pub attributes: Option<Bound<'py, PyDict>>,
-    pub shapes: Option<Bound<'py, PyDict>>,
-    pub real: Option<String>,
-    pub int: Option<String>,
-    pub given: Vec<String>,
-    pub absent: Vec<String>,
-    pub quantize: Option<String>,
-}
 
 /// Reads a model. The result is a Model; of a StableHLO program or a compiled model it is a CompiledModel.
 ///
@@ -40,7 +33,8 @@ pub struct Choices<'py> {
 /// ----------
 /// path
 ///     a model folder with a main.sknd, a .sknd file, an ONNX model (.onnx), a StableHLO program as text (.mlir), or a
-///     compiled model (.skm), which contains native code: load only those that you would execute as a program
+///     compiled model (.skm), which contains native code: load only those that you would execute as a program; or an ONNX model in
+///     memory, as bytes or onnx.ModelProto
 /// graph
 ///     the graph of the document; the first one if it is not set
 /// attributes
@@ -56,8 +50,8 @@ pub struct Choices<'py> {
 ///     whether blocks of an ONNX model that repeat, such as the layers of a transformer, become one operator, which `graph` and
 ///     messages then show
 /// real, int
-///     the types of elements of real tensors ('f16', 'bf16', 'f32', 'f64') and of int tensors ('i8' to 'i64'); 'f32', or that
-///     of the ONNX model, and 'i64' if they are not set
+///     the types of elements of real tensors ('f16', 'bf16', 'f32', 'f64') and of int tensors ('i8' to 'i64'), also of inputs and
+///     outputs; 'f32', or that of the ONNX model, and 'i64' if they are not set
 /// given, absent
 ///     inputs with a default that are passed, and optional ones that are not
 /// quantize
@@ -93,33 +87,24 @@ pub struct Choices<'py> {
 #[allow(clippy::too_many_arguments)]
 pub fn load<'py>(
     py: Python<'py>,
-    path: PathBuf,
-    graph: Option<String>,
-    attributes: Option<Bound<'py, PyDict>>,
-    shapes: Option<Bound<'py, PyDict>>,
-    bounds: Option<Bound<'py, PyDict>>,
-    constants: Option<Bound<'py, PyDict>>,
-    structure: bool,
-    real: Option<String>,
-    int: Option<String>,
-    given: Vec<String>,
-    absent: Vec<String>,
-    quantize: Option<String>,
+    path: &Bound<'py, PyAny>,
+    #[pyo3(from_py_with = options::graph)] graph: Option<String>,
+    #[pyo3(from_py_with = options::attributes)] attributes: Option<Py<PyDict>>,
+    #[pyo3(from_py_with = options::shapes)] shapes: Option<Py<PyDict>>,
+    #[pyo3(from_py_with = options::bounds)] bounds: Option<Py<PyDict>>,
+    #[pyo3(from_py_with = options::constants)] constants: Option<Py<PyDict>>,
+    #[pyo3(from_py_with = options::structure)] structure: bool,
+    #[pyo3(from_py_with = options::real)] real: Option<String>,
+    #[pyo3(from_py_with = options::int)] int: Option<String>,
+    #[pyo3(from_py_with = options::given)] given: Vec<String>,
+    #[pyo3(from_py_with = options::absent)] absent: Vec<String>,
+    #[pyo3(from_py_with = options::quantize)] quantize: Option<String>,
     weights: Option<Bound<'py, PyAny>>,
-    threads: usize,
-    cache: bool,
-    specialize: bool,
+    #[pyo3(from_py_with = threads)] threads: usize,
+    #[pyo3(from_py_with = options::cache)] cache: bool,
+    #[pyo3(from_py_with = options::specialize)] specialize: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    if !path.exists() {
-        let text = format!("there is no file or folder {}", path.display());
-        return Err(PyFileNotFoundError::new_err(text));
-    }
-    let extension = path
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
-    let is = |wanted: &str| extension.eq_ignore_ascii_case(wanted) && path.is_file();
-    let mut choices = Choices {
+    let choices = Choices {
         graph,
         attributes,
         shapes,
@@ -129,65 +114,155 @@ pub fn load<'py>(
         absent,
         quantize,
     };
-    if is("skm") || is("mlir") {
-        let for_onnx = bounds.is_some() || constants.is_some() || structure;
-        if !choices.are_none() || for_onnx || weights.is_some() {
+    let import = Import {
+        bounds,
+        constants,
+        structure,
+    };
+    let calls = choices.calls(threads, cache, specialize)?;
+    let source = Source::from_python(path)?;
+    let Source::File(path) = &source else {
+        let model = loaded_model(py, source, &choices, &import, weights, calls)?;
+        return Ok(Bound::new(py, model)?.into_any());
+    };
+    if !path.exists() {
+        let text = format!("there is no file or folder {}", path.display());
+        return Err(PyFileNotFoundError::new_err(text));
+    }
+    let is_compiled = has_extension(path, "skm");
+    if is_compiled || has_extension(path, "mlir") {
+        if !choices.are_none() || !import.is_none() || weights.is_some() {
             let text = "a compiled model and a StableHLO program have no options except threads";
             return Err(PyValueError::new_err(text));
         }
-        if is("mlir") {
-            return program(py, &path, threads);
+        if !is_compiled {
+            return program(py, path, threads);
         }
-        let compiled = skript_python_runtime::load(py, path, threads, "auto")?;
+        let compiled = skript_python_runtime::load(py, path.clone(), threads, "auto".to_owned())?;
         return Ok(Bound::new(py, compiled)?.into_any());
     }
-    if bounds.is_some() && !is("onnx") {
-        let text = "bounds are for ONNX models: a model in SkriptND declares upper bounds, as in `real[n|8]`";
-        return Err(PyValueError::new_err(text));
-    }
-    if (constants.is_some() || structure) && !is("onnx") {
-        let text = "constants and structure are for ONNX models";
-        return Err(PyValueError::new_err(text));
-    }
-    let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
-    let document = match is("onnx") {
-        true => {
-            let mut options = ImportOptions::default();
-            for (name, shape) in choices.shapes.take().into_iter().flatten() {
-                let name: String = name.extract()?;
-                options = options.input_extents(&name, &extents(&name, &shape)?);
-            }
-            for (name, bound) in bounds.into_iter().flatten() {
-                let name: String = name.extract()?;
-                let bound = bound.extract().or_else(|_| {
-                    let bound = bound.repr()?;
-                    Err(PyValueError::new_err(format!(
-                        "the upper bound of the dynamic dimension `{name}` is {bound}: it must be an int of at least 1"
-                    )))
-                })?;
-                options = options.bound(&name, bound);
-            }
-            for (name, array) in constants.into_iter().flatten() {
-                let name: String = name.extract()?;
-                let tensor = arrays::any_tensor(py, &format!("the constant `{name}`"), &array)?;
-                options = options.constant(&name, tensor);
-            }
-            if structure {
-                options = options.structured();
-            }
-            py.detach(|| Document::import(&path, options, &Limits::default()))
-        }
-        false => py.detach(|| Document::open(&path, None::<Edition>, &Limits::default())),
-    };
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let calls = Calls {
-        threads,
-        cache,
-        specialize,
-        computes_integers: computes_integers(choices.quantize.as_deref())?,
-    };
-    let model = composed(py, document, &choices, weights, false, calls, &stem)?;
+    let model = loaded_model(py, source, &choices, &import, weights, calls)?;
     Ok(Bound::new(py, model)?.into_any())
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    extension.eq_ignore_ascii_case(wanted) && path.is_file()
+}
+
+/// The options for ONNX models.
+struct Import {
+    bounds: Option<Py<PyDict>>,
+    constants: Option<Py<PyDict>>,
+    structure: bool,
+}
+
+impl Import {
+    fn is_none(&self) -> bool {
+        self.bounds.is_none() && self.constants.is_none() && !self.structure
+    }
+
+    /// Adds the options to others, as keyword arguments.
+    fn add_to(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<()> {
+        for (name, dict) in [("bounds", &self.bounds), ("constants", &self.constants)] {
+            if let Some(dict) = dict {
+                options.set_item(name, dict.bind(py).copy()?)?;
+            }
+        }
+        options.set_item("structure", self.structure)
+    }
+
+    /// Returns an error if there are options for ONNX models.
+    fn refused(&self) -> PyResult<()> {
+        let text = if self.bounds.is_some() {
+            "bounds are for ONNX models: a model in SkriptND declares upper bounds, as in `real[n|8]`"
+        } else if !self.is_none() {
+            "constants and structure are for ONNX models"
+        } else {
+            return Ok(());
+        };
+        Err(PyValueError::new_err(text))
+    }
+
+    /// The options of the import, with the shapes of inputs.
+    fn options(&self, py: Python<'_>, shapes: Option<&Py<PyDict>>) -> PyResult<ImportOptions> {
+        let mut options = ImportOptions::default();
+        for (name, shape) in shapes.iter().flat_map(|dict| dict.bind(py)) {
+            let name: String = name.extract()?;
+            options = options.input_extents(&name, &extents(&name, &shape)?);
+        }
+        for (name, bound) in self.bounds.iter().flat_map(|dict| dict.bind(py)) {
+            let name: String = name.extract()?;
+            let bound = bound.extract().or_else(|_| {
+                let bound = bound.repr()?;
+                Err(PyValueError::new_err(format!(
+                    "the upper bound of the dynamic dimension `{name}` is {bound}: it must be an int of at least 1"
+                )))
+            })?;
+            options = options.bound(&name, bound);
+        }
+        for (name, array) in self.constants.iter().flat_map(|dict| dict.bind(py)) {
+            let name: String = name.extract()?;
+            let tensor = arrays::any_tensor(py, &format!("the constant `{name}`"), &array)?;
+            options = options.constant(&name, tensor);
+        }
+        Ok(match self.structure {
+            true => options.structured(),
+            false => options,
+        })
+    }
+}
+
+/// The model of a document, or of an ONNX model.
+fn loaded_model<'py>(
+    py: Python<'py>,
+    source: Source,
+    choices: &Choices,
+    import: &Import,
+    weights: Option<Bound<'py, PyAny>>,
+    calls: Calls,
+) -> PyResult<Model> {
+    let options = choices.to_python(py, weights.as_ref(), calls)?;
+    import.add_to(py, &options)?;
+    let call = Call::of_load(py, &source, options)?;
+    let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
+    let is_imported = match &source {
+        Source::Bytes(_) => true,
+        Source::File(path) => is_onnx_model(path),
+    };
+    if !is_imported {
+        import.refused()?;
+    } else if choices.int.is_some() {
+        let text =
+            "int is not for ONNX models, whose ints wrap around at the widths of their own types";
+        return Err(PyValueError::new_err(text));
+    }
+    let imported = match is_imported {
+        true => Some(import.options(py, choices.shapes.as_ref())?),
+        false => None,
+    };
+    let stem = match &source {
+        Source::File(path) => path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        Source::Bytes(_) => String::new(),
+    };
+    let open = move || match (source, imported) {
+        (Source::Bytes(bytes), options) => Document::import_bytes(
+            IN_MEMORY,
+            bytes,
+            options.unwrap_or_default(),
+            &Limits::default(),
+        ),
+        (Source::File(path), Some(options)) => Document::import(&path, options, &Limits::default()),
+        (Source::File(path), None) => Document::open(&path, None::<Edition>, &Limits::default()),
+    };
+    let options = choices.options(py, is_imported)?;
+    let weights = weights.map_or(Beside::Document, Beside::Given);
+    let model = composed(py, open, options, weights, calls, &stem)?;
+    Ok(model.made_by(call))
 }
 
 /// Reads a model from text.
@@ -213,31 +288,25 @@ pub fn load<'py>(
 /// >>> model([1.0, 4.0])
 /// array([1., 2.], dtype=float32)
 #[pyfunction]
-#[pyo3(signature = (text, /, *, name = "text.sknd", graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
+#[pyo3(signature = (text, /, *, name = "text.sknd".to_owned(), graph = None, attributes = None, shapes = None, real = None, int = None, given = vec![], absent = vec![], quantize = None, weights = None, threads = 0, cache = true, specialize = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn from_text<'py>(
     py: Python<'py>,
     text: &str,
-    name: &str,
-    graph: Option<String>,
-    attributes: Option<Bound<'py, PyDict>>,
-    shapes: Option<Bound<'py, PyDict>>,
-    real: Option<String>,
-    int: Option<String>,
-    given: Vec<String>,
-    absent: Vec<String>,
-    quantize: Option<String>,
+    #[pyo3(from_py_with = options::name)] name: String,
+    #[pyo3(from_py_with = options::graph)] graph: Option<String>,
+    #[pyo3(from_py_with = options::attributes)] attributes: Option<Py<PyDict>>,
+    #[pyo3(from_py_with = options::shapes)] shapes: Option<Py<PyDict>>,
+    #[pyo3(from_py_with = options::real)] real: Option<String>,
+    #[pyo3(from_py_with = options::int)] int: Option<String>,
+    #[pyo3(from_py_with = options::given)] given: Vec<String>,
+    #[pyo3(from_py_with = options::absent)] absent: Vec<String>,
+    #[pyo3(from_py_with = options::quantize)] quantize: Option<String>,
     weights: Option<Bound<'py, PyAny>>,
-    threads: usize,
-    cache: bool,
-    specialize: bool,
+    #[pyo3(from_py_with = threads)] threads: usize,
+    #[pyo3(from_py_with = options::cache)] cache: bool,
+    #[pyo3(from_py_with = options::specialize)] specialize: bool,
 ) -> PyResult<Model> {
-    let calls = Calls {
-        threads,
-        cache,
-        specialize,
-        computes_integers: computes_integers(quantize.as_deref())?,
-    };
     let choices = Choices {
         graph,
         attributes,
@@ -248,9 +317,17 @@ pub fn from_text<'py>(
         absent,
         quantize,
     };
+    let calls = choices.calls(threads, cache, specialize)?;
+    let kept = choices.to_python(py, weights.as_ref(), calls)?;
+    kept.set_item("name", &name)?;
+    let call = Call::of_text(py, text, kept)?;
     let weights = weights.map(|w| given_weights(py, &w)).transpose()?;
-    let document = py.detach(|| Document::parse(name, text, &Limits::default()));
-    composed(py, document, &choices, weights, true, calls, "")
+    let text = text.to_owned();
+    let open = move || Document::parse(&name, &text, &Limits::default());
+    let options = choices.options(py, false)?;
+    let weights = Beside::Given(weights.unwrap_or_else(Weights::none));
+    let model = composed(py, open, options, weights, calls, "")?;
+    Ok(model.made_by(call))
 }
 
 /// A shape of an input of an ONNX model; `None` and -1 stand for what the model has.
@@ -268,31 +345,41 @@ fn extents(name: &str, shape: &Bound<'_, PyAny>) -> PyResult<Vec<Option<u64>>> {
     items.collect()
 }
 
+/// The weights of a document.
+enum Beside {
+    Given(Weights),
+    /// Those that belong to the document.
+    Document,
+}
+
+/// The model of the document that `open` returns.
 fn composed(
     py: Python<'_>,
-    document: Document,
-    choices: &Choices<'_>,
-    weights: Option<Weights>,
-    is_text: bool,
+    open: impl FnOnce() -> Document + Send + 'static,
+    options: skript::ComposeOptions,
+    weights: Beside,
     calls: Calls,
     stem: &str,
 ) -> PyResult<Model> {
-    let options = choices.options()?;
-    let composed = py.detach(|| document.compose(&options));
-    let own = match &weights {
-        Some(weights) => Ok(weights.clone()),
-        None if is_text => Ok(Weights::none()),
-        None => py.detach(|| document.weights()),
-    };
-    let own = own.map_err(|e| exception(py, &e))?;
-    let name = match &composed {
+    let composed = interruptible(py, move || {
+        let document = open();
+        let model = document.compose(&options);
+        let (given, weights) = match weights {
+            Beside::Given(weights) => (Some(weights.clone()), weights),
+            Beside::Document => (None, document.weights()?),
+        };
+        let warnings = document.problems().to_vec();
+        let shaped = ShapedCalls::new(document, options, given);
+        Ok::<_, skript::Error>((model, shaped, weights, warnings))
+    })?;
+    let (model, shaped, weights, warnings) = composed.map_err(|e| exception(py, &e))?;
+    let name = match &model {
         Ok(model) if !model.name().is_empty() => model.name(),
         _ => stem,
     };
     let name = name.to_owned();
-    let warnings = document.problems().to_vec();
-    let shaped = ShapedCalls::new(document, options, weights);
-    Model::new(py, composed, shaped, own, warnings, name, calls)
+    let model = model.map_err(Arc::new);
+    Model::new(py, model, shaped, weights, warnings, name, calls)
 }
 
 /// Whether code computes sums of products of quantized tensors in integers, by a value of `quantize`.
@@ -309,19 +396,20 @@ pub fn computes_integers(quantize: Option<&str>) -> PyResult<bool> {
 /// Code of a StableHLO program, or the program itself if it has symbolic dimensions.
 fn program<'py>(py: Python<'py>, path: &Path, threads: usize) -> PyResult<Bound<'py, PyAny>> {
     let most = Limits::default().program_bytes;
-    let text = skript_host::file::read(path, most).map_err(|e| {
-        let text = format!("cannot read {}: {e}", path.display());
-        plain(py, text)
-    })?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let mut is_symbolic = false;
-    let code = py.detach(|| {
-        Code::of_stablehlo_for(&text, &Target::host(), |_| {
+    let file = path.to_path_buf();
+    let read = interruptible(py, move || {
+        let text = skript_host::file::read(&file, most)
+            .map_err(|e| format!("cannot read {}: {e}", file.display()))?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let mut is_symbolic = false;
+        let code = Code::of_stablehlo_for(&text, &Target::host(), |_| {
             is_symbolic = true;
             None
-        })
-    });
+        });
+        Ok((text, is_symbolic, code))
+    })?;
+    let (text, is_symbolic, code) = read.map_err(|text: String| plain(py, text))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
     if is_symbolic {
         return Ok(Bound::new(py, Program::new(&name, text, threads))?.into_any());
     }
@@ -362,82 +450,11 @@ fn given_weights(py: Python<'_>, given: &Bound<'_, PyAny>) -> PyResult<Weights> 
         return Ok(Weights::random(SEED));
     }
     let path: PathBuf = given.extract().map_err(|_| {
-        PyTypeError::new_err("weights must be a path, a dict of arrays, or 'random'")
+        let given = skript_python_runtime::options::shown(given);
+        PyTypeError::new_err(format!(
+            "weights is {given}: weights must be a path, a dict of arrays, or 'random'"
+        ))
     })?;
     py.detach(|| Weights::open(&path))
         .map_err(|e| exception(py, &e))
-}
-
-impl Choices<'_> {
-    fn are_none(&self) -> bool {
-        self.graph.is_none()
-            && self.attributes.is_none()
-            && self.shapes.is_none()
-            && self.real.is_none()
-            && self.int.is_none()
-            && self.given.is_empty()
-            && self.absent.is_empty()
-            && self.quantize.is_none()
-    }
-
-    fn options(&self) -> PyResult<ComposeOptions> {
-        let mut options = ComposeOptions::default();
-        if let Some(graph) = &self.graph {
-            options = options.graph(graph);
-        }
-        for (name, value) in self.attributes.iter().flatten() {
-            options = options.attribute(name.extract()?, attribute(&value)?);
-        }
-        for (name, shape) in self.shapes.iter().flatten() {
-            let name: String = name.extract()?;
-            let shapes = match shape.extract::<Vec<u64>>() {
-                Ok(shape) => Ok(vec![shape]),
-                Err(_) => shape.extract::<Vec<Vec<u64>>>(),
-            };
-            let shapes = shapes.map_err(|_| {
-                PyValueError::new_err(format!(
-                    "the shape of `{name}` is {shape}: it must be a list of all extents, or of such lists for a pack"
-                ))
-            })?;
-            options = options.pack_shapes(&name, &shapes);
-        }
-        for name in &self.given {
-            options = options.given(name);
-        }
-        for name in &self.absent {
-            options = options.absent(name);
-        }
-        if self.quantize.is_some() {
-            options = options.quantize();
-        }
-        if self.real.is_some() || self.int.is_some() {
-            let (real, int) = (self.real.as_deref(), self.int.as_deref());
-            let typed = options.element_types(real.unwrap_or("f32"), int.unwrap_or("i64"));
-            options = typed.map_err(|e| PyValueError::new_err(e.to_string()))?;
-        }
-        Ok(options)
-    }
-}
-
-/// A value of an attribute.
-fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if value.is_instance_of::<PyBool>() {
-        return Ok(Value::from(value.extract::<bool>()?));
-    }
-    if value.is_instance_of::<PyInt>() {
-        return Ok(Value::from(value.extract::<i64>()?));
-    }
-    if value.is_instance_of::<PyFloat>() {
-        return Ok(Value::from(value.extract::<f64>()?));
-    }
-    if let Ok(text) = value.extract::<String>() {
-        return Ok(Value::from(text.as_str()));
-    }
-    let items = value.try_iter().map_err(|_| {
-        PyTypeError::new_err("an attribute is a bool, an int, a float, a str, or a list of these")
-    })?;
-    let items = items
-        .map(|item| attribute(&item?))
-        .collect::<PyResult<Vec<Value>>>()?;
-    Ok(Value::from(items))
 }

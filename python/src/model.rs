@@ -4,20 +4,27 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use skript::{DeviceChoice, Dimension, Problem, Target, Tensor, Weights};
 use skript_python_runtime::errors::Diagnostic;
-use skript_python_runtime::{CompiledModel, Group, Inputs, Outputs, Port, choice, groups};
+use skript_python_runtime::options::other_threads;
+use skript_python_runtime::{
+    CompiledModel, Group, Inputs, Outputs, Port, choice, groups, named_as_compiled,
+};
 use skript_runtime::artifact::{self, PortExtent};
 use skript_runtime::{SMALLER, files};
 
+use crate::interruptible::interruptible;
 use crate::loading::loaded;
+use crate::options;
+use crate::pickles::Call;
 use crate::problems::{diagnostic, exception};
-use crate::shaped::ShapedCalls;
+use crate::shaped::{ShapedCalls, imported_name};
 
 /// A model in SkriptND: call it with arrays, compile it, look at it.
 ///
@@ -39,10 +46,12 @@ pub struct Model {
     specialized: Mutex<HashMap<Shapes, Py<CompiledModel>>>,
     /// Whether a call had no memory with the code for all shapes.
     is_too_large: AtomicBool,
+    /// The call that made it.
+    call: Option<Call>,
 }
 
 /// The model for all shapes; why there is none, if only calls have models.
-pub type Composed = Result<skript::Model, skript::Error>;
+pub type Composed = Result<skript::Model, Arc<skript::Error>>;
 
 /// The shapes of all inputs.
 type Shapes = Vec<Vec<u64>>;
@@ -94,6 +103,7 @@ impl Model {
             compiled: PyOnceLock::new(),
             specialized: Mutex::default(),
             is_too_large: AtomicBool::new(false),
+            call: None,
         })
     }
 
@@ -111,6 +121,46 @@ impl Model {
             (Err(_), Some(shaped)) => shaped.inputs(),
             (Err(_), None) => &[],
         }
+    }
+
+    /// The model with the call that made it, which its pickles repeat.
+    pub fn made_by(self, call: Call) -> Model {
+        Model {
+            call: Some(call),
+            ..self
+        }
+    }
+
+    /// A copy with variables of its own, which have their present values.
+    fn with_state(&self, py: Python<'_>) -> PyResult<Model> {
+        let copy = Model::new(
+            py,
+            self.model.clone(),
+            self.shaped.as_ref().map(ShapedCalls::copied),
+            self.weights.clone(),
+            self.warnings.clone(),
+            self.name.clone(),
+            self.calls,
+        )?;
+        if let Some(compiled) = self.compiled.get(py) {
+            let compiled = Py::new(py, compiled.get().with_state(py)?)?;
+            copy.compiled.get_or_init(py, || compiled);
+        }
+        Ok(Model {
+            call: self.call.as_ref().map(|call| call.clone_ref(py)),
+            ..copy
+        })
+    }
+
+    /// The inputs or outputs with the names of their dynamic dimensions.
+    fn described(ports: &[skript::Port], dimensions: Vec<Vec<Option<String>>>) -> Vec<Port> {
+        let names = dimensions.into_iter().chain(std::iter::repeat(Vec::new()));
+        let both = ports.iter().zip(names);
+        both.map(|(own, dimensions)| Port {
+            dimensions,
+            ..port(own)
+        })
+        .collect()
     }
 
     /// The tensors of a call, in the order of the graph.
@@ -141,32 +191,17 @@ impl Model {
         cache: bool,
     ) -> PyResult<CompiledModel> {
         let compiler = compiler(py).filter(|_| cache);
-        let compiled = py.detach(|| {
-            let variables = model.variable_values(weights)?;
+        let (own, weights, chosen) = (model.clone(), weights.clone(), target.clone());
+        let compiled = interruptible(py, move || {
+            let variables = own.variable_values(&weights)?;
             let code = match compiler {
-                Some(compiler) => model.compile_cached(target, compiler)?,
-                None => model.compile(target)?,
+                Some(compiler) => own.compile_cached(&chosen, compiler)?,
+                None => own.compile(&chosen)?,
             };
             Ok((code, variables))
-        });
+        })?;
         let (code, variables) = compiled.map_err(|e| exception(py, &e))?;
         loaded(py, &self.name, &code, variables, threads, target.device())
-    }
-
-    /// Ports of the model for all shapes, or as an imported model declares them.
-    fn shown(
-        &self,
-        whole: fn(&skript::Model) -> Vec<skript::Port>,
-        declared: fn(&ShapedCalls) -> &[artifact::Port],
-    ) -> Vec<Port> {
-        match (&self.model, &self.shaped) {
-            (Ok(model), _) => whole(model).iter().map(port).collect(),
-            (Err(_), Some(shaped)) => {
-                let groups = groups(declared(shaped)).into_iter();
-                groups.map(|group| group.port).collect()
-            }
-            (Err(_), None) => Vec::new(),
-        }
     }
 
     /// The outputs by the definition of each operator, of the model for the arrays of a call.
@@ -182,7 +217,10 @@ impl Model {
         let ports = composed.model.inputs();
         let declared = shaped.inputs().iter().zip(&arrays);
         let given = declared.filter_map(|(input, array)| {
-            let is_it = |port: &&skript::Port| port.name == input.name;
+            let name = imported_name(input);
+            let is_it = |port: &&skript::Port| {
+                port.aliases.iter().any(|alias| alias == name) || port.name == name
+            };
             Some((ports.iter().find(is_it)?.name.as_str(), array))
         });
         let given: Vec<(&str, &Tensor)> = given.collect();
@@ -234,7 +272,13 @@ impl Model {
             Ok(own) => return Ok(Some(own)),
             Err(refused) => refused,
         };
-        if !refused.value(py).str()?.to_string().contains(SMALLER) {
+        // The text of other exceptions is their message.
+        let value = refused.value(py);
+        let message = value
+            .getattr("message")
+            .or_else(|_| value.str().map(Bound::into_any))?;
+        let message: String = message.extract()?;
+        if !message.contains(SMALLER) {
             return Err(refused);
         }
         self.is_too_large.store(true, Ordering::Relaxed);
@@ -320,13 +364,21 @@ impl Model {
     /// The inputs, in the order of the graph; the tensors of a pack `xs` are `xs:1`, `xs:2`, ….
     #[getter]
     fn inputs(&self) -> Vec<Port> {
-        self.shown(skript::Model::inputs, ShapedCalls::inputs)
+        match (&self.model, &self.shaped) {
+            (_, Some(shaped)) => shaped.shown_inputs(),
+            (Ok(model), None) => Model::described(&model.inputs(), model.input_dimensions()),
+            (Err(_), None) => Vec::new(),
+        }
     }
 
     /// The outputs, in the order of the graph.
     #[getter]
     fn outputs(&self) -> Vec<Port> {
-        self.shown(skript::Model::outputs, ShapedCalls::outputs)
+        match (&self.model, &self.shaped) {
+            (Ok(model), _) => Model::described(&model.outputs(), model.output_dimensions()),
+            (Err(_), Some(shaped)) => shaped.shown_outputs(),
+            (Err(_), None) => Vec::new(),
+        }
     }
 
     /// The variables of the graph and of the operators that it calls.
@@ -359,24 +411,24 @@ impl Model {
     ///     the model has a construct that compiled code does not support, or a variable has no value
     /// ValueError
     ///     an unknown target
-    #[pyo3(signature = (*, target = "host", features = "", fast_math = "default", quantize = None, threads = None, cache = None))]
+    #[pyo3(signature = (*, target = "host".to_owned(), features = String::new(), fast_math = "default".to_owned(), quantize = None, threads = None, cache = None))]
     #[allow(clippy::too_many_arguments)]
     fn compile(
         &self,
         py: Python<'_>,
-        target: &str,
-        features: &str,
-        fast_math: &str,
-        quantize: Option<&str>,
-        threads: Option<usize>,
-        cache: Option<bool>,
+        #[pyo3(from_py_with = options::target)] target: String,
+        #[pyo3(from_py_with = options::features)] features: String,
+        #[pyo3(from_py_with = options::fast_math)] fast_math: String,
+        #[pyo3(from_py_with = options::quantize)] quantize: Option<String>,
+        #[pyo3(from_py_with = other_threads)] threads: Option<usize>,
+        #[pyo3(from_py_with = options::other_cache)] cache: Option<bool>,
     ) -> PyResult<CompiledModel> {
-        let cpu = match target {
+        let cpu = match target.as_str() {
             "host" => "native",
             cpu => cpu,
         };
-        let target = Target::named(cpu, features).map_err(|e| exception(py, &e))?;
-        let level = match fast_math {
+        let target = Target::named(cpu, &features).map_err(|e| exception(py, &e))?;
+        let level = match fast_math.as_str() {
             "none" => skript::FastMath::None,
             "default" => skript::FastMath::Default,
             "winograd" => skript::FastMath::Winograd,
@@ -386,7 +438,7 @@ impl Model {
             }
         };
         let computes_integers = match quantize {
-            Some(_) => crate::loading::computes_integers(quantize)?,
+            Some(_) => crate::loading::computes_integers(quantize.as_deref())?,
             None => self.calls.computes_integers,
         };
         let target = target
@@ -423,9 +475,14 @@ impl Model {
     /// --------
     /// >>> there = model.to("cuda")
     /// >>> y = torch.from_dlpack(there(torch.ones(8, device="cuda")))
-    #[pyo3(signature = (device, /, *, precision = "f32"))]
-    fn to(&self, py: Python<'_>, device: &str, precision: &str) -> PyResult<Py<CompiledModel>> {
-        let chosen = choice(device)?;
+    #[pyo3(signature = (device, /, *, precision = "f32".to_owned()))]
+    fn to(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = skript_python_runtime::options::device)] device: String,
+        #[pyo3(from_py_with = options::precision)] precision: String,
+    ) -> PyResult<Py<CompiledModel>> {
+        let (chosen, precision) = (choice(&device)?, precision.as_str());
         match chosen {
             DeviceChoice::Cpu => Ok(self.own(py)?.clone().unbind()),
             DeviceChoice::Auto => match py.detach(|| Target::gpu(chosen, None)) {
@@ -443,7 +500,13 @@ impl Model {
 
     /// Writes the code for this processor, with its weights, as a compiled model (.skm).
     #[pyo3(signature = (path, /, *, weights = true))]
-    fn save(&self, py: Python<'_>, path: PathBuf, weights: bool) -> PyResult<()> {
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        #[pyo3(from_py_with = skript_python_runtime::options::weights)] weights: bool,
+    ) -> PyResult<()> {
+        named_as_compiled(&path)?;
         self.own(py)?.get().save(py, path, weights)
     }
 
@@ -453,7 +516,7 @@ impl Model {
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
-        seconds: f64,
+        #[pyo3(from_py_with = skript_python_runtime::options::seconds)] seconds: f64,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(shaped) = &self.shaped {
@@ -477,7 +540,7 @@ impl Model {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let (Err(_), Some(shaped)) = (&self.model, &self.shaped) {
+        if let Some(shaped) = &self.shaped {
             return self.evaluate_for(py, shaped, args, kwargs);
         }
         let model = self.whole(py)?;
@@ -531,7 +594,11 @@ impl Model {
     /// The model as a page of HTML, as `skript view` writes it: the graph with formulas and shapes, to search and to
     /// expand. With `weights`, which are read then, it has histograms of them. The page needs no network.
     #[pyo3(signature = (*, weights = true))]
-    fn to_html(&self, py: Python<'_>, weights: bool) -> PyResult<String> {
+    fn to_html(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = skript_python_runtime::options::weights)] weights: bool,
+    ) -> PyResult<String> {
         let none = Weights::none();
         let weights = match weights {
             true => &self.weights,
@@ -567,6 +634,30 @@ impl Model {
         Model::graph(slf)?.call_method0("_repr_html_")
     }
 
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Model> {
+        self.with_state(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Model> {
+        self.with_state(py)
+    }
+
+    /// The call that made the model, and the present values of variables that it updates.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let call = self.call.as_ref();
+        let call = call.ok_or_else(|| PyTypeError::new_err("the model cannot be pickled"))?;
+        let (function, arguments) = call.reduced(py)?;
+        let compiled = self.compiled.get(py).map(|compiled| compiled.get());
+        match compiled.filter(|_| self.model.updates_variables()) {
+            Some(compiled) => (function, arguments, compiled.values(py)?).into_pyobject(py),
+            None => (function, arguments).into_pyobject(py),
+        }
+    }
+
+    fn __setstate__(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
+        self.own(py)?.get().set_values(py, values)
+    }
+
     fn __repr__(&self) -> String {
         let ports = |ports: Vec<Port>| {
             let texts: Vec<String> = ports.iter().map(Port::text).collect();
@@ -579,7 +670,7 @@ impl Model {
 
 /// The file that distinguishes builds of the compiler: the driver of the command-line tools that a wheel has beside the
 /// extension module, with which it shares the cache, or the extension module.
-fn compiler(py: Python<'_>) -> Option<&PathBuf> {
+fn compiler(py: Python<'_>) -> Option<&'static PathBuf> {
     static FILE: PyOnceLock<Option<PathBuf>> = PyOnceLock::new();
     let find = || {
         let module = py.import("skript._skript").ok()?;
@@ -601,6 +692,7 @@ fn port(port: &skript::Port) -> Port {
         aliases: port.aliases.clone(),
         element: port.imported.unwrap_or(port.element),
         shape: port.shape.iter().map(extent).collect(),
+        dimensions: Vec::new(),
         pack: None,
     }
 }

@@ -83,7 +83,7 @@ pub fn diagnostic(problem: &Problem) -> Diagnostic {
 /// The exception for an error.
 pub fn exception(py: Python<'_>, error: &skript::Error) -> PyErr {
     match error {
-        skript::Error::Document(problems) => {
+        skript::Error::Document(problems) | skript::Error::Compile(problems) => {
             errors::error(py, problems.iter().map(diagnostic).collect())
         }
         skript::Error::Arrays(wrong) => {

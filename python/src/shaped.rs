@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use skript::{CallCodes, CallModel, ComposeOptions, Document, Key, Selection, Tensor, Weights};
-use skript_python_runtime::{CompiledModel, Inputs, arrays};
+use skript_python_runtime::{CompiledModel, Inputs, Port, arrays, groups};
 use skript_runtime::artifact;
 
+use crate::interruptible::interruptible;
 use crate::model::Model;
 use crate::problems::exception;
 
 /// The code of an imported model by the shapes of its calls.
 pub struct ShapedCalls {
-    document: Document,
+    document: Arc<Document>,
     options: ComposeOptions,
     /// Weights in place of those of the document.
     weights: Option<Weights>,
@@ -67,11 +68,33 @@ impl ShapedCalls {
         Some(ShapedCalls {
             inputs: document.declared_inputs()?,
             outputs: document.declared_outputs()?,
-            document,
+            document: Arc::new(document),
             options,
             weights,
             codes: Mutex::default(),
         })
+    }
+
+    /// The same calls with code of their own.
+    pub fn copied(&self) -> ShapedCalls {
+        ShapedCalls {
+            document: Arc::clone(&self.document),
+            options: self.options.clone(),
+            weights: self.weights.clone(),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            codes: Mutex::default(),
+        }
+    }
+
+    /// The inputs as Python shows them, with the names of dynamic dimensions.
+    pub fn shown_inputs(&self) -> Vec<Port> {
+        shown(&self.inputs, self.document.declared_dimensions())
+    }
+
+    /// The outputs, likewise.
+    pub fn shown_outputs(&self) -> Vec<Port> {
+        shown(&self.outputs, None)
     }
 
     /// The inputs as the model declares them.
@@ -118,7 +141,8 @@ impl ShapedCalls {
         let names = self.inputs.iter().map(imported_name);
         let named = names.map(str::to_owned).zip(arrays.iter().cloned());
         let named: Vec<(String, Tensor)> = named.collect();
-        let composed = py.detach(|| self.document.compose_for(&self.options, &named));
+        let (document, options) = (Arc::clone(&self.document), self.options.clone());
+        let composed = interruptible(py, move || document.compose_for(&options, &named))?;
         let composed = composed.ok_or_else(|| no_import(py))?;
         composed.map_err(|e| exception(py, &e))
     }
@@ -173,7 +197,8 @@ impl ShapedCalls {
         let names = self.inputs.iter().map(imported_name);
         let named = names.map(str::to_owned).zip(bounds.iter().cloned());
         let named: Vec<(String, Vec<u64>)> = named.collect();
-        let composed = py.detach(|| self.document.compose_within(&self.options, &named));
+        let (document, options) = (Arc::clone(&self.document), self.options.clone());
+        let composed = interruptible(py, move || document.compose_within(&options, &named))?;
         let Some(Ok(composed)) = composed else {
             return Ok(None);
         };
@@ -204,8 +229,21 @@ impl ShapedCalls {
     }
 }
 
+/// The ports with the names of their dimensions.
+fn shown(ports: &[artifact::Port], names: Option<Vec<Vec<Option<String>>>>) -> Vec<Port> {
+    let names = names.into_iter().flatten();
+    let names = names.chain(std::iter::repeat(Vec::new()));
+    let pairs = groups(ports).into_iter().zip(names);
+    pairs
+        .map(|(group, dimensions)| Port {
+            dimensions,
+            ..group.port
+        })
+        .collect()
+}
+
 /// The name of an input in the imported model.
-fn imported_name(port: &artifact::Port) -> &str {
+pub fn imported_name(port: &artifact::Port) -> &str {
     port.aliases.first().unwrap_or(&port.name)
 }
 

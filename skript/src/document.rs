@@ -309,8 +309,8 @@ impl Document {
         for reason in reasons {
             sink.report(Diagnostic::without_location(code, reason));
         }
-        let (beside, origin) = (Beside::Folder, Origin::default());
-        Self::checked(Program::default(), limits, sink, beside, origin)
+        let beside = Beside::Arrays(WeightStore::arrays([]));
+        Self::checked(Program::default(), limits, sink, beside, Origin::default())
     }
 
     fn imported(path: &Path, imported: Imported, limits: &Limits) -> Self {
@@ -351,6 +351,22 @@ impl Document {
     pub fn declared_outputs(&self) -> Option<Vec<artifact::Port>> {
         let outputs = self.onnx.as_ref()?.file.outputs();
         Some(outputs.iter().map(declared_port).collect())
+    }
+
+    /// The names of the dimensions of [`Document::declared_inputs`]; `None` for a static one, and for one without a name.
+    pub fn declared_dimensions(&self) -> Option<Vec<Vec<Option<String>>>> {
+        let onnx = self.onnx.as_ref()?;
+        let inputs = onnx.file.inputs().into_iter();
+        let inputs = inputs.filter(|input| !onnx.options.is_constant(input));
+        let name = |extent: DeclaredExtent| match extent {
+            DeclaredExtent::Dynamic(name) if !name.is_empty() => Some(name),
+            _ => None,
+        };
+        Some(
+            inputs
+                .map(|input| input.shape.into_iter().flatten().map(name).collect())
+                .collect(),
+        )
     }
 
     /// Whether an imported model declares the rank of an input.

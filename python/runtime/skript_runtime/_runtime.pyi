@@ -38,6 +38,7 @@ class Port:
     aliases: list[str]
     dtype: numpy.dtype[Any]
     shape: tuple[int | None, ...]
+    dimensions: tuple[str | None, ...]
     bounds: tuple[int, ...]
     pack: int | None
 

@@ -67,7 +67,7 @@ impl Inputs<'_> {
             let key: String = key.extract()?;
             let at = self.position(&key);
             let slot = at.and_then(|at| values.get_mut(at)).ok_or_else(|| {
-                let names: Vec<&str> = inputs.iter().map(|i| i.port.name.as_str()).collect();
+                let names: Vec<&str> = inputs.iter().map(|i| i.port.shown_name()).collect();
                 PyTypeError::new_err(format!(
                     "the model has no input `{key}`: it has {}",
                     listed(&names)
@@ -84,7 +84,7 @@ impl Inputs<'_> {
         for (input, value) in inputs.iter().zip(values) {
             match value {
                 Some(value) => self.convert(input, &value, &mut convert, &mut tensors)?,
-                None => missing.push(input.port.name.as_str()),
+                None => missing.push(input.port.shown_name()),
             }
         }
         match missing.is_empty() {
@@ -104,7 +104,7 @@ impl Inputs<'_> {
         convert: &mut impl FnMut(&str, &Bound<'_, PyAny>, &artifact::Port) -> PyResult<T>,
         tensors: &mut Vec<T>,
     ) -> PyResult<()> {
-        let name = &input.port.name;
+        let name = input.port.shown_name();
         let ports = self.ports.iter().skip(input.first).take(input.count);
         let Some(length) = input.port.pack else {
             for port in ports {

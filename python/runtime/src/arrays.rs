@@ -118,7 +118,7 @@ pub fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
 }
 
 /// The tensor of an argument: an array of numpy, an object with `__dlpack__` or `__array__`, or numbers in lists. Elements
-/// are copied if they are not contiguous, or of a narrower type of the same kind. `what` names the argument.
+/// are copied if they are not contiguous, or of another type of the same kind, whose values must fit. `what` names the argument.
 ///
 /// # Errors
 /// TypeError for another element type, ValueError for another shape.
@@ -130,9 +130,10 @@ pub fn tensor_of(
 ) -> PyResult<Tensor> {
     let array = native(array_of(py, what, value, port)?)?;
     let declared = port.declared();
-    let found = match declared.is_int() {
-        true => int_type(&array)?,
-        false => None,
+    let found = if declared.is_int() {
+        int_type(&array)?
+    } else {
+        wider_real(&array, declared)?
     };
     let array = match found {
         Some(_) => array,
@@ -158,6 +159,19 @@ fn int_type(array: &Bound<'_, PyAny>) -> PyResult<Option<ElementType>> {
         }
     }
     Ok(None)
+}
+
+/// The type of the elements, if they are reals with values that the declared type of reals does not have.
+fn wider_real(array: &Bound<'_, PyAny>, declared: ElementType) -> PyResult<Option<ElementType>> {
+    let py = array.py();
+    let found = array.getattr(intern!(py, "dtype"))?;
+    if declared.real().is_none() || found.eq(dtype(py, declared)?)? {
+        return Ok(None);
+    }
+    let name = found.str()?;
+    let mut reals = ELEMENTS.into_iter().filter(|e| e.real().is_some());
+    let found = reals.find(|e| name == type_name(*e));
+    Ok(found.filter(|e| e.size() >= declared.size()))
 }
 
 /// The tensor of any array: of its own type and shape.
@@ -241,8 +255,13 @@ fn array_of<'py>(
                 return Ok(array);
             }
         }
+        // Reals are rounded to the declared type later, which refuses those that are too large for it.
+        let element = match port.declared().real() {
+            Some(_) => ElementType::F64,
+            None => port.declared(),
+        };
         let options = pyo3::types::PyDict::new(py);
-        options.set_item("dtype", dtype(py, port.declared())?)?;
+        options.set_item("dtype", dtype(py, element)?)?;
         return numpy.call_method("asarray", (value,), Some(&options));
     }
     if value.hasattr(intern!(py, "__dlpack__"))? {
@@ -335,15 +354,20 @@ pub fn shape_text(shape: &[u64]) -> String {
 
 /// `(2, ≤8)`.
 pub fn wanted_shape(port: &Port) -> String {
-    let extent = |extent: &PortExtent| match extent {
-        PortExtent::Fixed(n) => n.to_string(),
-        PortExtent::Dynamic(bound) => format!("≤{bound}"),
-    };
-    let extents: Vec<String> = port.shape.iter().map(extent).collect();
+    let extents: Vec<String> = port.shape.iter().map(extent_text).collect();
     listed(&extents)
 }
 
-fn listed(extents: &[String]) -> String {
+/// `2`, `≤8`.
+pub fn extent_text(extent: &PortExtent) -> String {
+    match extent {
+        PortExtent::Fixed(n) => n.to_string(),
+        PortExtent::Dynamic(bound) => format!("≤{bound}"),
+    }
+}
+
+/// The extents as Python writes a tuple.
+pub fn listed(extents: &[String]) -> String {
     match extents {
         [one] => format!("({one},)"),
         all => format!("({})", all.join(", ")),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The class `CompiledModel`.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,27 +10,60 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use skript_runtime::artifact::{self, Artifact};
 use skript_runtime::device::{DeviceArray, DeviceChoice};
-use skript_runtime::{DeviceInstance, Instance, Program, RunError, embed, run};
+use skript_runtime::{DeviceInstance, Instance, Prepared, Program, RunError, embed, run};
 use skript_tensor::Tensor;
 use skript_tensor::random::{self, Purpose};
 
 use crate::arguments::Inputs;
 use crate::device::{self, Passed};
+use crate::pickles::{self, Reduced};
 use crate::ports::{Group, Port, groups};
 use crate::results::{Outputs, named_tuple};
-use crate::{arrays, errors};
+use crate::{arrays, errors, options};
 
 /// What does not change: the code, its interface, the first values of its variables.
 struct Compiled {
     name: String,
     program: Program,
     variables: Vec<Tensor>,
+    /// What is computed of the first values, once for all copies.
+    prepared: Mutex<Option<Prepared>>,
     inputs: Vec<Group>,
     outputs: Outputs,
     device: DeviceChoice,
+}
+
+impl Compiled {
+    /// Whether these are the first values of all variables.
+    fn is_first(&self, variables: &[&Tensor]) -> bool {
+        let mut both = self.variables.iter().zip(variables);
+        both.all(|(own, other)| own.bytes().as_ptr() == other.bytes().as_ptr())
+    }
+
+    fn prepared(&self) -> MutexGuard<'_, Option<Prepared>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives an instance what another one prepared of the same values.
+    fn share(&self, instance: &mut Instance, variables: &[&Tensor]) {
+        if instance.prepared().is_none()
+            && self.is_first(variables)
+            && let Some(prepared) = &*self.prepared()
+        {
+            instance.set_prepared(prepared.clone());
+        }
+    }
+
+    /// Keeps what an instance prepared for others.
+    fn keep(&self, instance: &Instance, variables: &[&Tensor]) {
+        let mut prepared = self.prepared();
+        if prepared.is_none() && self.is_first(variables) {
+            *prepared = instance.prepared().cloned();
+        }
+    }
 }
 
 /// What calls change.
@@ -72,11 +106,15 @@ impl Place {
 
     fn compute(
         &mut self,
+        compiled: &Compiled,
         inputs: &[&Tensor],
         variables: &[&Tensor],
     ) -> Result<Vec<Tensor>, RunError> {
         match self {
-            Place::Processor(instance) => run::compute(instance, inputs, variables),
+            Place::Processor(instance) => {
+                compiled.share(instance, variables);
+                run::compute(instance, inputs, variables)
+            }
             Place::Device(instance) => run::compute_on_device(instance, inputs, variables),
         }
     }
@@ -146,6 +184,7 @@ impl CompiledModel {
             name: name.to_owned(),
             program,
             variables: variables.into_iter().map(Tensor::into_shared).collect(),
+            prepared: Mutex::default(),
             inputs,
             outputs,
             device,
@@ -167,6 +206,37 @@ impl CompiledModel {
 
     fn artifact(&self) -> &Artifact {
         self.compiled.program.artifact()
+    }
+
+    /// The code with the first values of its variables.
+    fn whole(&self) -> Result<Cow<'_, Artifact>, RunError> {
+        let artifact = self.artifact();
+        if artifact.embedded.is_some() || artifact.variables.is_empty() {
+            return Ok(Cow::Borrowed(artifact));
+        }
+        let variables: Vec<&Tensor> = self.compiled.variables.iter().collect();
+        Ok(Cow::Owned(embed(
+            artifact.clone(),
+            &variables,
+            self.threads,
+        )?))
+    }
+
+    /// Whether calls give a variable new values.
+    fn is_updated(&self, variable: usize) -> bool {
+        let mut updates = self.artifact().updates.iter();
+        updates.any(|(n, _)| usize::try_from(*n) == Ok(variable))
+    }
+
+    /// A copy with the present values of variables.
+    ///
+    /// # Errors
+    /// An exception for a device without memory.
+    pub fn with_state(&self, py: Python<'_>) -> PyResult<CompiledModel> {
+        let copy = CompiledModel::of(py, Arc::clone(&self.compiled), self.threads)?;
+        let present = py.detach(|| self.locked().variables.clone());
+        copy.locked().variables = present;
+        Ok(copy)
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {
@@ -199,7 +269,10 @@ impl CompiledModel {
         let mut state = self.locked();
         let State { place, variables } = &mut *state;
         let current: Vec<&Tensor> = variables.iter().collect();
-        let mut values = place.compute(inputs, &current)?;
+        let mut values = place.compute(&self.compiled, inputs, &current)?;
+        if let Place::Processor(instance) = place {
+            self.compiled.keep(instance, &current);
+        }
         let updates = run::updates(self.artifact(), &mut values);
         keep(variables, updates);
         Ok(values)
@@ -369,13 +442,7 @@ impl CompiledModel {
         let values = py.detach(|| self.locked().variables.clone());
         let found = PyDict::new(py);
         for (at, (port, value)) in self.artifact().variables.iter().zip(values).enumerate() {
-            if self.artifact().embedded.is_none()
-                || self
-                    .artifact()
-                    .updates
-                    .iter()
-                    .any(|(n, _)| usize::try_from(*n) == Ok(at))
-            {
+            if self.artifact().embedded.is_none() || self.is_updated(at) {
                 found.set_item(&port.name, arrays::read_only(py, value)?)?;
             }
         }
@@ -387,12 +454,7 @@ impl CompiledModel {
     #[pyo3(signature = (name, value, /))]
     fn set_variable(&self, py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (at, port) = self.variable(name)?;
-        let updated = self
-            .artifact()
-            .updates
-            .iter()
-            .any(|(n, _)| usize::try_from(*n) == Ok(at));
-        if self.artifact().embedded.is_some() && !updated {
+        if self.artifact().embedded.is_some() && !self.is_updated(at) {
             return Err(PyValueError::new_err(format!(
                 "variable `{name}` is embedded in the code"
             )));
@@ -425,28 +487,34 @@ impl CompiledModel {
 
     /// The same code with working memory and variables of its own, which begin with the values that they had at first.
     #[pyo3(signature = (*, threads = None))]
-    fn copy(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<CompiledModel> {
+    fn copy(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = options::other_threads)] threads: Option<usize>,
+    ) -> PyResult<CompiledModel> {
         let threads = threads.unwrap_or(self.threads);
         CompiledModel::of(py, Arc::clone(&self.compiled), threads)
     }
 
     /// Writes a compiled model (.skm), with its weights: `load` and the package skript-runtime read it.
     #[pyo3(signature = (path, /, *, weights = true))]
-    pub fn save(&self, py: Python<'_>, path: PathBuf, weights: bool) -> PyResult<()> {
-        let artifact = self.artifact();
-        if artifact.embedded.is_some() && !weights {
+    pub fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        #[pyo3(from_py_with = options::weights)] weights: bool,
+    ) -> PyResult<()> {
+        named_as_compiled(&path)?;
+        if self.artifact().embedded.is_some() && !weights {
             return Err(PyValueError::new_err("the code embeds its weights"));
         }
         let saved = py.detach(|| {
-            let embeds = weights && artifact.embedded.is_none() && !artifact.variables.is_empty();
-            let embedded = match embeds {
-                true => {
-                    let variables: Vec<&Tensor> = self.compiled.variables.iter().collect();
-                    Some(embed(artifact.clone(), &variables, self.threads)?)
-                }
-                false => None,
-            };
-            Ok(write(embedded.as_ref().unwrap_or(artifact), &path))
+            if weights {
+                let whole = self.whole()?;
+                Ok(write(&whole, &path))
+            } else {
+                Ok(write(self.artifact(), &path))
+            }
         });
         let written = saved.map_err(|e| errors::run(py, &e))?;
         written.map_err(|e| errors::written(&path, &e))
@@ -459,7 +527,7 @@ impl CompiledModel {
         &self,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
-        seconds: f64,
+        #[pyo3(from_py_with = options::seconds)] seconds: f64,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let none = args.is_empty() && kwargs.is_none_or(|k| k.is_empty());
@@ -468,7 +536,7 @@ impl CompiledModel {
             false => self.arguments(py, args, kwargs)?,
         };
         let budget = Duration::try_from_secs_f64(seconds)
-            .map_err(|e| PyValueError::new_err(format!("seconds: {e}")))?;
+            .map_err(|e| PyValueError::new_err(format!("seconds is {seconds}: {e}")))?;
         let other = self.copy(py, None)?;
         let times = py.detach(|| {
             let tensors: Vec<&Tensor> = tensors.iter().collect();
@@ -492,6 +560,29 @@ impl CompiledModel {
             .call1((at(0), at(times.len() / 2), mean, times.len()))
     }
 
+    fn __copy__(&self, py: Python<'_>) -> PyResult<CompiledModel> {
+        self.with_state(py)
+    }
+
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<CompiledModel> {
+        self.with_state(py)
+    }
+
+    /// The code with its weights, and the present values of variables that the model updates.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        let whole = py.detach(|| self.whole().map(|whole| whole.to_bytes()));
+        let whole = whole.map_err(|e| errors::run(py, &e))?;
+        let device = self.compiled.device.to_string();
+        let arguments = (
+            PyBytes::new(py, &whole),
+            self.name(),
+            self.threads,
+            device,
+            self.values(py)?,
+        );
+        Ok((pickles::restore(py)?, arguments.into_pyobject(py)?))
+    }
+
     fn __repr__(&self) -> String {
         let ports = |groups: &[Group]| {
             let texts: Vec<String> = groups.iter().map(|g| g.port.text()).collect();
@@ -510,6 +601,32 @@ impl CompiledModel {
 }
 
 impl CompiledModel {
+    /// The present values of the variables that the model updates, by name.
+    ///
+    /// # Errors
+    /// An exception of numpy.
+    pub fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let values = py.detach(|| self.locked().variables.clone());
+        let found = PyDict::new(py);
+        for (at, (port, value)) in self.artifact().variables.iter().zip(values).enumerate() {
+            if self.is_updated(at) {
+                found.set_item(&port.name, arrays::read_only(py, value)?)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Sets variables by name.
+    ///
+    /// # Errors
+    /// KeyError for an unknown name, and those of arrays that do not fit.
+    pub fn set_values(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
+        for (name, value) in values {
+            self.set_variable(py, &name.extract::<String>()?, &value)?;
+        }
+        Ok(())
+    }
+
     fn random_inputs(&self) -> PyResult<Vec<Tensor>> {
         let ports = self.artifact().inputs.iter();
         let tensors = ports.map(|port| {
@@ -519,6 +636,20 @@ impl CompiledModel {
         });
         tensors.collect()
     }
+}
+
+/// Returns an error unless the path has the suffix of compiled models: `load` selects the format by it.
+pub fn named_as_compiled(path: &Path) -> PyResult<()> {
+    let suffix = path.extension().unwrap_or_default();
+    if suffix.eq_ignore_ascii_case("skm") {
+        return Ok(());
+    }
+    let own = path.with_extension("skm");
+    Err(PyValueError::new_err(format!(
+        "{} is not the name of a compiled model, which is what `save` writes: the name ends in .skm, as {} does",
+        path.display(),
+        own.display()
+    )))
 }
 
 /// Writes a file beside the path, then renames it: code that is in use may be mapped from a file of this name.

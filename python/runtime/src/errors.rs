@@ -2,11 +2,15 @@
 //! Errors as exceptions: `Error`, and Python's own types for arguments.
 
 use std::ffi::CStr;
+use std::path::Path;
 
-use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyException, PyFileNotFoundError, PyMemoryError, PyOSError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+use skript_host::format::{foreign_format, is_onnx_model};
 use skript_runtime::{ArtifactError, LoadError, RunError};
 
 /// How paths of the standard library begin, which users cannot open.
@@ -199,8 +203,27 @@ pub fn load(py: Python<'_>, failed: &LoadError) -> PyErr {
 }
 
 /// The exception for a file that is not a compiled model.
-pub fn artifact(py: Python<'_>, failed: &ArtifactError) -> PyErr {
-    plain(py, failed.to_string())
+pub fn artifact(py: Python<'_>, path: &Path, failed: &ArtifactError) -> PyErr {
+    let name = path.display();
+    if !path.exists() {
+        return PyFileNotFoundError::new_err(format!("there is no file {name}"));
+    }
+    if is_onnx_model(path) {
+        let text = format!(
+            "{name} is an ONNX model: `skript.load` of the package skript compiles it, and its `save` writes what this package loads"
+        );
+        return plain(py, text);
+    }
+    match foreign_format(path) {
+        Some(format) => plain(
+            py,
+            format!(
+                "{name} is {}, not a compiled model (.skm), which `save` of the package skript writes",
+                format.name
+            ),
+        ),
+        None => plain(py, format!("{name}: {failed}")),
+    }
 }
 
 /// The exception for a file that cannot be written.

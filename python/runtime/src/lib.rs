@@ -11,18 +11,22 @@ mod compiled;
 mod device;
 mod dlpack;
 pub mod errors;
+pub mod options;
+mod pickles;
 mod ports;
 mod results;
 
 use std::path::PathBuf;
 
+use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use skript_runtime::Artifact;
 use skript_runtime::device::DeviceChoice;
 
 pub use arguments::Inputs;
-pub use compiled::CompiledModel;
+pub use compiled::{CompiledModel, named_as_compiled};
+pub use pickles::Reduced;
 pub use ports::{Group, Port, groups};
 pub use results::Outputs;
 
@@ -42,21 +46,23 @@ pub use results::Outputs;
 ///
 /// Raises
 /// ------
+/// FileNotFoundError
+///     there is nothing at the path
 /// Error
-///     the file cannot be read, has no weights, or does not run on this machine
+///     the file is not a compiled model, has no weights, or does not run on this machine
 /// ValueError
 ///     an unknown device
 #[pyfunction]
-#[pyo3(signature = (path, /, *, threads = 0, device = "auto"))]
+#[pyo3(signature = (path, /, *, threads = 0, device = "auto".to_owned()))]
 pub fn load(
     py: Python<'_>,
     path: PathBuf,
-    threads: usize,
-    device: &str,
+    #[pyo3(from_py_with = options::threads)] threads: usize,
+    #[pyo3(from_py_with = options::device)] device: String,
 ) -> PyResult<CompiledModel> {
-    let device = choice(device)?;
+    let device = choice(&device)?;
     let artifact = py.detach(|| Artifact::open(&path));
-    let artifact = artifact.map_err(|e| errors::artifact(py, &e))?;
+    let artifact = artifact.map_err(|e| errors::artifact(py, &path, &e))?;
     if artifact.embedded.is_none() && !artifact.variables.is_empty() {
         let text = format!(
             "{} has no weights: write it with `CompiledModel.save` or `skript compile --embed-weights`",
@@ -82,10 +88,14 @@ pub fn choice(name: &str) -> PyResult<DeviceChoice> {
 /// # Errors
 /// An exception of the interpreter.
 pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // The interface of numpy is found when it is first used, which a signal must not interrupt.
+    arrays::numpy(module.py())?;
+    module.py().get_type::<PyUntypedArray>();
     module.add_class::<CompiledModel>()?;
     module.add_class::<device::PyDeviceArray>()?;
     module.add_class::<Port>()?;
     module.add_class::<errors::Diagnostic>()?;
+    pickles::install(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }
 

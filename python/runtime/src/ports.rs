@@ -10,7 +10,7 @@ use crate::arrays;
 
 /// An input, output or variable of a model.
 ///
-/// str() is `x: float32(2, ≤8)`: name, type of elements, shape.
+/// str() is `x: float32(2, n≤8)`: name (that of the ONNX model, if it is imported), type of elements, shape.
 #[pyclass(frozen, module = "skript")]
 #[derive(Clone, Debug)]
 pub struct Port {
@@ -23,6 +23,8 @@ pub struct Port {
     /// The type that Python sees: that of an imported model, if it has another one.
     pub element: ElementType,
     pub shape: Vec<PortExtent>,
+    /// The names of dynamic dimensions that the model declares; empty if none are known.
+    pub dimensions: Vec<Option<String>>,
     /// The number of tensors of a pack, which is passed as a list of arrays; None for one tensor.
     #[pyo3(get)]
     pub pack: Option<usize>,
@@ -46,6 +48,14 @@ impl Port {
         PyTuple::new(py, extents.collect::<Vec<_>>())
     }
 
+    /// The name of each dynamic dimension, such as 'batch', by which `bounds` of `load` sets its upper bound; None for others, and in
+    /// compiled models.
+    #[getter]
+    fn dimensions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let names = (0..self.shape.len()).map(|at| self.dimension(at));
+        PyTuple::new(py, names.collect::<Vec<_>>())
+    }
+
     /// The largest size of each dimension.
     #[getter]
     fn bounds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -63,24 +73,32 @@ impl Port {
 }
 
 impl Port {
-    /// `x: float32(2, ≤8)`.
-    pub fn text(&self) -> String {
-        format!("{}: {}", self.name, self.shown())
+    /// The name in the ONNX model, if it is imported, else in the graph: that by which callers know it.
+    pub fn shown_name(&self) -> &str {
+        self.aliases.first().unwrap_or(&self.name)
     }
 
-    /// `float32(2, ≤8)`.
+    fn dimension(&self, at: usize) -> Option<&str> {
+        self.dimensions.get(at)?.as_deref()
+    }
+
+    /// `x: float32(2, n≤8)`.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.shown_name(), self.shown())
+    }
+
+    /// `float32(2, n≤8)`.
     pub fn shown(&self) -> String {
-        let port = artifact::Port {
-            name: self.name.clone(),
-            aliases: Vec::new(),
-            element: self.element,
-            imported: None,
-            shape: self.shape.clone(),
-            pack: None,
-        };
+        let extents = self.shape.iter().enumerate().map(|(at, extent)| {
+            let text = arrays::extent_text(extent);
+            match (extent, self.dimension(at)) {
+                (PortExtent::Dynamic(_), Some(name)) => format!("{name}{text}"),
+                _ => text,
+            }
+        });
+        let shape = arrays::listed(&extents.collect::<Vec<_>>());
         let count = self.pack.map_or(String::new(), |n| format!(" × {n}"));
-        let element = arrays::type_name(self.element);
-        format!("{element}{}{count}", arrays::wanted_shape(&port))
+        format!("{}{shape}{count}", arrays::type_name(self.element))
     }
 }
 
@@ -111,6 +129,7 @@ pub fn groups(ports: &[artifact::Port]) -> Vec<Group> {
                 aliases: port.aliases.clone(),
                 element: port.imported.unwrap_or(port.element),
                 shape: port.shape.clone(),
+                dimensions: Vec::new(),
                 pack: pack.map(|pack| usize::try_from(pack.length).unwrap_or(usize::MAX)),
             },
             first: at,
