@@ -28,6 +28,7 @@ const ORDER: [&str; 24] = [
     "pipeline",
     "all",
     "compile",
+    "diagnostics",
     "code_cache",
 ];
 
