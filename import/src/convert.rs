@@ -11,7 +11,6 @@ use skript_tensor::Tensor;
 
 use crate::declared;
 use crate::extent::Extent;
-use crate::external;
 use crate::importer::{Importer, refuse_newer, versions_by_domain};
 use crate::model_file::{Declaration, ModelFile, SharedTensors};
 use crate::names::Names;

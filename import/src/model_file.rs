@@ -106,8 +106,8 @@ pub enum DeclaredExtent {
 #[derive(Debug)]
 pub struct ForCall {
     pub imported: Imported,
-    /// The inputs, by their names in ONNX, whose values decided shapes or branches: they are no inputs of the document.
-    pub constants: Vec<String>,
+    /// The inputs whose values decided shapes or branches: they are not inputs of the document.
+    pub constants: Vec<Declaration>,
 }
 
 impl ModelFile {
@@ -169,21 +169,19 @@ impl ModelFile {
         declarations(graph.iter().flat_map(|g| &g.output).collect(), &mut names)
     }
 
-    /// Whether an input has a dynamic dimension or no declared rank.
-    pub fn is_dynamic(&self) -> bool {
-        let is_dynamic = |extent: &DeclaredExtent| matches!(extent, DeclaredExtent::Dynamic(_));
-        let inputs = self.inputs();
-        let mut shapes = inputs.iter().map(|input| input.shape.as_ref());
-        shapes.any(|shape| shape.is_none_or(|shape| shape.iter().any(is_dynamic)))
-    }
-
     /// Converts the model.
     ///
     /// # Errors
     /// [`ImportError`], with all reasons.
     pub fn convert(&self, options: Options) -> Result<Imported, ImportError> {
         let folders = self.folders.clone();
-        model_of(&self.path, folders, self.model.clone(), &self.tensors, options)
+        model_of(
+            &self.path,
+            folders,
+            self.model.clone(),
+            &self.tensors,
+            options,
+        )
     }
 
     /// Converts the model for all shapes within upper bounds, by the names of inputs.
@@ -302,7 +300,7 @@ impl ModelFile {
     ) -> Result<ForCall, ImportError> {
         let inputs = self.inputs();
         let arrays = pairs(&inputs, arrays);
-        let mut constants: Vec<String> = Vec::new();
+        let mut constants: Vec<Declaration> = Vec::new();
         loop {
             let error = match self.convert(options.clone()) {
                 Ok(imported) => {
@@ -327,13 +325,14 @@ impl ModelFile {
                 let is_small = |(_, tensor): &&(&Declaration, &Tensor)| {
                     tensor.element().real().is_none() && tensor.volume() <= SMALL
                 };
-                more = open.filter(is_small).copied().collect();
+                // One by one: what decides nothing, such as tokens, would need new code for each value.
+                more = open.filter(is_small).copied().take(1).collect();
             }
             if more.is_empty() {
                 return Err(error);
             }
             for (input, tensor) in more {
-                constants.push(input.onnx.clone());
+                constants.push(input.clone());
                 options
                     .constants
                     .push((input.onnx.clone(), (*tensor).clone()));

@@ -648,7 +648,11 @@ impl Model {
         let call = call.ok_or_else(|| PyTypeError::new_err("the model cannot be pickled"))?;
         let (function, arguments) = call.reduced(py)?;
         let compiled = self.compiled.get(py).map(|compiled| compiled.get());
-        match compiled.filter(|_| self.model.updates_variables()) {
+        let updates = self
+            .model
+            .as_ref()
+            .is_ok_and(skript::Model::updates_variables);
+        match compiled.filter(|_| updates) {
             Some(compiled) => (function, arguments, compiled.values(py)?).into_pyobject(py),
             None => (function, arguments).into_pyobject(py),
         }

@@ -19,7 +19,7 @@ pub struct CallCodes<C> {
     /// The least recently used one first.
     specialized: Vec<(Key, C)>,
     dynamic: Option<(Vec<Vec<u64>>, C)>,
-    /// Whether there is no code with dynamic dimensions.
+    /// Whether no other code with dynamic dimensions is compiled.
     is_static: bool,
 }
 
@@ -89,12 +89,13 @@ impl<C: Clone> CallCodes<C> {
             self.specialized.push(found);
             return Selection::Known(code);
         }
-        if self.is_static || self.specialized.len() < MOST_SPECIALIZED {
+        if self.specialized.len() < MOST_SPECIALIZED {
             return Selection::Specialize;
         }
         let shapes = || arrays.iter().map(Tensor::shape);
         match &self.dynamic {
             Some((bounds, code)) if within(shapes(), bounds) => Selection::Known(code.clone()),
+            _ if self.is_static => Selection::Specialize,
             Some((bounds, _)) => Selection::Bound(rounded_up(shapes(), bounds)),
             None => Selection::Bound(rounded_up(shapes(), &[])),
         }
@@ -113,7 +114,7 @@ impl<C: Clone> CallCodes<C> {
         self.dynamic = Some((bounds, code));
     }
 
-    /// Remembers that the model has no code with dynamic dimensions.
+    /// Remembers that the model has no code with dynamic dimensions, or none with larger bounds.
     pub fn forbid_dynamic(&mut self) {
         self.is_static = true;
     }
@@ -123,10 +124,8 @@ impl<C: Clone> CallCodes<C> {
 fn within<'s>(shapes: impl Iterator<Item = &'s [u64]>, bounds: &[Vec<u64>]) -> bool {
     let mut pairs = shapes.zip(bounds);
     pairs.all(|(shape, bounds)| {
-        shape
-            .iter()
-            .zip(bounds)
-            .all(|(extent, bound)| extent <= bound)
+        let mut extents = shape.iter().zip(bounds);
+        shape.len() == bounds.len() && extents.all(|(extent, bound)| extent <= bound)
     })
 }
 
@@ -166,6 +165,10 @@ mod tests {
         codes.add_dynamic(bounds, 99);
         assert!(matches!(codes.select(&array(128)), Selection::Known(99)));
         assert!(matches!(codes.select(&array(129)), Selection::Bound(bounds) if bounds == [[256]]));
+        // There is no code for 256: that for 128 stays.
+        codes.forbid_dynamic();
+        assert!(matches!(codes.select(&array(128)), Selection::Known(99)));
+        assert!(matches!(codes.select(&array(129)), Selection::Specialize));
     }
 
     #[test]

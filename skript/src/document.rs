@@ -50,7 +50,7 @@ pub struct CallModel {
     pub model: Model,
     /// The weights that belong to it.
     pub weights: Weights,
-    /// Inputs whose values the model is for, by their names in the imported model; they are no inputs of it.
+    /// Inputs whose values the model is for, by their names in the imported model; they are not inputs of it.
     pub constants: Vec<String>,
 }
 
@@ -393,7 +393,7 @@ impl Document {
                 imported,
                 constants,
             }) => Self::imported(onnx.file.path(), imported, &self.limits)
-                .into_call_model(options, constants),
+                .into_call_model(options, constants.into_iter().map(|c| c.onnx).collect()),
             Err(error) => Err(Error::Document(Self::refused(error, &self.limits).problems)),
         })
     }

@@ -185,8 +185,8 @@ pub struct Opened {
     texts: Vec<(PathBuf, String)>,
     pub weights: HeldArrays,
     pub origin: Option<Origin>,
-    /// Inputs, by their names in ONNX, whose values the model was imported for.
-    pub constants: Vec<String>,
+    /// Inputs whose values the model was imported for.
+    pub constants: Vec<Declaration>,
     /// Whether its dynamic dimensions have the extents of a call.
     is_for_call: bool,
     /// Upper bounds of dynamic dimensions that nobody set.
@@ -206,13 +206,16 @@ impl Opened {
     pub fn note(&self) -> Option<String> {
         let values = match self.constants.as_slice() {
             [] => String::new(),
-            names => format!(", and for the values of `{}`", names.join("`, `")),
+            inputs => {
+                let names: Vec<&str> = inputs.iter().map(|input| input.onnx.as_str()).collect();
+                format!(", and for the values of `{}`", names.join("`, `"))
+            }
         };
         let text = "the model is imported for the shapes of the inputs";
         self.is_for_call.then(|| format!("{text}{values}"))
     }
 
-    fn new(path: &Path, imported: Imported, constants: Vec<String>) -> Opened {
+    fn new(path: &Path, imported: Imported, constants: Vec<Declaration>) -> Opened {
         let warnings = imported.warnings.iter().map(|warning| {
             let text = format!("{}: {warning}", path.display());
             Diagnostic::warning_without_location(&ONNX, text)
@@ -256,10 +259,9 @@ pub fn open(
         let imported = file.convert(options).map_err(diagnostics)?;
         return Ok(Opened::new(path, imported, Vec::new()));
     };
-    let arrays = call_arrays(&file, inputs, most);
-    if !options.bounds.is_empty()
-        && let Ok(imported) = file.convert(options.clone())
-    {
+    let (arrays, unread) = call_arrays(&file, inputs, most);
+    if !options.bounds.is_empty() {
+        let imported = file.convert(options).map_err(diagnostics)?;
         return Ok(Opened::new(path, imported, Vec::new()));
     }
     let misfits = file.misfits(&arrays);
@@ -273,7 +275,10 @@ pub fn open(
     let options = file.fixed(&options, &arrays);
     let undetermined = file.undetermined(&options);
     if !undetermined.is_empty() {
-        return Err(undetermined.iter().map(without_shape).collect());
+        return Err(match unread.is_empty() {
+            true => undetermined.iter().map(without_shape).collect(),
+            false => unread,
+        });
     }
     let converted = file.convert_for(options, &arrays).map_err(diagnostics)?;
     let opened = Opened::new(path, converted.imported, converted.constants);
@@ -283,32 +288,45 @@ pub fn open(
     })
 }
 
-/// The arrays that arguments have for the inputs of a model. What cannot be read is reported when the model is called.
-fn call_arrays(file: &ModelFile, inputs: &[InputArgument], most: u64) -> Vec<(String, Tensor)> {
+/// The arrays that arguments have for the inputs of a model, and errors of those that cannot be read.
+fn call_arrays(
+    file: &ModelFile,
+    inputs: &[InputArgument],
+    most: u64,
+) -> (Vec<(String, Tensor)>, Vec<Diagnostic>) {
     let any: Admits<'_> = &|_, _| Ok(());
-    let mut arrays = Vec::new();
+    let (mut arrays, mut unread) = (Vec::new(), Vec::new());
+    let wrong = |e: TensorError| Diagnostic::without_location(&INPUT, e.to_string());
     for argument in inputs {
         match argument {
             InputArgument::Files { name, files } => {
                 let [path] = files.as_slice() else { continue };
-                if let Ok(tensor) = inputs::file(path, most, name, any) {
-                    arrays.push((name.clone(), tensor));
+                match inputs::file(path, most, name, any) {
+                    Ok(tensor) => arrays.push((name.clone(), tensor)),
+                    Err(error) => unread.push(wrong(error)),
                 }
             }
             InputArgument::Archive(path) => {
-                let Ok(archive) = Npz::open(path, most) else {
-                    continue;
+                let archive = match Npz::open(path, most) {
+                    Ok(archive) => archive,
+                    Err(error) => {
+                        unread.push(wrong(error));
+                        continue;
+                    }
                 };
                 for input in file.inputs() {
-                    let names = [&input.onnx, &input.name].into_iter();
-                    let found = names.filter_map(|name| archive.get(name, any).ok().flatten());
-                    arrays.extend(found.map(|tensor| (input.onnx.clone(), tensor)).next());
+                    let mut names = [&input.onnx, &input.name].into_iter();
+                    match names.find_map(|name| archive.get(name, any).transpose()) {
+                        Some(Ok(tensor)) => arrays.push((input.onnx.clone(), tensor)),
+                        Some(Err(error)) => unread.push(wrong(error)),
+                        None => {}
+                    }
                 }
             }
             InputArgument::Random { .. } => {}
         }
     }
-    arrays
+    (arrays, unread)
 }
 
 /// The error for an input with dynamic dimensions for which neither an array nor a shape is passed.

@@ -57,7 +57,7 @@ pub struct Session<'a> {
     /// The weights of a model that was imported for this session.
     held: Option<HeldArrays>,
     /// Inputs of an ONNX model whose values it was imported for.
-    constants: Vec<String>,
+    constants: Vec<skript_import::Declaration>,
     /// What `--verbose` prints.
     notes: Vec<String>,
     /// Upper bounds of dynamic dimensions that nobody set, for commands whose result depends on them.
@@ -247,7 +247,7 @@ impl<'a> Session<'a> {
 
     /// Whether an ONNX model was imported for the value of this input.
     pub fn is_constant(&self, name: &str) -> bool {
-        self.constants.iter().any(|constant| constant == name)
+        self.constants.iter().any(|input| input.has_name(name))
     }
 
     /// The element type of an input in the model that was imported, if that is one of ints.
@@ -557,7 +557,7 @@ impl<'a> Session<'a> {
     pub fn compose(&mut self) -> Option<Model> {
         let graph = self.graph()?.name.name.clone();
         let brought = self.asked();
-        self.compose_graph(graph, brought)
+        self.compose_graph(graph, brought, &[])
     }
 
     /// As above for a graph that is checked: also with its defaults replaced.
@@ -572,10 +572,10 @@ impl<'a> Session<'a> {
             .filter(|name| !asked.given.contains(*name) && !absent.contains(*name));
         let open: Vec<String> = open.cloned().collect();
         let mut replaced = asked.clone();
-        let model = self.compose_graph(graph.to_owned(), asked)?;
+        let model = self.compose_graph(graph.to_owned(), asked, &[])?;
         if !open.is_empty() {
             replaced.given.extend(open);
-            self.compose_graph(graph.to_owned(), replaced)?;
+            self.compose_graph(graph.to_owned(), replaced, &[])?;
         }
         Some(model)
     }
@@ -584,7 +584,7 @@ impl<'a> Session<'a> {
     pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
         let graph = self.graph()?;
         let (name, brought) = (graph.name.name.clone(), self.brought(&graph.inputs, given));
-        self.compose_graph_or_shaped(name, brought, given)
+        self.compose_graph(name, brought, given)
     }
 
     /// What the inputs bring to the composition, where the others are null or have their defaults.
@@ -605,7 +605,7 @@ impl<'a> Session<'a> {
     pub fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
         let name = self.graph()?.name.name.clone();
         let brought = self.measured(given)?;
-        self.compose_graph_or_shaped(name, brought, given)
+        self.compose_graph(name, brought, given)
     }
 
     fn measured(&self, given: &[InputArgument]) -> Option<Brought> {
@@ -694,7 +694,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn compose_graph(&mut self, graph: String, brought: Brought) -> Option<Model> {
+    /// Composes the graph for all shapes, or for those of the arrays of `given` if that is not possible. `None` after errors, which are
+    /// those for all shapes.
+    fn compose_graph(
+        &mut self,
+        graph: String,
+        brought: Brought,
+        given: &[InputArgument],
+    ) -> Option<Model> {
         self.graph_named(&graph)?;
         let options = match self.compose_options(graph, brought) {
             Ok(options) => options,
@@ -705,14 +712,28 @@ impl<'a> Session<'a> {
                 return None;
             }
         };
-        let before = self.sink.error_count();
+        let mut sink = Sink::default();
+        let mut model = compose(&self.program, &options, &self.limits, &mut sink);
+        if (model.is_none() || sink.has_errors())
+            && let Some((shaped, own)) = self.compose_shaped(options, given)
+        {
+            (model, sink) = (Some(shaped), own);
+            self.note("the model is composed for the shapes of the inputs");
+        }
+        let is_sound = !sink.has_errors();
+        if model.is_none() && is_sound {
+            let message = "the composition ended without a result or a message";
+            self.report(internal(message));
+        }
         // Another graph may have reported the errors of the same operator.
-        let model = compose(&self.program, &options, &self.limits, &mut self.sink);
+        for diagnostic in sink.into_sorted() {
+            self.sink.report(diagnostic);
+        }
         for misfit in model.iter().flat_map(positions::misfits) {
             self.sink.report(misfit);
         }
         self.settle();
-        model.filter(|_| self.sink.error_count() == before)
+        model.filter(|_| is_sound)
     }
 
     /// Writes all messages; returns the verb's status.

@@ -67,9 +67,9 @@ impl Npz {
         let pairs = pairs.into_iter();
         let pairs = pairs.filter(|(own, new)| own != new && self.names.contains(own));
         self.renamed = pairs.collect();
-        for (own, new) in &self.renamed {
-            let mut names = self.names.iter_mut();
-            if let Some(name) = names.find(|name| *name == own) {
+        for name in &mut self.names {
+            let mut renamed = self.renamed.iter();
+            if let Some((_, new)) = renamed.find(|(own, _)| own == name) {
                 name.clone_from(new);
             }
         }

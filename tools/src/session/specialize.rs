@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Models for the shapes of given inputs.
 
-use skript_frontend::compose::compose;
+use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::Sink;
 use skript_frontend::model::Model;
 use skript_tensor::Tensor;
@@ -33,31 +33,23 @@ impl Session<'_> {
         self.compose_with(model, self.measured(&self.named(given))?, inputs)
     }
 
-    /// Composes the graph for all shapes, or for those of the arrays if that is not possible. `None` after errors, which are those of
-    /// the composition for all shapes.
-    pub(super) fn compose_graph_or_shaped(
-        &mut self,
-        graph: String,
-        brought: Brought,
+    /// Composes a graph for the shapes of arrays, unless the command line has shapes; what it reports is returned beside it.
+    pub(super) fn compose_shaped(
+        &self,
+        mut options: ComposeOptions,
         given: &[InputArgument],
-    ) -> Option<Model> {
-        let Ok(mut options) = self.compose_options(graph.clone(), brought.clone()) else {
-            return self.compose_graph(graph, brought);
-        };
-        let mut unreported = Sink::default();
-        let general = compose(&self.program, &options, &self.limits, &mut unreported);
-        let shapes = inputs::shapes(given, self.limits.unpacked_bytes);
-        let is_possible = general.is_some() && !unreported.has_errors();
-        if !is_possible && !shapes.is_empty() && self.arguments.input_shapes.is_empty() {
-            options.input_shapes.extend(shapes);
-            let mut sink = Sink::default();
-            let shaped = compose(&self.program, &options, &self.limits, &mut sink);
-            if let Some(model) = shaped.filter(|_| !sink.has_errors()) {
-                self.note("the model is composed for the shapes of the inputs");
-                return Some(model);
-            }
+    ) -> Option<(Model, Sink)> {
+        if !self.arguments.input_shapes.is_empty() {
+            return None;
         }
-        self.compose_graph(graph, brought)
+        let shapes = inputs::shapes(given, self.limits.unpacked_bytes);
+        if shapes.is_empty() {
+            return None;
+        }
+        options.input_shapes.extend(shapes);
+        let mut sink = Sink::default();
+        let model = compose(&self.program, &options, &self.limits, &mut sink)?;
+        (!sink.has_errors()).then_some((model, sink))
     }
 
     fn compose_with(
