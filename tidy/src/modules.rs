@@ -4,7 +4,7 @@
 use crate::tree::{File, Tree, is_comment, without_tests};
 
 /// Modules, from the lowest. Each may import those before it.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "error",
     "observer",
     "fast_math",
