@@ -200,7 +200,7 @@ class Names(Case):
         for call in (loaded, loaded.compile(), skript.load(saved), runtime.load(saved)):
             error = self.raises(Exception, "SK92", call, [1, 2])
             self.assertNotIn("main.sknd", str(error))
-            self.assertIn(f"this is the ONNX node `topk` of {path}", str(error))
+            self.assertIn(f"{path}: ONNX node `topk`", str(error))
 
     def test_messages_have_no_operations_of_mlir(self):
         shapes = [("a", "FLOAT", ["n", "m"]), ("b", "FLOAT", ["m", "k"])]
