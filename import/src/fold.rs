@@ -37,7 +37,7 @@ use crate::write::{self, Document};
 const MOST_ELEMENTS: i64 = 1 << 20;
 /// Statements of all evaluations of an import, at most.
 const MOST_STATEMENTS: usize = 1 << 16;
-/// Points of formulas, steps of loops and invocations of all evaluations of an import, at most: seconds.
+/// Points of formulas in all evaluations of an import, at most: seconds.
 const MOST_WORK: u64 = 1 << 26;
 /// The file that the evaluated document would be in.
 const FILE: &str = "folded/main.sknd";

@@ -3,7 +3,7 @@
 
 use crate::error::{EvalError, Failure, internal};
 use crate::frame::Frame;
-use crate::{Observer, Outcome, Settings, check, formula, intrinsics};
+use crate::{Observer, Outcome, POINTS_PER_INVOCATION, Settings, check, formula, intrinsics};
 use skript_frontend::model::{
     Block, Body, Function, FunctionId, Invoke, Model, Operation, Port, ValueId,
 };
@@ -96,7 +96,7 @@ impl<'m, 'o> Evaluator<'m, 'o> {
         if self.depth > MAX_DEPTH {
             return Err(internal("operators invoke each other without end"));
         }
-        self.settings.spend(1)?;
+        self.settings.spend(POINTS_PER_INVOCATION)?;
         let mut frame = Frame::new(function, path, self.settings, function.numbers);
         let location = |e: EvalError| e.within(&function.name, function.span);
         let closer = |e: EvalError| e.at(&function.name, function.span);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Branches and loops (2.10.1).
 
+use crate::POINTS_PER_INVOCATION;
 use crate::block::Evaluator;
 use crate::error::{EvalError, Failure, internal};
 use crate::frame::{Frame, splat};
@@ -64,7 +65,7 @@ impl<'m> Evaluator<'m, '_> {
         }
         let mut stacks: Vec<Vec<Arc<Tensor>>> = vec![Vec::new(); l.scan_outputs.len()];
         while count.is_none_or(|c| iteration < c) {
-            self.settings.spend(1)?;
+            self.settings.spend(POINTS_PER_INVOCATION)?;
             let position = usize::try_from(iteration).unwrap_or(usize::MAX);
             if let Some(index) = l.index {
                 let number = i64::try_from(iteration).unwrap_or(i64::MAX);

@@ -39,12 +39,15 @@ pub(crate) struct Settings {
     pub(crate) max_points: u64,
     /// The seed of the random operators.
     pub seed: u64,
-    /// The points, iterations and invocations that are left to an evaluation; beyond them, [`Failure::TooMuchWork`].
+    /// The points that are left to an evaluation; beyond them, [`Failure::TooMuchWork`].
     pub(crate) work: Option<Arc<AtomicU64>>,
 }
 
+/// Points of a formula that take as long as an invocation, or an iteration of a loop.
+pub(crate) const POINTS_PER_INVOCATION: u64 = 64;
+
 impl Settings {
-    /// Takes points, iterations or invocations from those that are left.
+    /// Takes points from those that are left.
     pub(crate) fn spend(&self, work: u64) -> Result<(), EvalError> {
         let Some(left) = &self.work else {
             return Ok(());
@@ -99,8 +102,8 @@ pub fn evaluate(
     )
 }
 
-/// As [`evaluate`], for small models: `work` is the number of points of formulas, iterations of loops and invocations that it
-/// may compute, from which it subtracts what it computed.
+/// As [`evaluate`], for small models: `work` is the number of points of formulas that it may compute, from which it subtracts
+/// those that it computed. Invocations and iterations of loops count as several.
 ///
 /// # Errors
 /// Those of [`evaluate`], and [`Failure::TooMuchWork`].

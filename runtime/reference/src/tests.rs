@@ -2,7 +2,8 @@
 //! Models built by hand; expected values worked out by hand too.
 
 use crate::{
-    EvalError, Failure, Outcome, Settings, evaluate, evaluate_with_observer, evaluate_within,
+    EvalError, Failure, Outcome, POINTS_PER_INVOCATION, Settings, evaluate, evaluate_with_observer,
+    evaluate_within,
 };
 use skript_frontend::model::*;
 use skript_frontend::source::{FileId, Span};
@@ -508,11 +509,11 @@ fn endless_loops_are_errors() {
 #[test]
 fn work_is_taken_from_what_is_left() {
     let model = looped(Some(11), None);
-    let work = Arc::new(AtomicU64::new(1000));
+    let work = Arc::new(AtomicU64::new(1000 * POINTS_PER_INVOCATION));
     evaluate_within(&model, &[ints(&[], &[1])], &[], &work).unwrap();
-    let left = work.load(Ordering::Relaxed);
+    let left = work.load(Ordering::Relaxed) / POINTS_PER_INVOCATION;
     assert!((900..1000 - 11).contains(&left), "{left}");
-    let work = Arc::new(AtomicU64::new(10));
+    let work = Arc::new(AtomicU64::new(10 * POINTS_PER_INVOCATION));
     let error = evaluate_within(&model, &[ints(&[], &[1])], &[], &work).unwrap_err();
     assert!(matches!(*error.failure, Failure::TooMuchWork));
 }
