@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computes small tensors whose elements are known at import: shapes, indices, and the arithmetic on them.
+//! Computes small tensors whose elements are known at import: shapes, indices, and the arithmetic on them. Elements may depend on dynamic
+//! dimensions; those of operators that are not here are computed by [`crate::fold`] where they do not.
 
 use skript_tensor::ElementType;
 
@@ -42,27 +43,105 @@ const BINARY: &[&str] = &[
     "Xor",
 ];
 
+/// The operators that [`reduced`] computes, by the binary ones that they repeat.
+const REDUCTIONS: &[(&str, &str)] = &[
+    ("ReduceMax", "Max"),
+    ("ReduceMin", "Min"),
+    ("ReduceProd", "Mul"),
+    ("ReduceSum", "Add"),
+];
+
+/// Elements of a list that are combined, at most: extents that are not known nest.
+const MOST_REDUCED: usize = 64;
+
 /// Computes a node whose inputs are all known. `None` if it is left to its rule.
 pub fn fold(call: &mut Call) -> Option<Value> {
-    let inputs: Option<Vec<Value>> = call.inputs.iter().cloned().collect();
-    let inputs = inputs?;
-    if inputs.is_empty() || inputs.iter().any(|v| v.known.is_none()) {
+    let given: Vec<Value> = call.inputs.iter().flatten().cloned().collect();
+    if given.is_empty() || given.iter().any(|v| v.known.is_none()) {
         return None;
     }
-    let operator = call.node.op_type.as_str();
-    let (element, shape, items) = match inputs.as_slice() {
-        [x] if UNARY.contains(&operator) => unary(operator, call, x)?,
-        [x, y] if BINARY.contains(&operator) => {
-            let context = Context {
-                operator,
-                bounds: &call.importer.bounds,
-                by_dividend: call.flag("fmod", false),
-            };
-            binary(&context, x, y)?
+    let operator = call.node.op_type.clone();
+    if operator == "Clip" {
+        return clipped(call);
+    }
+    if given.len() < call.inputs.len() {
+        return None;
+    }
+    if let Some((_, binary)) = REDUCTIONS.iter().find(|row| row.0 == operator) {
+        return reduced(call, binary, &given);
+    }
+    let folded = match given.as_slice() {
+        [x] if UNARY.contains(&operator.as_str()) => unary(&operator, call, x)?,
+        [x, rest @ .., last] if ["Max", "Min"].contains(&operator.as_str()) => {
+            let first = rest
+                .iter()
+                .try_fold(x.clone(), |x, y| pair(call, &operator, &x, y))?;
+            return pair(call, &operator, &first, last);
         }
+        [x, y] if BINARY.contains(&operator.as_str()) => return pair(call, &operator, x, y),
         [c, x, y] if operator == "Where" => select(c, x, y)?,
         _ => return None,
     };
+    known(call, folded)
+}
+
+/// A binary operator of two known values.
+fn pair(call: &mut Call, operator: &str, x: &Value, y: &Value) -> Option<Value> {
+    let context = Context {
+        operator,
+        bounds: &call.importer.bounds,
+        by_dividend: call.flag("fmod", false),
+    };
+    let folded = binary(&context, x, y)?;
+    known(call, folded)
+}
+
+fn clipped(call: &mut Call) -> Option<Value> {
+    if call.has("min") || call.has("max") {
+        return None;
+    }
+    let mut clipped = call.optional(0)?;
+    for (at, operator) in [(1, "Max"), (2, "Min")] {
+        if let Some(bound) = call.optional(at) {
+            clipped = pair(call, operator, &clipped, &bound)?;
+        }
+    }
+    Some(clipped)
+}
+
+/// All ints of a list combined by a binary operator.
+fn reduced(call: &mut Call, operator: &str, given: &[Value]) -> Option<Value> {
+    let (x, axes) = match given {
+        [x] => (x, call.ints("axes").unwrap_or_default()),
+        [x, axes] => (x, axes.numbers()?),
+        _ => return None,
+    };
+    let is_noop = axes.is_empty() && call.flag("noop_with_empty_axes", false);
+    if is_noop || !x.is_int() || x.rank() != 1 || axes.iter().any(|axis| ![0, -1].contains(axis)) {
+        return None;
+    }
+    let mut elements = Vec::new();
+    for item in x
+        .known
+        .as_ref()
+        .filter(|items| items.len() <= MOST_REDUCED)?
+    {
+        elements.push(call.known(x.element, Vec::new(), vec![item.clone()]));
+    }
+    let mut elements = elements.into_iter();
+    let first = elements.next()?;
+    let all = elements.try_fold(first, |all, next| pair(call, operator, &all, &next))?;
+    let shape = if call.flag("keepdims", true) {
+        vec![Extent::from(1)]
+    } else {
+        Vec::new()
+    };
+    let items = all.known.clone()?;
+    Some(call.known(x.element, shape, items))
+}
+
+/// A value of computed elements, if its type holds them.
+fn known(call: &mut Call, (element, shape, items): Folded) -> Option<Value> {
     let items = items
         .into_iter()
         .map(|item| fitted(element, item))

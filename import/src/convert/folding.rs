@@ -86,6 +86,34 @@ fn operators_on_static_shapes_are_computed() {
 }
 
 #[test]
+fn reductions_and_bounds_of_dynamic_dimensions_are_extents() {
+    let shape = |operators: Vec<NodeProto>| {
+        let mut nodes = vec![node("Shape", &["x"], &["shape"], vec![])];
+        nodes.extend(operators);
+        nodes.push(node("Expand", &["one", "s"], &["y"], vec![]));
+        let of = |name: &str, value: i64| constant(name, &[1], &[value]);
+        let constants = vec![of("one", 1), of("nine", 9), of("two", 2)];
+        statements(vec![value("x", F32, &["n", "4"])], constants, nodes)
+    };
+    for (operator, extent) in [
+        ("ReduceProd", "4 * n"),
+        ("ReduceSum", "n + 4"),
+        ("ReduceMax", "(n >> 4)"),
+        ("ReduceMin", "(n << 4)"),
+    ] {
+        let text = shape(vec![node(operator, &["shape"], &["s"], vec![])]);
+        assert!(text.contains(&format!("[{extent}]")), "{operator}: {text}");
+    }
+    let sum = node("ReduceSum", &["shape"], &["t"], vec![]);
+    let most = node("Min", &["t", "nine", "nine"], &["s"], vec![]);
+    let text = shape(vec![sum.clone(), most]);
+    assert!(text.contains("[((n + 4) << 9)]"), "{text}");
+    let clip = node("Clip", &["t", "", "nine"], &["s"], vec![]);
+    let text = shape(vec![sum, clip]);
+    assert!(text.contains("<< 9)]"), "{text}");
+}
+
+#[test]
 fn folded_values_have_their_types() {
     // 100 + 100 wraps around to -56 in 8 bits; 2049 is 2048 in f16; 1/3 · 36 is 12 in f32.
     let ints = vec![
@@ -138,10 +166,12 @@ fn what_folds_is_bounded_and_explained() {
     // Nor are dynamic dimensions.
     let nodes = vec![
         node("Shape", &["x"], &["shape"], vec![]),
-        node("ReduceProd", &["shape"], &["p"], vec![]),
+        node("CumSum", &["shape", "zero"], &["sums"], vec![]),
+        node("ReduceMax", &["sums"], &["p"], vec![]),
         node("Reshape", &["x", "p"], &["y"], vec![]),
     ];
-    let text = statements(vec![value("x", F32, &["n", "4"])], vec![], nodes);
+    let zero = vec![constant("zero", &[], &[0])];
+    let text = statements(vec![value("x", F32, &["n", "4"])], zero, nodes);
     assert!(text.contains("the shape must be known at import"), "{text}");
 }
 
