@@ -130,13 +130,7 @@ fn repeat(c: &mut Call) -> Ruled<()> {
         .as_ref()
         .map_or(Some(true), |v| c.numbers_of(v).map(|v| v == [1]));
     if begins == Some(false) || matches!(&count, Some(Count::Extent(e)) if e.is(0)) {
-        return match c.node.output.len() > starts.len() {
-            true => Err("a loop without steps that collects values is not supported".into()),
-            false => {
-                set_all(c, starts);
-                Ok(())
-            }
-        };
+        return without_steps(c, &graph, starts);
     }
     let by_steps = match &count {
         Some(Count::Extent(e)) => e.value().map(|n| (n.min(MOST_STEPS), n <= MOST_STEPS)),
@@ -240,6 +234,32 @@ fn changes(c: &Call, starts: &[Value], yields: Option<&[Value]>) -> Reason {
         c.importer.typed(start),
         c.importer.typed(next)
     ))
+}
+
+/// The results of a loop without steps: what it starts with, and tensors without elements for what it would collect.
+fn without_steps(c: &mut Call, graph: &GraphProto, starts: Vec<Value>) -> Ruled<()> {
+    if c.node.output.len() > starts.len() {
+        // A step that is not written has their types.
+        let first = flag(c, true);
+        let (step, ..) = stepped(c, graph, &names(graph), &first, &starts)?;
+        let inside = inside(&step);
+        for (at, value) in step.yields.iter().enumerate().skip(starts.len() + 1) {
+            let mut deciding = BTreeSet::new();
+            value
+                .shape
+                .iter()
+                .for_each(|extent| extent.values(&mut deciding));
+            if value.is_sequence() || deciding.iter().any(|id| inside.contains(id)) {
+                return Err("the type of what a loop without steps collects is unknown".into());
+            }
+            let mut shape = value.shape.clone();
+            shape.insert(0, Extent::from(0));
+            let nothing = c.known(value.element, shape, Vec::new());
+            c.set(at - 1, nothing);
+        }
+    }
+    set_all(c, starts);
+    Ok(())
 }
 
 fn names(graph: &GraphProto) -> Vec<String> {

@@ -54,7 +54,8 @@ fn dequantized(c: &mut Call, at: usize, scale_at: usize) -> Ruled<Value> {
     Ok(transposed(c, &reals, &[0, 2, 1]))
 }
 
-/// Products in reals: states and inputs are not rounded to ints, as onnxruntime does.
+/// Products in reals of weights of ints, and of inputs and states that are rounded as onnxruntime rounds them: all inputs
+/// together, the states of each step together.
 fn quantized_lstm(c: &mut Call) -> Ruled<()> {
     for (weights, scale) in [(1, 8), (2, 10)] {
         let reals = dequantized(c, weights, scale)?;
@@ -71,6 +72,7 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         return Err("the operands do not have three dimensions".into());
     }
     let cells = operator == "onnx.lstm";
+    let rounds = c.node.op_type == "DynamicQuantizeLSTM";
     let size = c.int("hidden_size", 0);
     let fits = |extent: Extent, times: i64| {
         let wanted = size.checked_mul(times);
@@ -140,6 +142,9 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
             ("direction", d.to_string()),
             ("reverse", reverse.to_string()),
         ];
+        if rounds {
+            attributes.push(("rounds", "true".to_owned()));
+        }
         if operator == "onnx.gru" {
             attributes.push((
                 "reset_after",
