@@ -37,6 +37,8 @@ use crate::write::{self, Document};
 const MOST_ELEMENTS: i64 = 1 << 20;
 /// Statements of all evaluations of an import, at most.
 const MOST_STATEMENTS: usize = 1 << 16;
+/// Statements that an evaluation counts for in addition to its own: a document is written, checked and composed for it.
+const EVALUATION: usize = 16;
 /// Points of formulas in all evaluations of an import, at most: seconds.
 const MOST_WORK: u64 = 1 << 26;
 /// The file that the evaluated document would be in.
@@ -231,6 +233,9 @@ impl Importer {
         if volume.is_some_and(|volume| volume > MOST_KNOWN) {
             return Err(format!("it has more than {MOST_KNOWN} elements"));
         }
+        // The search for the statements costs as well.
+        let left = self.folds.statements.get().checked_sub(EVALUATION);
+        self.folds.statements.set(left.ok_or_else(too_large)?);
         let block = self.statements_for(value).ok_or_else(too_large)?;
         let left = self.folds.statements.get();
         let left = left.checked_sub(block.statements.len());

@@ -101,8 +101,8 @@ case("border by Max and Clip", [shape_of_x, node("Sub", "six shape", "m"), node(
                                 node("Pad", "x p", "y")], {"x": x}, dict(six=np.array([6]), zero=zero, low=np.int64(0), zeros=np.array([0, 0])))
 case("extents beside dynamic ones", [node("ReduceProd", "k", "p"), shape_of_x, node("Gather", "shape zero", "n"), node("Concat", "n p", "s", axis=0), node("Reshape", "x s", "y")],
      {"x": x}, dict(k=np.array([2, 2]), zero=zero), {"x": ["n", 4]})
-nothing = body([node("Identity", "c", "d"), node("Add", "a a", "b"), node("Neg", "b", "n")], [("i", INT64, []), ("c", BOOL, []), ("a", FLOAT, [3, 4])],
-               [("d", BOOL, []), ("b", FLOAT, [3, 4]), ("n", FLOAT, [3, 4])])
+nothing = body([node("Identity", "c", "d"), node("Add", "a a", "b"), node("Neg", "b", "r")], [("i", INT64, []), ("c", BOOL, []), ("a", FLOAT, [3, 4])],
+               [("d", BOOL, []), ("b", FLOAT, [3, 4]), ("r", FLOAT, [3, 4])])
 case("collected in no step", [shape_of_x, node("ReduceMin", "shape", "m", keepdims=0), node("Sub", "m three", "n"), node("Loop", ["n", "", "x"], "y z", body=nothing)],
      {"x": x}, dict(three=np.int64(3)), outputs="y z")
 doubling = [node("Concat", "a a", "b", axis=0), node("Shape", "b", "s"), node("ReduceMax", "s", "m", keepdims=0)]

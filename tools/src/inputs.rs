@@ -193,7 +193,10 @@ pub fn gather(
         if argument.is_none() && unread {
             continue;
         }
-        let report = |text: String| Diagnostic::error(&INPUT, port.span, text);
+        let (own, imported) = (&port.name, session.imported_name(&port.name));
+        let named =
+            |text: String| text.replace(&format!("input `{own}`"), &format!("input `{imported}`"));
+        let report = |text: String| Diagnostic::error(&INPUT, port.span, named(text));
         match read(entry, port, argument, session, (&archives, most)) {
             Ok(found) => tensors.extend(found.into_iter().map(Arc::new)),
             Err(messages) => errors.extend(messages.into_iter().map(report)),

@@ -245,6 +245,14 @@ impl<'a> Session<'a> {
         named
     }
 
+    /// The name of an input in the ONNX model that was imported for this session; its own name otherwise.
+    pub fn imported_name<'n>(&'n self, name: &'n str) -> &'n str {
+        let origin = self.origin.as_ref().filter(|_| self.held.is_some());
+        let mut inputs = origin.into_iter().flat_map(|origin| &origin.inner.inputs);
+        let found = inputs.find(|input| input.name == name);
+        found.map_or(name, |input| &input.onnx)
+    }
+
     /// Whether an ONNX model was imported for the value of this input.
     pub fn is_constant(&self, name: &str) -> bool {
         self.constants.iter().any(|input| input.has_name(name))

@@ -31,9 +31,9 @@ impl Array {
         let (strides, offset) = memref.strides_and_offset();
         let is_static = |values: &[i64]| values.iter().all(|value| *value >= 0);
         (is_static(&extents) && is_static(&strides) && offset >= 0).then_some(())?;
-        let steps = extents.iter().zip(&strides);
-        let last = steps.fold(Some(offset), |last, (extent, stride)| {
-            last?.checked_add((extent - 1).max(0).checked_mul(*stride)?)
+        let mut steps = extents.iter().zip(&strides);
+        let last = steps.try_fold(offset, |last: i64, (extent, stride)| {
+            last.checked_add((extent - 1).max(0).checked_mul(*stride)?)
         });
         let size = match extents.contains(&0) {
             true => 0,
@@ -67,9 +67,9 @@ impl Array {
 
     /// The address of an element.
     pub(super) fn address(&self, subscripts: &[Polynomial]) -> Option<Polynomial> {
-        let steps = subscripts.iter().zip(&self.strides);
-        steps.fold(Some(self.offset.clone()), |address, (subscript, stride)| {
-            address?.add(&subscript.mul(stride)?)
+        let mut steps = subscripts.iter().zip(&self.strides);
+        steps.try_fold(self.offset.clone(), |address, (subscript, stride)| {
+            address.add(&subscript.mul(stride)?)
         })
     }
 }

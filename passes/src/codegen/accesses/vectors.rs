@@ -133,8 +133,8 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         let all: i64 = lanes.iter().product();
         let mask = mask.map(|mask| self.masks.get(&ValueKey::of(mask)));
         let counts = match mask {
-            None => &[][..],
-            Some(Some(Mask::First(counts))) => counts.as_slice(),
+            None => Vec::new(),
+            Some(Some(Mask::First(counts))) => counts.clone(),
             // Elements decide which lanes there are.
             Some(Some(Mask::Any) | None) => return Ok(()),
         };
@@ -148,10 +148,11 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         };
         let mark = self.prover.mark();
         let mut last = Polynomial::constant(all - 1);
-        for count in counts.to_vec() {
+        for count in counts {
             // Without lanes there is no access.
             self.prover.assume_at_most(&Polynomial::constant(1), &count);
             let Some(own) = count.plus(-1) else {
+                self.prover.rollback(mark);
                 return Ok(());
             };
             last = self.prover.min(&last, &own);

@@ -193,6 +193,9 @@ impl Window {
     /// The number of windows.
     fn count(&self) -> Result<i64, PassError> {
         let (low, high) = self.padding;
+        if self.size < 1 || self.base < 1 || self.spread < 1 {
+            return Err("has a window, or a dilation, of less than 1".into());
+        }
         let extent = bordered(self.extent, low, high, self.base - 1).ok_or_else(long)?;
         let size = bordered(self.size, 0, 0, self.spread - 1).ok_or_else(long)?;
         if self.extent == 0 && extent <= 0 || size > extent || self.stride <= 0 {

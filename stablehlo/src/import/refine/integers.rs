@@ -147,6 +147,11 @@ fn values(found: &Found, operands: &[&Integers], result: &Tensor) -> Option<Vec<
             .collect(),
         (name, [x, y]) => {
             let pairs = x.values.iter().zip(&y.values);
+            // Sums of bools are disjunctions.
+            let name = match name {
+                "add" if x_type(found) == Some(Element::Pred) => "or",
+                name => name,
+            };
             pairs.map(|(x, y)| binary(name, *x, *y)).collect()
         }
         _ => None,
