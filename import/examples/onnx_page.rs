@@ -51,8 +51,8 @@ the order of the ONNX graph, under both names. `skript run`, `check`, `compile`,
   one have those reasons that do not depend on it.
 - **Files.** External data must be in the model's folder. If the model is a link, as in the cache of the Hugging Face Hub, its data may also be
   links into the folder that the model's link leads to. A model file has at most 2 GiB.
-- **Quantized recurrence.** `DynamicQuantizeLSTM` computes with the numbers that its weights stand for: inputs and states are not rounded to
-  ints, as they are in onnxruntime.
+- **Quantized recurrence.** `DynamicQuantizeLSTM` rounds the inputs of all steps together, and the states of each step together, as onnxruntime
+  does with a batch of one.
 
 - **Loops.** `Loop` and `Scan` become loops of the language; the steps of a `Loop` whose body needs their numbers at import are written one by one,
   where at most 256 are known. Sequences are lists of tensors whose number is known at import.

@@ -446,7 +446,7 @@ impl Inputs<'_> {
             (Some(value), _) => Ok(Extent::from(value)),
             (None, Some(fixed)) => number(fixed).map_err(large),
             (None, None) => {
-                let onnx = dim.name.clone().filter(|n| !n.is_empty());
+                let onnx = dim.own_name().map(str::to_owned);
                 let name = match onnx.as_ref().and_then(|n| dims.get(n)) {
                     Some(name) => name.clone(),
                     None => self.names.fresh(&format!("{ours}_{at}"), "n"),
@@ -480,11 +480,10 @@ pub(crate) fn dimension_names(
     });
     let mut known = HashMap::new();
     for dim in shapes.flat_map(|shape| &shape.dim) {
-        if let (None, Some(name)) = (dim.value, &dim.name)
-            && !name.is_empty()
+        if let (None, Some(name)) = (dim.value, dim.own_name())
             && !known.contains_key(name)
         {
-            known.insert(name.clone(), names.fresh(name, "n"));
+            known.insert(name.to_owned(), names.fresh(name, "n"));
         }
     }
     known

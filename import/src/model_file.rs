@@ -372,7 +372,7 @@ fn declarations(infos: Vec<&ValueInfoProto>, names: &mut Names) -> Vec<Declarati
         let tensor = info.kind.as_ref()?.tensor.as_ref()?;
         let extent = |dim: &DimensionProto| match dim.value {
             Some(value) if value >= 0 => DeclaredExtent::Static(value.unsigned_abs()),
-            _ => DeclaredExtent::Dynamic(dim.name.clone().unwrap_or_default()),
+            _ => DeclaredExtent::Dynamic(dim.own_name().unwrap_or_default().to_owned()),
         };
         let shape = tensor.shape.as_ref();
         Some(Declaration {

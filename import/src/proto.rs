@@ -209,3 +209,12 @@ pub struct DimensionProto {
     #[prost(string, optional, tag = "2")]
     pub name: Option<String>,
 }
+
+impl DimensionProto {
+    /// The name that dimensions of one extent share. Some exporters write `?` for each dimension that they do not know.
+    pub fn own_name(&self) -> Option<&str> {
+        let name = self.name.as_deref()?;
+        let is_name = name.contains(char::is_alphabetic) && name != "None";
+        is_name.then_some(name)
+    }
+}

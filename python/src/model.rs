@@ -345,12 +345,7 @@ impl Model {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if let Some(shaped) = &self.shaped {
-            let selected = shaped.select(py, self, args, kwargs)?;
-            let code = selected.code.bind(py);
-            return match selected.arguments(self.call_inputs(), args, kwargs)? {
-                Some(others) => code.call((), Some(&others)),
-                None => code.call(args, kwargs),
-            };
+            return shaped.call(py, self, args, kwargs);
         }
         self.for_call(py, args, kwargs)?.call(args, kwargs)
     }

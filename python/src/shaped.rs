@@ -27,11 +27,27 @@ pub struct ShapedCalls {
 /// The code that serves a call.
 pub struct Selected {
     pub code: Py<CompiledModel>,
+    /// Whether it is for other shapes as well.
+    is_dynamic: bool,
     /// Inputs whose values the code is for; they are not passed to it.
     constants: Vec<String>,
 }
 
 impl Selected {
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        model: &Model,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let code = self.code.bind(py);
+        match self.arguments(model.call_inputs(), args, kwargs)? {
+            Some(others) => code.call((), Some(&others)),
+            None => code.call(args, kwargs),
+        }
+    }
+
     /// The arguments of the code by name; `None` if they are those of the call.
     ///
     /// # Errors
@@ -55,6 +71,13 @@ impl Selected {
         })?;
         Ok(Some(passed))
     }
+}
+
+/// Whether a check of the code refused a call.
+fn is_refused(py: Python<'_>, error: &PyErr) -> bool {
+    let code = error.value(py).getattr("code");
+    let code = code.and_then(|code| code.extract::<String>());
+    code.is_ok_and(|code| code.starts_with("SK92"))
 }
 
 impl ShapedCalls {
@@ -133,6 +156,30 @@ impl ShapedCalls {
         }
     }
 
+    /// Computes a call. Code with dynamic dimensions checks that extents are equal where code for the shapes of the call may repeat
+    /// one of 1, so a call that it refuses gets code for its shapes.
+    ///
+    /// # Errors
+    /// Those of [`ShapedCalls::select`] and of the call.
+    pub fn call<'py>(
+        &self,
+        py: Python<'py>,
+        model: &Model,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let selected = self.select(py, model, args, kwargs)?;
+        let called = selected.call(py, model, args, kwargs);
+        match called {
+            Err(error) if selected.is_dynamic && is_refused(py, &error) => {
+                let arrays = self.arrays(py, model, args, kwargs)?;
+                let own = self.specialize(py, model, &arrays)?;
+                own.call(py, model, args, kwargs)
+            }
+            called => called,
+        }
+    }
+
     /// The model for the arrays of a call, in the order of the inputs, and the inputs that it has.
     ///
     /// # Errors
@@ -182,7 +229,7 @@ impl ShapedCalls {
             names.position(|name| name == constant)
         });
         let key = Key::new(arrays, &positions.collect::<Vec<_>>());
-        let code = self.code(py, model, composed)?;
+        let code = self.code(py, model, composed, false)?;
         self.locked().add(key, Arc::clone(&code));
         Ok(code)
     }
@@ -202,7 +249,7 @@ impl ShapedCalls {
         let Some(Ok(composed)) = composed else {
             return Ok(None);
         };
-        match self.code(py, model, composed) {
+        match self.code(py, model, composed, true) {
             Ok(code) => {
                 self.locked()
                     .add_dynamic(bounds.to_vec(), Arc::clone(&code));
@@ -215,11 +262,18 @@ impl ShapedCalls {
         }
     }
 
-    fn code(&self, py: Python<'_>, model: &Model, composed: CallModel) -> PyResult<Arc<Selected>> {
+    fn code(
+        &self,
+        py: Python<'_>,
+        model: &Model,
+        composed: CallModel,
+        is_dynamic: bool,
+    ) -> PyResult<Arc<Selected>> {
         let weights = self.weights.as_ref().unwrap_or(&composed.weights);
         let code = model.compile_for_host(py, &composed.model, weights)?;
         Ok(Arc::new(Selected {
             code: Py::new(py, code)?,
+            is_dynamic,
             constants: composed.constants,
         }))
     }

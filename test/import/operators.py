@@ -111,7 +111,7 @@ case("doubled below 20", [node("Loop", ["", "true", "x"], "y", body=body(doublin
      dict(true=np.array(True), most=np.int64(20)))
 case("doubled for ever", [node("Loop", ["", "true", "x"], "y", body=body([node("Less", "less most", "d"), node("Concat", "a one", "b", axis=0)], *doubled))], {"x": x[:, 0]},
      dict(true=np.array(True), most=np.int64(20), less=np.int64(1), one=np.ones(1, np.float32)), refused="the loop has more than 256 steps")
-case("elements decide", [node("Cast", "x", "a", to=7), node("ReduceMax", "a", "s"), node("Reshape", "x s", "y")], {"x": x}, refused="pass `--constant x=FILE.npy`")
+case("elements decide", [node("Cast", "x", "a", to=7), node("ReduceMax", "a", "s"), node("Reshape", "x s", "y")], {"x": x}, refused="the input has 12 elements, the shape")
 
 # Windows that contradict themselves.
 image, filters = reals(1, 3, 5, 5), reals(2, 3, 3, 3)
@@ -578,8 +578,9 @@ for operator, attributes in (("RandomUniformLike", dict(low=2., high=3., seed=7.
     spread = [node(operator, "x", "r", **attributes), node("Clip", "r low high", "k"), node("Equal", "r k", "e"), node("Cast", "e", "f", to=FLOAT), node("ReduceMin", "f", "y"),
               node("ReduceMax", "r", "a"), node("ReduceMin", "r", "b"), node("Equal", "a b", "z")]
     case(operator, spread, {"x": reals(4, 50)}, dict(low=np.float32(2), high=np.float32(3)), outputs="y z", opset=13)
-case("Bernoulli", [node("Bernoulli", "x", "y", dtype=INT32), node("Bernoulli", "h", "r"), node("ReduceMax", "r", "a"), node("ReduceMin", "r", "b")],
-     {"x": np.array([0, 1, 0, 1], np.float32), "h": np.full(200, .5, np.float32)}, outputs="y a b", opset=15)
+# Probabilities of 0 and 1 are left out: the function of ONNX, which onnxruntime has, compares the wrong way around.
+case("Bernoulli", [node("Bernoulli", "h", "r"), node("ReduceMax", "r", "a"), node("ReduceMin", "r", "b")],
+     {"h": np.full(200, .5, np.float32)}, outputs="a b", opset=15)
 case("RandomNormal", [node("RandomNormal", "", "r", shape=[3, 4]), node("Shape", "r", "y"), node("Sub", "r r", "z")], {}, outputs="y z")
 
 

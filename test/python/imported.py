@@ -232,6 +232,24 @@ class Onnx(unittest.TestCase):
                 with self.assertRaisesRegex(skript.Error, reason + "(?s:.*)--bound is bounds={…}.*--specialize is specialize=True"):
                     model.compile()
 
+    def test_calls_with_new_shapes(self):
+        """The first shapes have code of their own, the others share one, except where it repeats no extent of 1."""
+        onnx, kinds = self.onnx, self.onnx.TensorProto
+        helper, path = onnx.helper, self.path.parent / "shapes.onnx"
+        ports = [helper.make_tensor_value_info(*of) for of in (("x", kinds.FLOAT, ["b", "t"]), ("at", kinds.FLOAT, ["?", "t"]))]
+        graph = helper.make_graph([helper.make_node("Add", ["x", "at"], ["y"])], "net", ports, [helper.make_tensor_value_info("y", kinds.FLOAT, None)])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), path)
+        model = skript.load(path, cache=False)
+        self.assertEqual(repr(model.inputs[1]), "<at: float32(?, t)>")
+        shapes = [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (5, 1), (1, 7), (40, 40), (0, 0), (2, 1), (41, 1)]
+        for rows, others in shapes:
+            for length in (3, 130):
+                x = numpy.random.default_rng(rows).standard_normal((rows, length)).astype(numpy.float32)
+                at = numpy.arange(others * length, dtype=numpy.float32).reshape(others, length)
+                numpy.testing.assert_array_equal(model(x, at), x + at)
+        with self.assertRaises(skript.Error):
+            model(numpy.zeros((3, 4), numpy.float32), numpy.zeros((2, 4), numpy.float32))
+
     def test_names_of_onnx_come_first(self):
         """`a_b` is the name of the first input in SkriptND, and that of the second one in ONNX."""
         onnx, kinds = self.onnx, self.onnx.TensorProto

@@ -261,8 +261,8 @@ pub fn open(
     };
     let (arrays, unread) = call_arrays(&file, inputs, most);
     if !options.bounds.is_empty() {
-        let imported = file.convert(options).map_err(diagnostics)?;
-        return Ok(Opened::new(path, imported, Vec::new()));
+        let converted = file.convert_for(options, &arrays).map_err(diagnostics)?;
+        return Ok(Opened::new(path, converted.imported, converted.constants));
     }
     let misfits = file.misfits(&arrays);
     if !misfits.is_empty() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loads and composes a model from a path, and collects all diagnostics.
 
+mod composition;
 mod name_errors;
 mod open_shapes;
 mod record;
@@ -13,13 +14,12 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use skript_frontend::ast::{BlockKind, Declaration, Definition, DefinitionKind};
 use skript_frontend::check::{check_program, is_called, is_sound};
-use skript_frontend::compose::{ComposeOptions, compose};
 use skript_frontend::diagnostics::codes::{
-    ATTRIBUTE_TEXT, COMMAND_LINE_NAME, INTERNAL, INTRINSIC, NOT_COMPILED, UNREADABLE,
+    COMMAND_LINE_NAME, INTERNAL, INTRINSIC, NOT_COMPILED, UNREADABLE,
 };
 use skript_frontend::diagnostics::{Diagnostic, Severity, Sink, nodes};
 use skript_frontend::limits::Limits;
-use skript_frontend::model::{AttributeValue, Model};
+use skript_frontend::model::Model;
 use skript_frontend::program::Program;
 use skript_frontend::source::SourceMap;
 use skript_frontend::source_files::{load_program, load_program_with};
@@ -27,13 +27,11 @@ use skript_runtime::Artifact;
 use skript_semantics::{IntType, Numbers, RealType, ScalarKind};
 use skript_tensor::{Archive, ElementType, HeldArrays, Tensor, archive};
 
-use crate::attributes::attribute_value;
 use crate::command_line::{InputArgument, IntrinsicArgument, MessageFormat, ModelArguments};
 use crate::console::{Console, Status};
 use crate::foreign;
 use crate::inputs;
 use crate::onnx_model::{self, Origin};
-use crate::positions;
 use crate::render::render;
 use name_errors::unknown;
 pub use name_errors::{repeated, twice};
@@ -558,190 +556,6 @@ impl<'a> Session<'a> {
             given && has_open_length(graph, input) && shaped.all(|name| *name != input.name.name)
         });
         names(open)
-    }
-
-    /// Composes the selected graph with all inputs except defaults that are not overridden. `None` if that is not
-    /// possible, which is reported.
-    pub fn compose(&mut self) -> Option<Model> {
-        let graph = self.graph()?.name.name.clone();
-        let brought = self.asked();
-        self.compose_graph(graph, brought, &[])
-    }
-
-    /// As above for a graph that is checked: also with its defaults replaced.
-    pub fn compose_checked(&mut self, graph: &str) -> Option<Model> {
-        let asked = self.asked();
-        let absent = &self.arguments.absent_inputs;
-        let definition = self.graph_named(graph)?;
-        let inputs = definition.inputs.iter();
-        let defaulted = inputs.filter(|i| i.default.is_some() && !has_open_length(definition, i));
-        let open = defaulted
-            .map(|i| &i.name.name)
-            .filter(|name| !asked.given.contains(*name) && !absent.contains(*name));
-        let open: Vec<String> = open.cloned().collect();
-        let mut replaced = asked.clone();
-        let model = self.compose_graph(graph.to_owned(), asked, &[])?;
-        if !open.is_empty() {
-            replaced.given.extend(open);
-            self.compose_graph(graph.to_owned(), replaced, &[])?;
-        }
-        Some(model)
-    }
-
-    /// Composes the graph for these inputs; the others are null or have their defaults.
-    pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
-        let graph = self.graph()?;
-        let (name, brought) = (graph.name.name.clone(), self.brought(&graph.inputs, given));
-        self.compose_graph(name, brought, given)
-    }
-
-    /// What the inputs bring to the composition, where the others are null or have their defaults.
-    fn brought(&self, declared: &[Declaration], given: &[InputArgument]) -> Brought {
-        let held = inputs::held(given);
-        let is_given = |name: &&str| held.as_ref().is_none_or(|held| held.contains(*name));
-        let (given_names, absent): (Vec<&str>, _) = names(declared).into_iter().partition(is_given);
-        let named = given_names.into_iter().map(str::to_owned);
-        let others = self.arguments.given_inputs.iter().cloned();
-        Brought {
-            given: named.chain(others).collect(),
-            absent: absent.into_iter().map(str::to_owned).collect(),
-            pack_lengths: inputs::pack_lengths(given),
-        }
-    }
-
-    /// Composes the graph for these inputs, and random values for others; only an archive determines the absent inputs.
-    pub fn compose_measured(&mut self, given: &[InputArgument]) -> Option<Model> {
-        let name = self.graph()?.name.name.clone();
-        let brought = self.measured(given)?;
-        self.compose_graph(name, brought, given)
-    }
-
-    fn measured(&self, given: &[InputArgument]) -> Option<Brought> {
-        let graph = self.graph()?;
-        let mut brought = self.asked();
-        brought.pack_lengths = inputs::pack_lengths(given);
-        if let Some(held) = inputs::held(given) {
-            let archive = given.iter().any(|a| matches!(a, InputArgument::Archive(_)));
-            let inputs = names(&graph.inputs).into_iter();
-            let (held, others): (Vec<&str>, Vec<&str>) = inputs.partition(|n| held.contains(*n));
-            brought.given.extend(held.into_iter().map(str::to_owned));
-            let others = others.into_iter().filter(|_| archive).map(str::to_owned);
-            brought.absent.extend(others);
-        }
-        Some(brought)
-    }
-
-    /// The options of the command line about optional inputs.
-    fn asked(&self) -> Brought {
-        let arguments = self.arguments;
-        let shaped = self.input_shapes.iter().map(|(name, _)| name);
-        Brought {
-            given: arguments
-                .given_inputs
-                .iter()
-                .chain(shaped)
-                .cloned()
-                .collect(),
-            absent: arguments.absent_inputs.clone(),
-            pack_lengths: IndexMap::new(),
-        }
-    }
-
-    /// The options of the composition from the command line; reports malformed values of attributes.
-    fn compose_options(
-        &self,
-        graph: String,
-        brought: Brought,
-    ) -> Result<ComposeOptions, Vec<String>> {
-        let definition = self.graph_named(&graph);
-        let declared = |name: &str| {
-            let mut attributes = definition.into_iter().flat_map(|d| &d.attributes);
-            attributes.find(|a| a.name.name == name)
-        };
-        let arguments = self.arguments;
-        let given = arguments.attributes.iter();
-        let given = given.filter_map(|(name, text)| Some((declared(name)?, name, text)));
-        let values: Vec<_> = given
-            .map(|(attribute, name, text)| {
-                (attribute.type_spec.optional, name, attribute_value(text))
-            })
-            .collect();
-        let mut options = ComposeOptions {
-            graph: Some(graph),
-            simulate_quantization: self.arguments.quantize.is_some(),
-            numbers: Numbers {
-                real: self.real(),
-                int: self.arguments.int.0,
-            },
-            storage: self
-                .origin
-                .as_ref()
-                .map(Origin::storage)
-                .unwrap_or_default(),
-            absent_inputs: brought.absent,
-            given_inputs: brought.given,
-            pack_lengths: brought.pack_lengths,
-            ..ComposeOptions::default()
-        };
-        options.input_shapes = self.input_shapes.iter().cloned().collect();
-        let mut wrong = Vec::new();
-        for (optional, name, value) in values {
-            match value {
-                Ok(AttributeValue::Null) if !optional => wrong.push(format!(
-                    "attribute `{name}` is not optional, so it cannot be null"
-                )),
-                Ok(value) => {
-                    options.attributes.insert(name.clone(), value);
-                }
-                Err(reason) => wrong.push(format!("the value of attribute `{name}`: {reason}")),
-            }
-        }
-        match wrong.is_empty() {
-            true => Ok(options),
-            false => Err(wrong),
-        }
-    }
-
-    /// Composes the graph for all shapes, or for those of the arrays of `given` if that is not possible. `None` after errors, which are
-    /// those for all shapes.
-    fn compose_graph(
-        &mut self,
-        graph: String,
-        brought: Brought,
-        given: &[InputArgument],
-    ) -> Option<Model> {
-        self.graph_named(&graph)?;
-        let options = match self.compose_options(graph, brought) {
-            Ok(options) => options,
-            Err(wrong) => {
-                for message in wrong {
-                    self.report(Diagnostic::without_location(&ATTRIBUTE_TEXT, message));
-                }
-                return None;
-            }
-        };
-        let mut sink = Sink::default();
-        let mut model = compose(&self.program, &options, &self.limits, &mut sink);
-        if (model.is_none() || sink.has_errors())
-            && let Some((shaped, own)) = self.compose_shaped(options, given)
-        {
-            (model, sink) = (Some(shaped), own);
-            self.note("the model is composed for the shapes of the inputs");
-        }
-        let is_sound = !sink.has_errors();
-        if model.is_none() && is_sound {
-            let message = "the composition ended without a result or a message";
-            self.report(internal(message));
-        }
-        // Another graph may have reported the errors of the same operator.
-        for diagnostic in sink.into_sorted() {
-            self.sink.report(diagnostic);
-        }
-        for misfit in model.iter().flat_map(positions::misfits) {
-            self.sink.report(misfit);
-        }
-        self.settle();
-        model.filter(|_| is_sound)
     }
 
     /// Writes all messages; returns the verb's status.

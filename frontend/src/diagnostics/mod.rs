@@ -211,7 +211,7 @@ impl Sink {
     }
 
     /// Drops all but the first `kept` messages.
-    pub(crate) fn take_back(&mut self, kept: usize) {
+    pub fn take_back(&mut self, kept: usize) {
         self.diagnostics.truncate(kept);
     }
 

@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
-use skript_runtime::artifact::{Port, PortExtent};
+use skript_runtime::artifact::{LARGEST, Port, PortExtent};
 use skript_tensor::{ElementType, Memory, Tensor};
 
 use crate::dlpack;
@@ -358,10 +358,11 @@ pub fn wanted_shape(port: &Port) -> String {
     listed(&extents)
 }
 
-/// `2`, `≤8`.
+/// `2`, `≤8`; `?` without an upper bound.
 pub fn extent_text(extent: &PortExtent) -> String {
     match extent {
         PortExtent::Fixed(n) => n.to_string(),
+        PortExtent::Dynamic(LARGEST) => "?".to_owned(),
         PortExtent::Dynamic(bound) => format!("≤{bound}"),
     }
 }

@@ -3,7 +3,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use skript_runtime::artifact::{self, PortExtent};
+use skript_runtime::artifact::{self, LARGEST, PortExtent};
 use skript_tensor::ElementType;
 
 use crate::arrays;
@@ -92,6 +92,7 @@ impl Port {
         let extents = self.shape.iter().enumerate().map(|(at, extent)| {
             let text = arrays::extent_text(extent);
             match (extent, self.dimension(at)) {
+                (PortExtent::Dynamic(LARGEST), Some(name)) => name.to_owned(),
                 (PortExtent::Dynamic(_), Some(name)) => format!("{name}{text}"),
                 _ => text,
             }

@@ -101,3 +101,18 @@ fn bounds_follow_from_shapes() {
     assert!(imported.main.contains("|16"), "{}", imported.main);
     assert!(imported.main.contains("|32"), "{}", imported.main);
 }
+
+#[test]
+fn question_marks_are_no_names() {
+    let nodes = vec![node("Relu", &["x"], &["y"], vec![])];
+    let file = file(vec![value("x", F32, &["?", "?"])], nodes);
+    let (main, _) = called(&file, &[("x", reals(&[6, 7]))]).unwrap();
+    assert!(main.contains("x: real[6,7]"), "{main}");
+    let bounds = [("x".to_owned(), vec![8, 16])];
+    let imported = file.convert_within(&Options::default(), &bounds).unwrap();
+    assert!(
+        imported.main.contains("x: real[x_0|8,x_1|16]"),
+        "{}",
+        imported.main
+    );
+}
