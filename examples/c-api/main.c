@@ -102,7 +102,9 @@ int main(void) {
   printf("%s\n", skc_last_error()->text);
 
   // Code for one shape.
-  skc_options options = {sizeof options};
+  skc_options options;
+  memset(&options, 0, sizeof options);
+  options.size = sizeof options;
   options.shapes = "x=3";
   if (skc_compile_text("doubled.sknd", TEXT, sizeof TEXT - 1, &options, &model) != SKC_OK) return failed("compile");
   skc_port port;
