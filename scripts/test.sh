@@ -56,7 +56,7 @@ step "ONNX networks" .venv/bin/python test/import/networks.py
 step "ONNX operators" .venv/bin/python test/import/operators.py
 step "ONNX operators on dynamic dimensions" .venv/bin/python test/import/dynamic.py
 step "ONNX node tests" .venv/bin/python test/import/nodes.py $([ "$all" = --all ] || echo --sample 60)
-# Of the packages of shipped.py, small models alone.
+# Only the small models of the packages in shipped.py.
 step "ONNX models of packages" .venv/bin/python test/import/shipped.py $([ "$all" = --all ] && echo "--threads=" || echo --quick)
 step "ONNX schemas" .venv/bin/python scripts/onnx-signatures.py --check
 step "workloads of bench/peers" .venv/bin/python test/peers.py --skript target/release/skript

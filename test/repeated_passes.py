@@ -10,8 +10,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Passes that do more each time, and why.
+# Passes that do more each time, or nothing, and why.
 BY_NATURE = {
+    "skript-verify-accesses": "proves, and changes nothing",
     "convert-stablehlo-to-skript": "takes a whole program of StableHLO, and refuses others: what it makes is one of those",
 }
 SHOWN = ["--mlir-print-debuginfo", "--mlir-print-local-scope"]

@@ -51,7 +51,7 @@ pub struct Imported {
     pub weights: Vec<Weight>,
     /// Remarks for the user.
     pub notes: Vec<String>,
-    /// Contradictions in the model that do not decide what it computes.
+    /// Contradictions in the model that do not affect its results.
     pub warnings: Vec<Refusal>,
 }
 

@@ -23,7 +23,7 @@ fn tensor(info: &ValueInfoProto) -> Option<TensorTypeProto> {
     info.kind.as_ref()?.tensor.clone()
 }
 
-/// What contradicts the declared type of a value, if anything. The nodes decide what the graph computes.
+/// Describes how a value contradicts its declared type, if it does. The graph computes according to its nodes.
 pub fn contradiction(importer: &Importer, name: &str, value: &Value) -> Option<String> {
     let declared = importer.declared(name)?;
     differs(importer, declared, value).map(|(wanted, found)| {

@@ -229,7 +229,9 @@ impl Extent {
                 let at = factors.iter().position(|a| a == atom)?;
                 factors.remove(at);
             }
-            (factor.checked_rem(*divisor_factor)? == 0).then_some(())?;
+            if factor.checked_rem(*divisor_factor)? != 0 {
+                return None;
+            }
             let factor = factor.checked_div(*divisor_factor)?;
             quotient.add(factors.clone(), factor)?;
             for (own, own_factor) in &other.0 {
@@ -471,11 +473,11 @@ mod tests {
         let product = times(&sum, &difference);
         assert_eq!(product.over(&sum), Some(difference.clone()));
         assert_eq!(product.over(&difference), Some(sum.clone()));
-        // With a remainder.
+        // A dividend with a remainder.
         let more = product.plus(&number(1)).unwrap();
         assert!(text(&more.over(&sum).unwrap()).contains(" / (n + p)"));
         assert_eq!(sum.over(&number(0)), None);
-        // What both have cancels.
+        // Common factors cancel.
         let (dividend, divisor) = (
             times(&sum, &number(12)),
             times(&times(&sum, &n), &number(8)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Evaluates values that follow from constants alone, where a rule needs their elements.
 //!
-//! Nothing is evaluated unless a rule asks for it. The statements that a value depends on become a document of their own, which the
+//! Nothing is evaluated unless a rule asks for it. The statements that a value depends on become a separate document, which the
 //! reference evaluator runs: every operator is folded by its formula, and its results have the types of the model.
 
 use std::cell::{Cell, RefCell};
@@ -44,7 +44,7 @@ const MOST_WORK: u64 = 1 << 26;
 /// The file that the evaluated document would be in.
 const FILE: &str = "folded/main.sknd";
 
-/// What is known of values that follow from constants alone.
+/// The values that follow from constants alone, and their elements where these were evaluated.
 #[derive(Debug)]
 pub struct Folds {
     /// The values that statements compute from constants alone, by number.

@@ -48,7 +48,7 @@ pub struct Importer {
     /// The values that follow from constants alone.
     pub folds: Folds,
     pub refusals: Vec<Refusal>,
-    /// What is wrong with the model, but does not decide what it computes.
+    /// Defects of the model that do not affect its results.
     pub warnings: Vec<Refusal>,
     /// Upper bounds of the dynamic dimensions of inputs.
     pub bounds: Bounds,
@@ -222,7 +222,7 @@ impl Importer {
         });
     }
 
-    /// Warns of what is wrong with the model, but does not decide what it computes.
+    /// Warns of a defect of the model that does not affect its results.
     pub fn warn(&mut self, node: &str, operator: &str, reason: impl Into<String>) {
         let warning = Refusal {
             node: node.to_owned(),

@@ -53,7 +53,7 @@ impl SharedTensors {
         if bytes.len() < SHARED_BYTES {
             return read(proto);
         }
-        // The file's bytes stay at their address as long as it is open.
+        // The file's bytes do not move while it is open.
         let key = (bytes.as_ptr().addr(), bytes.len(), proto.data_type);
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tensor) = lock().get(&key) {
@@ -248,7 +248,7 @@ impl ModelFile {
         options
     }
 
-    /// What is wrong with the shapes of arrays, by the names of inputs in ONNX or SkriptND.
+    /// Reports mismatches between the inputs and the shapes of arrays, which are named as in ONNX or SkriptND.
     pub fn misfits(&self, arrays: &[(String, Tensor)]) -> Vec<String> {
         let inputs = self.inputs();
         let pairs = pairs(&inputs, arrays).into_iter();

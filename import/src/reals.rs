@@ -41,7 +41,7 @@ pub fn settle(
     widest
 }
 
-/// The type of reals that holds those of the inputs, the statements and what they yield.
+/// The widest real type of the inputs, the statements and the yielded values.
 pub fn widest(inputs: &[Value], block: &Block) -> ElementType {
     let mut found: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     let mut widest = ElementType::F16;
@@ -109,7 +109,7 @@ fn visit_mut(block: &mut Block, change: &mut dyn FnMut(&mut Statement)) {
     }
 }
 
-/// Casts reals to narrower types by operators, whose results have storage types of their own.
+/// Casts reals to narrower types by operators, whose results have separate storage types.
 pub fn cast_narrower(block: &mut Block) {
     visit_mut(block, &mut cast_one);
 }

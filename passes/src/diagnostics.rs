@@ -70,7 +70,7 @@ fn at_frames(message: &Message, entry: &str, sources: &SourceMap) -> Diagnostic 
     )
 }
 
-/// The prefix of MLIR, `'skript.formula' op `, which does not help the author of a model.
+/// Removes MLIR's prefix, `'skript.formula' op `, which does not help the author of a model.
 fn without_operation(text: &str) -> &str {
     let rest = text.strip_prefix('\'');
     rest.and_then(|rest| rest.split_once("' op "))

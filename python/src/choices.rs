@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a graph is composed for.
+//! The options of composing a graph.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,7 +10,7 @@ use crate::loading::computes_integers;
 use crate::model::Calls;
 use crate::pickles;
 
-/// What a graph is composed for.
+/// Options of composing a graph.
 pub struct Choices {
     pub graph: Option<String>,
     pub attributes: Option<Py<PyDict>>,

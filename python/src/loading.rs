@@ -207,9 +207,10 @@ impl Import {
             let tensor = arrays::any_tensor(py, &format!("the constant `{name}`"), &array)?;
             options = options.constant(&name, tensor);
         }
-        Ok(match self.structure {
-            true => options.structured(),
-            false => options,
+        Ok(if self.structure {
+            options.structured()
+        } else {
+            options
         })
     }
 }
@@ -238,9 +239,10 @@ fn loaded_model<'py>(
             "int is not for ONNX models, whose ints wrap around at the widths of their own types";
         return Err(PyValueError::new_err(text));
     }
-    let imported = match is_imported {
-        true => Some(import.options(py, choices.shapes.as_ref())?),
-        false => None,
+    let imported = if is_imported {
+        Some(import.options(py, choices.shapes.as_ref())?)
+    } else {
+        None
     };
     let stem = match &source {
         Source::File(path) => path

@@ -39,7 +39,7 @@ pub struct Model {
     calls: Calls,
     arguments: Vec<Group>,
     outputs: Outputs,
-    /// An imported model whose calls have models of their own.
+    /// The specialized calls of an imported model.
     shaped: Option<ShapedCalls>,
     compiled: PyOnceLock<Py<CompiledModel>>,
     /// Code for the shapes of calls, of at most [`MOST_SPECIALIZED`].
@@ -50,7 +50,7 @@ pub struct Model {
     call: Option<Call>,
 }
 
-/// The model for all shapes; why there is none, if only calls have models.
+/// The model for all shapes, or the reason why only single calls can be composed.
 pub type Composed = Result<skript::Model, Arc<skript::Error>>;
 
 /// The shapes of all inputs.
@@ -110,9 +110,15 @@ impl Model {
     /// The model for all shapes.
     ///
     /// # Errors
-    /// The exception that says why there is none.
+    /// The exception for a model that cannot be composed for all shapes.
     fn whole(&self, py: Python<'_>) -> PyResult<&skript::Model> {
-        self.model.as_ref().map_err(|e| exception(py, e))
+        self.model.as_ref().map_err(|e| {
+            let error = exception(py, e);
+            // Notes came with Python 3.11.
+            let note = "calls with arrays have code for their shapes; shapes= and constants= of skript.load fix them before";
+            let _ = error.value(py).call_method1("add_note", (note,));
+            error
+        })
     }
 
     fn input_ports(&self) -> &[artifact::Port] {
@@ -131,7 +137,7 @@ impl Model {
         }
     }
 
-    /// A copy with variables of its own, which have their present values.
+    /// Returns a copy with separate variables, which have the present values.
     fn with_state(&self, py: Python<'_>) -> PyResult<Model> {
         let copy = Model::new(
             py,
@@ -173,7 +179,7 @@ impl Model {
         self.call_inputs().tensors(py, args, kwargs)
     }
 
-    /// What calls pass.
+    /// Returns the inputs that calls pass.
     pub(crate) fn call_inputs(&self) -> Inputs<'_> {
         Inputs {
             groups: &self.arguments,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls of imported models that have code of their own for their shapes, or for values that decide shapes.
+//! Calls of imported models with code that is specialized to their shapes, or to values that decide shapes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -64,9 +64,10 @@ impl Selected {
         let passed = PyDict::new(args.py());
         inputs.converted(args, kwargs, |_, value, port| {
             let name = imported_name(port);
-            match self.constants.iter().any(|constant| constant == name) {
-                true => Ok(()),
-                false => passed.set_item(name, value),
+            if self.constants.iter().any(|constant| constant == name) {
+                Ok(())
+            } else {
+                passed.set_item(name, value)
             }
         })?;
         Ok(Some(passed))
@@ -98,7 +99,7 @@ impl ShapedCalls {
         })
     }
 
-    /// The same calls with code of their own.
+    /// Returns the same calls without their code, which the copy compiles separately.
     pub fn copied(&self) -> ShapedCalls {
         ShapedCalls {
             document: Arc::clone(&self.document),
@@ -130,7 +131,7 @@ impl ShapedCalls {
         &self.outputs
     }
 
-    /// The code for the arrays of a call, which is compiled for them if there is none.
+    /// Returns the code for the arrays of a call, and compiles it if needed.
     ///
     /// # Errors
     /// TypeError and ValueError for arguments that do not fit, and the exception that says why there is no code.
@@ -183,7 +184,7 @@ impl ShapedCalls {
     /// The model for the arrays of a call, in the order of the inputs, and the inputs that it has.
     ///
     /// # Errors
-    /// The exception that says why there is none.
+    /// The exception for a model that cannot be composed for these arrays.
     pub fn composed(&self, py: Python<'_>, arrays: &[Tensor]) -> PyResult<CallModel> {
         let names = self.inputs.iter().map(imported_name);
         let named = names.map(str::to_owned).zip(arrays.iter().cloned());
@@ -234,7 +235,7 @@ impl ShapedCalls {
         Ok(code)
     }
 
-    /// Code for all shapes within upper bounds; `None` if there is none.
+    /// Returns code for all shapes within upper bounds; `None` if it cannot be compiled.
     fn within(
         &self,
         py: Python<'_>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `load` reads: a path, or an ONNX model in memory.
+//! The sources of `load`: a path, or an ONNX model in memory.
 
 use std::path::PathBuf;
 
@@ -36,9 +36,10 @@ impl Source {
             return onnx(bytes.extract()?);
         }
         let is_module = value.hasattr(intern!(py, "state_dict"))?;
-        let remedy = match is_module {
-            true => "; skript.from_torch converts a torch.nn.Module",
-            false => "",
+        let remedy = if is_module {
+            "; skript.from_torch converts a torch.nn.Module"
+        } else {
+            ""
         };
         Err(PyTypeError::new_err(format!(
             "skript.load reads a path, the bytes of an ONNX model, or an onnx.ModelProto, not {}{remedy}",

@@ -41,14 +41,16 @@ impl Instance {
         let bytes = artifact.arena.size;
         let is_dynamic = artifact.ports().any(Port::is_dynamic);
         // A call uses the pages that its extents need.
-        let arena = match is_dynamic {
-            true => Pages::reserved(bytes),
-            false => Pages::new(bytes),
+        let arena = if is_dynamic {
+            Pages::reserved(bytes)
+        } else {
+            Pages::new(bytes)
         };
         let arena = arena.map_err(|source| {
-            let remedy = match is_dynamic {
-                true => format!("; {SMALLER}"),
-                false => String::new(),
+            let remedy = if is_dynamic {
+                format!("; {SMALLER}")
+            } else {
+                String::new()
             };
             LoadError::Arena {
                 bytes,

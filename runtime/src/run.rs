@@ -105,9 +105,10 @@ fn actual(
 pub fn slots(artifact: &Artifact) -> Result<Vec<Tensor>, RunError> {
     let slot = |port: &crate::artifact::Port| {
         let shape: Vec<u64> = port.shape.iter().map(|e| e.bound()).collect();
-        let slot = match port.is_dynamic() {
-            true => Tensor::reserved(port.element, &shape),
-            false => Tensor::zeros(port.element, &shape),
+        let slot = if port.is_dynamic() {
+            Tensor::reserved(port.element, &shape)
+        } else {
+            Tensor::zeros(port.element, &shape)
         };
         slot.map_err(|e| RunError::Memory(e.to_string()))
     };

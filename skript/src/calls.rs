@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which code serves a call: code for its shapes, or code for all shapes up to a bound.
 //!
-//! The first calls get code of their own, for a compiler that knows all extents generates the fastest code. A program that calls a
+//! The first calls get specialized code, for a compiler that knows all extents generates the fastest code. A program that calls a
 //! model with ever new shapes would compile forever, so after [`MOST_SPECIALIZED`] keys one code with dynamic dimensions serves the
 //! others. Its upper bounds are those shapes, rounded up to powers of two. A model that has no such code keeps code per key.
 
 use skript_tensor::Tensor;
 
-/// Keys with code of their own before code with dynamic dimensions is used.
+/// Number of keys with specialized code before code with dynamic dimensions is used.
 pub const MOST_SPECIALIZED: usize = 4;
 
 /// Keys whose code is kept, if there is no code with dynamic dimensions.
@@ -23,7 +23,7 @@ pub struct CallCodes<C> {
     is_static: bool,
 }
 
-/// What a code is for.
+/// The shapes and values that code is specialized to.
 #[derive(Clone, Debug)]
 pub struct Key {
     /// The shapes of all inputs.
@@ -165,7 +165,7 @@ mod tests {
         codes.add_dynamic(bounds, 99);
         assert!(matches!(codes.select(&array(128)), Selection::Known(99)));
         assert!(matches!(codes.select(&array(129)), Selection::Bound(bounds) if bounds == [[256]]));
-        // There is no code for 256: that for 128 stays.
+        // The code for 128 is kept, because code for 256 cannot be compiled.
         codes.forbid_dynamic();
         assert!(matches!(codes.select(&array(128)), Selection::Known(99)));
         assert!(matches!(codes.select(&array(129)), Selection::Specialize));

@@ -338,7 +338,7 @@ impl Document {
         Self::checked(program, limits, sink, beside, origin)
     }
 
-    /// The inputs that an imported model declares, if calls have models of their own ([`Document::compose_for`]): it has dynamic
+    /// The inputs that an imported model declares, if each call composes a model ([`Document::compose_for`]): it has dynamic
     /// dimensions without upper bounds, or elements of inputs decide shapes. Dynamic dimensions have no upper bound here.
     pub fn declared_inputs(&self) -> Option<Vec<artifact::Port>> {
         let onnx = self.onnx.as_ref()?;
@@ -530,12 +530,11 @@ impl Document {
         let own = own
             .map(|(name, element)| (name.clone(), StorageType::of(element.real(), element.int())));
         options.inner.storage = own.collect();
-        let origin = match options.typed {
-            true => {
-                let real = ElementType::run_time(ScalarKind::Real, options.inner.numbers);
-                Arc::new(Origin::clone(&self.origin).with_real(real))
-            }
-            false => Arc::clone(&self.origin),
+        let origin = if options.typed {
+            let real = ElementType::run_time(ScalarKind::Real, options.inner.numbers);
+            Arc::new(Origin::clone(&self.origin).with_real(real))
+        } else {
+            Arc::clone(&self.origin)
         };
         Model::compose(Context {
             program: Arc::clone(&self.program),

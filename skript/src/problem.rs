@@ -61,9 +61,12 @@ impl Problem {
         sources: &SourceMap,
         in_memory: bool,
     ) -> Vec<Problem> {
-        let shown = diagnostics.into_iter().map(|diagnostic| match in_memory {
-            true => nodes::of_memory(diagnostic, sources),
-            false => diagnostic,
+        let shown = diagnostics.into_iter().map(|diagnostic| {
+            if in_memory {
+                nodes::of_memory(diagnostic, sources)
+            } else {
+                diagnostic
+            }
         });
         shown.map(|d| Problem::of(&d, sources)).collect()
     }

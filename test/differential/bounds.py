@@ -96,7 +96,7 @@ def write(folder, bound, inputs, variables, outputs, computes):
 
 
 class Header:
-    """What an object file's header says of its tensors and memory."""
+    """Tensors and memory according to the header of an object file."""
 
     def __init__(self, text):
         number = lambda name: int(re.search(r"#define %s (\d+)" % name, text).group(1))
@@ -210,7 +210,7 @@ def runs(library, header, model, bound):
 
 
 def in_child(work):
-    """What a function returns in a process of its own, or how that process ended."""
+    """Runs a function in a child process. Returns its result, or how the process ended."""
     read, written = os.pipe()
     child = os.fork()
     if child == 0:

@@ -38,7 +38,7 @@ for rows in (1, 3, 4):
 case("Expand bools and ints", [node("Shape", "b", "s"), node("Expand", "a s", "y"), node("Expand", "i s", "z")],
      {"a": np.array([[True], [False]]), "i": np.array([[3]]), "b": reals(2, 3)}, (), {"a": ["m", "k"], "i": ["i", "j"], "b": ["n", "l"]}, "y z")
 
-# What scans sequences together.
+# Scans of several sequences.
 adding = body([node("Add", "p q", "r")], [("p", FLOAT, [4]), ("q", FLOAT, [4])], [("r", FLOAT, [4])])
 both = [node("Scan", "a b", "y", body=adding, num_scan_inputs=2)]
 for first, second in ((3, 3), (2, 3), (3, 2)):
@@ -57,7 +57,7 @@ for equation, a, b in (("ij,jk->ik", (2, 3), (3, 4)), ("ij,ij->i", (2, 3), (2, 3
 case("Einsum of a diagonal", [node("Einsum", "a", "y", equation="ii->i")], {"a": reals(3, 3)}, shapes={"a": ["m", "n"]})
 case("Einsum of no diagonal", [node("Einsum", "a", "y", equation="ii->i")], {"a": reals(3, 4)}, shapes={"a": ["m", "n"]}, refused="SK9203")
 
-# Other operators that combine dimensions: the first extents fit, the others do not.
+# Other operators that combine dimensions: only the first extents fit.
 select = np.array([True, False, True])
 together = [
     ("Add", [node("Add", "a b", "y")], reals(3), reals(3), reals(4)),

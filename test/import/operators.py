@@ -64,7 +64,7 @@ case("cut and pad", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0,
 case("cut too much", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([0, 0, -4, 0])), refused="more elements than there are")
 case("cut and pad dynamic", [node("Pad", "x p", "y")], {"x": x}, dict(p=np.array([-1, 0, 2, 0])), {"x": ["n", 4]}, refused="both signs")
 
-# What static extents and constants decide, whichever operators compute it.
+# Values that follow from static extents and constants, whichever operators compute them.
 shape_of_x = node("Shape", "x", "shape")
 product = node("ReduceProd", "shape", "p", keepdims=0)
 one, two, zero = np.array([1]), np.array([2]), np.array([0])
@@ -573,12 +573,12 @@ lstm.update(ws=np.array([.01], np.float32), wz=np.array([3], np.int8), rs=np.arr
 case("DynamicQuantizeLSTM", [node("DynamicQuantizeLSTM", ["x", "w0", "r0", "b", "", "", "", "", "ws", "wz", "rs", "rz"], "y h c", domain=MICROSOFT, hidden_size=4)],
      {"x": reals(5, 3, 2)}, lstm, outputs="y h c", close=2e-2)
 
-# Random numbers are of our own; what is tested is their range and that they differ.
+# Random numbers differ from those of onnxruntime; the tests check their range, and that they are not all equal.
 for operator, attributes in (("RandomUniformLike", dict(low=2., high=3., seed=7.)), ("RandomNormalLike", dict(seed=7., mean=2.5, scale=.01))):
     spread = [node(operator, "x", "r", **attributes), node("Clip", "r low high", "k"), node("Equal", "r k", "e"), node("Cast", "e", "f", to=FLOAT), node("ReduceMin", "f", "y"),
               node("ReduceMax", "r", "a"), node("ReduceMin", "r", "b"), node("Equal", "a b", "z")]
     case(operator, spread, {"x": reals(4, 50)}, dict(low=np.float32(2), high=np.float32(3)), outputs="y z", opset=13)
-# Probabilities of 0 and 1 are left out: the function of ONNX, which onnxruntime has, compares the wrong way around.
+# Probabilities of 0 and 1 are left out: ONNX's function body, which onnxruntime uses, has its comparison inverted.
 case("Bernoulli", [node("Bernoulli", "h", "r"), node("ReduceMax", "r", "a"), node("ReduceMin", "r", "b")],
      {"h": np.full(200, .5, np.float32)}, outputs="a b", opset=15)
 case("RandomNormal", [node("RandomNormal", "", "r", shape=[3, 4]), node("Shape", "r", "y"), node("Sub", "r r", "z")], {}, outputs="y z")

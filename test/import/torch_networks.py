@@ -285,7 +285,7 @@ def both_towers():
 
 
 class Detector(nn.Module):
-    """What a detector of torchvision finds in a picture."""
+    """The detections of a torchvision detector in a picture."""
 
     def __init__(self, module):
         super().__init__()
@@ -305,7 +305,7 @@ def detector(name, **options):
 
 
 class Packed(nn.Module):
-    """A recurrence over sequences with lengths of their own."""
+    """A recurrence over sequences of different lengths."""
 
     def __init__(self, kind):
         super().__init__()

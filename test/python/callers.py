@@ -30,7 +30,7 @@ runtime = importlib.import_module("skript_runtime")
 
 
 def network(nodes, inputs, outputs, initializers=(), name="net"):
-    """A model of ONNX; inputs and outputs are (name, type, shape)."""
+    """An ONNX model; inputs and outputs are (name, type, shape)."""
     helper = onnx.helper
     ports = lambda all: [helper.make_tensor_value_info(n, getattr(onnx.TensorProto, kind), shape) for n, kind, shape in all]  # noqa: E731
     nodes = [helper.make_node(of[0], of[1], of[2], name=of[0].lower(), **(of[3] if len(of) > 3 else {})) for of in nodes]

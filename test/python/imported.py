@@ -233,7 +233,7 @@ class Onnx(unittest.TestCase):
                     model.compile()
 
     def test_calls_with_new_shapes(self):
-        """The first shapes have code of their own, the others share one, except where it repeats no extent of 1."""
+        """The first shapes have specialized code. Later shapes share dynamic code, unless it does not broadcast an extent of 1."""
         onnx, kinds = self.onnx, self.onnx.TensorProto
         helper, path = onnx.helper, self.path.parent / "shapes.onnx"
         ports = [helper.make_tensor_value_info(*of) for of in (("x", kinds.FLOAT, ["b", "t"]), ("at", kinds.FLOAT, ["?", "t"]))]

@@ -73,7 +73,7 @@ pub fn pack_lengths(arguments: &[InputArgument]) -> IndexMap<String, usize> {
     lengths
 }
 
-/// The shapes of the arrays of each input, as far as their files can be read; errors are reported when the arrays are read.
+/// The shapes of the arrays of each input whose files can be read; errors are reported when the arrays are read.
 pub fn shapes(arguments: &[InputArgument], most: u64) -> Vec<(String, Vec<Vec<u64>>)> {
     let any: Admits<'_> = &|_, _| Ok(());
     let shapes = arguments.iter().filter_map(|argument| {
@@ -271,9 +271,10 @@ fn read(
             for (at, (path, wanted)) in files.iter().zip(&types).enumerate() {
                 let name = item(at);
                 let admits = |_, shape: &[u64]| shaped(shape, &name, wanted);
-                let found = match is_archive(path) {
-                    true => open(session, path).and_then(|a| array(&a, &name, &admits)),
-                    false => npy::read(path, &admits),
+                let found = if is_archive(path) {
+                    open(session, path).and_then(|a| array(&a, &name, &admits))
+                } else {
+                    npy::read(path, &admits)
                 };
                 sources.push(found.map_err(text));
             }

@@ -191,7 +191,7 @@ pub struct Opened {
     is_for_call: bool,
     /// Upper bounds of dynamic dimensions that nobody set.
     pub default_bounds: Vec<String>,
-    /// Contradictions in the model that do not decide what it computes.
+    /// Contradictions in the model that do not affect its results.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -202,7 +202,7 @@ impl Opened {
         found.map(|(_, text)| text.clone().into_bytes())
     }
 
-    /// What it was imported for, if that is a call.
+    /// Describes the shapes and values that the model was imported for, if it was imported for a call.
     pub fn note(&self) -> Option<String> {
         let values = match self.constants.as_slice() {
             [] => String::new(),
@@ -275,9 +275,14 @@ pub fn open(
     let options = file.fixed(&options, &arrays);
     let undetermined = file.undetermined(&options);
     if !undetermined.is_empty() {
-        return Err(match unread.is_empty() {
-            true => undetermined.iter().map(without_shape).collect(),
-            false => unread,
+        let unknown = unknown_inputs(&file, inputs);
+        if !unknown.is_empty() {
+            return Err(unknown);
+        }
+        return Err(if unread.is_empty() {
+            undetermined.iter().map(without_shape).collect()
+        } else {
+            unread
         });
     }
     let converted = file.convert_for(options, &arrays).map_err(diagnostics)?;
@@ -327,6 +332,22 @@ fn call_arrays(
         }
     }
     (arrays, unread)
+}
+
+/// An error for each argument that is for none of the model's inputs.
+fn unknown_inputs(file: &ModelFile, arguments: &[InputArgument]) -> Vec<Diagnostic> {
+    let inputs = file.inputs();
+    let known: Vec<String> = inputs.iter().map(|i| format!("`{}`", i.onnx)).collect();
+    inputs::named(arguments)
+        .filter(|name| !inputs.iter().any(|input| input.has_name(name)))
+        .map(|name| {
+            let text = format!(
+                "the model has no input `{name}`; there is {}",
+                known.join(", ")
+            );
+            Diagnostic::without_location(&COMMAND_LINE_NAME, text)
+        })
+        .collect()
 }
 
 /// The error for an input with dynamic dimensions for which neither an array nor a shape is passed.

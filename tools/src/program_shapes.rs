@@ -11,7 +11,7 @@ use skript_tensor::{TensorError, npy};
 use crate::command_line::{InputArgument, InputShape, ModelArguments};
 use crate::inputs;
 
-/// What determines the shapes, and the errors in it.
+/// The sources of the shapes of a call, and the errors in them.
 pub struct CallShapes<'a> {
     given: &'a [InputArgument],
     shapes: &'a [InputShape],

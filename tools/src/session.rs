@@ -56,7 +56,7 @@ pub struct Session<'a> {
     held: Option<HeldArrays>,
     /// Inputs of an ONNX model whose values it was imported for.
     constants: Vec<skript_import::Declaration>,
-    /// What `--verbose` prints.
+    /// Notes that `--verbose` prints.
     notes: Vec<String>,
     /// Upper bounds of dynamic dimensions that nobody set, for commands whose result depends on them.
     default_bounds: Vec<String>,
@@ -229,7 +229,7 @@ impl<'a> Session<'a> {
         given.or(imported).unwrap_or_default()
     }
 
-    /// The arguments with the names of the graph; those of an imported model may have the names of ONNX. Inputs whose values the
+    /// The arguments with the names of the graph; those of an imported model may have their ONNX names. Inputs whose values the
     /// model was imported for are left out.
     pub fn named(&self, inputs: &[InputArgument]) -> Vec<InputArgument> {
         let mut named = match &self.origin {

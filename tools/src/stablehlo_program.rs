@@ -117,7 +117,7 @@ pub fn load(
     Ok((program, cached))
 }
 
-/// What was compiled, or the errors: those of the shapes, if there are any, or those of the program.
+/// Returns the compiled code or the errors: those of the shapes, if there are any, or those of the program.
 fn sound<T>(
     compiled: Result<T, Vec<Refusal>>,
     shapes: CallShapes,
@@ -125,9 +125,12 @@ fn sound<T>(
     file: FileId,
     sources: &SourceMap,
 ) -> Result<T, Vec<Diagnostic>> {
-    compiled.map_err(|refusals| match shapes.wrong.is_empty() {
-        true => diagnostics(path, file, &refusals, sources),
-        false => shapes.wrong,
+    compiled.map_err(|refusals| {
+        if shapes.wrong.is_empty() {
+            diagnostics(path, file, &refusals, sources)
+        } else {
+            shapes.wrong
+        }
     })
 }
 

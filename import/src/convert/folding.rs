@@ -115,7 +115,7 @@ fn reductions_and_bounds_of_dynamic_dimensions_are_extents() {
 
 #[test]
 fn folded_values_have_their_types() {
-    // 100 + 100 wraps around to -56 in 8 bits; 2049 is 2048 in f16; 1/3 · 36 is 12 in f32.
+    // 100 + 100 wraps around to -56 in i8; 2049 is 2048 in f16; 1/3 · 36 is 12 in f32.
     let ints = vec![
         cast("hundred", "a", 3),
         node("Add", &["a", "a"], &["sum"], vec![]),

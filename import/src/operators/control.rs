@@ -236,7 +236,7 @@ fn changes(c: &Call, starts: &[Value], yields: Option<&[Value]>) -> Reason {
     ))
 }
 
-/// The results of a loop without steps: what it starts with, and tensors without elements for what it would collect.
+/// Sets the results of a loop without steps: the initial values, and empty tensors for the collected ones.
 fn without_steps(c: &mut Call, graph: &GraphProto, starts: Vec<Value>) -> Ruled<()> {
     if c.node.output.len() > starts.len() {
         // A step that is not written has their types.
@@ -364,7 +364,7 @@ fn collected(c: &mut Call, pack: &Value, steps: &Steps, axis: usize) -> Ruled<Va
     ))
 }
 
-/// The steps one by one: at most so many, which may be all that the loop has. Conditions that are known at import end it.
+/// Unrolls at most `count` steps, which may be all steps of the loop. Conditions that are known at import end it.
 fn unrolled(
     c: &mut Call,
     graph: &GraphProto,

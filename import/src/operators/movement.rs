@@ -525,7 +525,7 @@ fn expand(c: &mut Call) -> Ruled<()> {
     Ok(())
 }
 
-/// The extent of a dimension of `own` elements that is repeated to `target`, or the other way around. Each run checks that the extents are
+/// The extent of broadcasting dimensions of `own` and `target` elements against each other. Each run checks that the extents are
 /// equal or one of them is 1.
 fn repeated(c: &Call, own: &Extent, target: &Extent) -> Ruled<Extent> {
     let (one, bounds) = (Extent::from(1), &c.importer.bounds);

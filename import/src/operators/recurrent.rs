@@ -103,7 +103,7 @@ fn recurrent(c: &mut Call, operator: &str, gates: i64, functions: &[&str]) -> Ru
         x = transposed(c, &x, &[1, 0, 2]);
     }
     let (s, b, n) = (x.extent(0), x.extent(1), r.extent(2));
-    // Lengths of all steps are none.
+    // Lengths that cover all steps have no effect.
     let are_full = |v: &Value| v.numbers().is_some_and(|all| all.iter().all(|n| s.is(*n)));
     let lengths = c.optional(4).filter(|lengths| !are_full(lengths));
     let wide = n

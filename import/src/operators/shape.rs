@@ -55,7 +55,7 @@ fn random_type(c: &Call) -> Ruled<ElementType> {
     }
 }
 
-/// Random numbers, the same in each run. Those of ONNX have no definition: a seed selects none of them.
+/// Random numbers, the same in each run. ONNX does not define which ones a seed selects.
 fn random(c: &mut Call, operator: &str, names: [(&'static str, &str, f32); 2]) -> Ruled<()> {
     let element = random_type(c)?;
     let shape = match (c.optional(0), c.ints("shape")) {

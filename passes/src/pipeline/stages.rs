@@ -69,7 +69,7 @@ const BUFFERIZE: &[Step] = &[
     every("cse"),
 ];
 
-/// Arrays become pointers and views of one arena, which is verified if the target says so; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
+/// Arrays become pointers and views of one arena, which is verified if the target requires it; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
 /// calls of functions of bounded size.
 const MEMORY: &[&str] = &[
     "skript-open-arguments",

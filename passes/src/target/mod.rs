@@ -378,9 +378,10 @@ impl Processor {
             streamed: SMALLEST_STREAMED,
             cores: 1,
         };
-        let processor = match is_host {
-            true => host::measured(processor),
-            false => processor,
+        let processor = if is_host {
+            host::measured(processor)
+        } else {
+            processor
         };
         Processor {
             streamed: processor.l3.max(SMALLEST_STREAMED),

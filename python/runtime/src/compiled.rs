@@ -29,7 +29,7 @@ struct Compiled {
     name: String,
     program: Program,
     variables: Vec<Tensor>,
-    /// What is computed of the first values, once for all copies.
+    /// The results of preparation with the first values, shared by all copies.
     prepared: Mutex<Option<Prepared>>,
     inputs: Vec<Group>,
     outputs: Outputs,
@@ -604,7 +604,7 @@ impl CompiledModel {
     /// The present values of the variables that the model updates, by name.
     ///
     /// # Errors
-    /// An exception of numpy.
+    /// NumPy's exceptions.
     pub fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let values = py.detach(|| self.locked().variables.clone());
         let found = PyDict::new(py);

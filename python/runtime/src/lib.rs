@@ -88,7 +88,7 @@ pub fn choice(name: &str) -> PyResult<DeviceChoice> {
 /// # Errors
 /// An exception of the interpreter.
 pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // The interface of numpy is found when it is first used, which a signal must not interrupt.
+    // NumPy's interface is looked up on first use, which a signal must not interrupt.
     arrays::numpy(module.py())?;
     module.py().get_type::<PyUntypedArray>();
     module.add_class::<CompiledModel>()?;

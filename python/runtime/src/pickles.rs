@@ -9,7 +9,7 @@ use skript_runtime::Artifact;
 use crate::CompiledModel;
 use crate::{choice, errors};
 
-/// What `__reduce__` returns: a function, and its arguments.
+/// The result of `__reduce__`: a function and its arguments.
 pub type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
 
 static RESTORE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -46,7 +46,7 @@ impl Tensor {
         Tensor::zeroed(element, shape, Buffer::zeroed)
     }
 
-    /// As [`Tensor::zeros`] for upper bounds of extents: what is not used takes no memory.
+    /// As [`Tensor::zeros`] for upper bounds of extents: unused elements occupy no memory.
     ///
     /// # Errors
     /// [`TensorError::TooLarge`] if the tensor does not fit the address space.

@@ -127,17 +127,19 @@ fn blocks(operation: OperationRef, name: &str) -> Option<String> {
 
 /// The error of an operation with too many arguments or results.
 fn signature(operation: OperationRef) -> Option<String> {
-    let declared = match op::is(&operation, ops::func::FUNC) {
-        true => ir::signature(operation).unwrap_or_default(),
-        false => Default::default(),
+    let declared = if op::is(&operation, ops::func::FUNC) {
+        ir::signature(operation).unwrap_or_default()
+    } else {
+        Default::default()
     };
     let blocks = ir::blocks(operation).into_iter();
     let arguments = blocks.map(|block| block.argument_count()).max();
     let arguments = arguments.unwrap_or_default().max(declared.0.len());
     let results = operation.result_count().max(declared.1.len());
-    let (count, what) = match arguments > SIGNATURE {
-        true => (arguments, "arguments"),
-        false => (results, "results"),
+    let (count, what) = if arguments > SIGNATURE {
+        (arguments, "arguments")
+    } else {
+        (results, "results")
     };
     (count > SIGNATURE).then(|| {
         format!("has {count} {what}: at most {SIGNATURE} are supported; combine tensors of one type by `stablehlo.concatenate`")

@@ -10,9 +10,8 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, TypeLike, ValueLike};
 use skript_dialect::melior;
 use skript_dialect::{Dialect, Pass, op};
-use skript_passes::ir::ops;
-use skript_passes::ir::replace_each;
 use skript_passes::ir::splice::splice;
+use skript_passes::ir::{definition, ops, replace_each};
 
 /// The pass `skript-guard-angles`.
 pub(crate) const PASS: Pass = Pass {
@@ -33,7 +32,16 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn is_angle(op: OperationRef<'_, '_>) -> bool {
-    op::is(&op, ops::math::ATAN2) && op.results().all(|r| r.r#type().is_float())
+    op::is(&op, ops::math::ATAN2) && op.results().all(|r| r.r#type().is_float()) && !is_guarded(op)
+}
+
+/// Whether the second operand selects a number with a copied sign, as this pass writes it.
+fn is_guarded(op: OperationRef<'_, '_>) -> bool {
+    let select = op.operand(1).ok().and_then(definition);
+    let side = select
+        .filter(|(select, _)| op::is(select, ops::arith::SELECT))
+        .and_then(|(select, _)| select.operand(1).ok().and_then(definition));
+    side.is_some_and(|(side, _)| op::is(&side, ops::math::COPYSIGN))
 }
 
 const GUARDED: &str = "%zero = arith.constant 0.0 : TYPE

@@ -36,7 +36,7 @@ REAL = ("f32", "f64", "f16")
 COMPLEX = ("complex<f32>", "complex<f64>")
 SIGNED, UNSIGNED = [tuple("%s%d" % (k, b) for b in (8, 32, 64)) for k in ("i", "ui")]
 INTEGER = SIGNED + UNSIGNED
-# Types of the operand, and the function of numpy for reals and integers.
+# Types of the operand, and the NumPy function for reals and integers.
 UNARY = {
     "abs": (REAL + SIGNED, numpy.abs), "ceil": (REAL, numpy.ceil), "floor": (REAL, numpy.floor), "cosine": (REAL + COMPLEX, numpy.cos),
     "sine": (REAL + COMPLEX, numpy.sin), "tan": (REAL + COMPLEX, numpy.tan), "tanh": (REAL + COMPLEX, numpy.tanh), "log": (REAL + COMPLEX, numpy.log),

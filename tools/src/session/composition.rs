@@ -46,14 +46,14 @@ impl Session<'_> {
         Some(model)
     }
 
-    /// Composes the graph for these inputs; the others are null or have their defaults.
+    /// Composes the graph for these inputs; all other inputs are null or have their defaults.
     pub fn compose_for(&mut self, given: &[InputArgument]) -> Option<Model> {
         let graph = self.graph()?;
         let (name, brought) = (graph.name.name.clone(), self.brought(&graph.inputs, given));
         self.compose_graph(name, brought, given)
     }
 
-    /// What the inputs bring to the composition, where the others are null or have their defaults.
+    /// Returns how these inputs affect the composition; all other inputs are null or have their defaults.
     pub(super) fn brought(&self, declared: &[Declaration], given: &[InputArgument]) -> Brought {
         let held = inputs::held(given);
         let is_given = |name: &&str| held.as_ref().is_none_or(|held| held.contains(*name));
@@ -154,9 +154,10 @@ impl Session<'_> {
                 Err(reason) => wrong.push(format!("the value of attribute `{name}`: {reason}")),
             }
         }
-        match wrong.is_empty() {
-            true => Ok(options),
-            false => Err(wrong),
+        if wrong.is_empty() {
+            Ok(options)
+        } else {
+            Err(wrong)
         }
     }
 

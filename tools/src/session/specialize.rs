@@ -33,7 +33,7 @@ impl Session<'_> {
         self.compose_with(model, self.measured(&self.named(given))?, inputs)
     }
 
-    /// Composes a graph for the shapes of arrays, unless the command line has shapes; what it reports is returned beside it.
+    /// Composes a graph for the shapes of arrays, unless the command line has shapes. Returns the diagnostics as well.
     pub(super) fn compose_shaped(
         &self,
         mut options: ComposeOptions,

@@ -19,7 +19,7 @@ use crate::command_line::{CommandLine, RunArguments, Verb};
 use crate::console::{Console, Status};
 use crate::session::say;
 
-/// The arguments that a line may have. They select what is read and computed; none of them writes a file, loads code,
+/// The arguments that a line may have. They select inputs and computations; none of them writes a file, loads code,
 /// or raises a limit.
 const OF_A_LINE: [&str; 21] = [
     "absent_inputs",
@@ -98,7 +98,7 @@ fn one(
     console: &mut Console,
 ) -> Status {
     let line = line.into_iter().map(OsString::from);
-    // The line alone is parsed as well: what it contains does not depend on how it is spelled.
+    // The line alone is parsed as well, to check the parsed arguments rather than their spelling.
     let alone: Vec<OsString> = ["skript".into(), "run".into()]
         .into_iter()
         .chain(line.clone())

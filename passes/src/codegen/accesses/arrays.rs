@@ -24,20 +24,23 @@ pub(super) struct Array {
 }
 
 impl Array {
-    /// An array of static extents in memory of its own.
+    /// An array with static extents in a separate allocation.
     pub(super) fn of_type(r#type: Type) -> Option<Array> {
         let memref = MemRefType::try_from(r#type).ok()?;
         let extents = memref::extents(r#type);
         let (strides, offset) = memref.strides_and_offset();
         let is_static = |values: &[i64]| values.iter().all(|value| *value >= 0);
-        (is_static(&extents) && is_static(&strides) && offset >= 0).then_some(())?;
+        if !is_static(&extents) || !is_static(&strides) || offset < 0 {
+            return None;
+        }
         let mut steps = extents.iter().zip(&strides);
         let last = steps.try_fold(offset, |last: i64, (extent, stride)| {
             last.checked_add((extent - 1).max(0).checked_mul(*stride)?)
         });
-        let size = match extents.contains(&0) {
-            true => 0,
-            false => last?.checked_add(1)?,
+        let size = if extents.contains(&0) {
+            0
+        } else {
+            last?.checked_add(1)?
         };
         let constants = |values: Vec<i64>| values.into_iter().map(Polynomial::constant).collect();
         Some(Array {
@@ -48,7 +51,7 @@ impl Array {
         })
     }
 
-    /// An array without gaps in memory of its own.
+    /// A contiguous array in a separate allocation.
     fn dense(extents: Vec<Polynomial>) -> Option<Array> {
         let mut size = Polynomial::constant(1);
         let mut strides = Vec::new();

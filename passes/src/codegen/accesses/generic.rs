@@ -40,7 +40,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// The arrays with their subscripts, as far as these are linear.
+    /// The arrays with linear subscripts, and these subscripts.
     fn accesses(
         &self,
         op: OperationRef<'c, 'a>,

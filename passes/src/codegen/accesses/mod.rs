@@ -63,7 +63,7 @@ fn verify<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> Result<(), PassError> {
     Ok(())
 }
 
-/// What is known of the values of the functions on the way from the entry.
+/// Facts about the values of the functions on the call path from the entry.
 struct Walk<'f, 'c, 'a> {
     prover: Prover,
     /// By symbol: whether it depends on elements of arrays.
@@ -110,13 +110,14 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             };
             key.push_str(&text);
         }
-        match self.verified.insert(key) {
-            true => self.block(block),
-            false => Ok(()),
+        if self.verified.insert(key) {
+            self.block(block)
+        } else {
+            Ok(())
         }
     }
 
-    /// Gives a value what is known of another one.
+    /// Copies the facts about one value to another.
     fn bind(&mut self, to: Value<'c, 'a>, from: Value<'c, 'a>) {
         let (to_key, from_key) = (ValueKey::of(to), ValueKey::of(from));
         match self.arrays.get(&from_key).cloned() {

@@ -25,7 +25,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
             ops::scf::FOR => self.counted(op),
             ops::scf::PARALLEL => self.parallel(op),
             ops::scf::IF => self.branch(op),
-            // What follows a check runs only if its condition holds.
+            // The operations after a check run only if its condition holds.
             ops::skript::CHECK => {
                 self.learn(op.operand(0)?, true);
                 Ok(())
@@ -62,7 +62,7 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
         Ok(())
     }
 
-    /// Of a value, nothing is known.
+    /// Drops all facts about a value.
     fn forget(&mut self, value: Value<'c, 'a>) {
         let key = ValueKey::of(value);
         self.numbers.remove(&key);

@@ -71,9 +71,10 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
                     Some(Mask::Any) | None => None,
                 });
                 let counts: Vec<Vec<Polynomial>> = counts.collect();
-                match counts.is_empty() {
-                    true => Mask::Any,
-                    false => Mask::First(counts.concat()),
+                if counts.is_empty() {
+                    Mask::Any
+                } else {
+                    Mask::First(counts.concat())
                 }
             }
             ops::arith::CONSTANT => match constant_mask(op) {
@@ -171,7 +172,9 @@ impl<'c: 'a, 'a> Walk<'_, 'c, 'a> {
 /// The lanes of a constant mask, if they are the first ones.
 fn constant_mask(op: OperationRef) -> Option<i64> {
     let kind = op.result(0).ok()?.r#type();
-    (vector::element_or_self(kind).to_string() == "i1").then_some(())?;
+    if vector::element_or_self(kind).to_string() != "i1" {
+        return None;
+    }
     let lanes = vector::extents(kind)?;
     let [lanes] = lanes.as_slice() else {
         return None;

@@ -22,9 +22,10 @@ pub(super) fn of(found: &Found) -> Result<Vec<Extents>, PassError> {
         return Ok(declared);
     }
     let derived = derived(found, &declared)?;
-    match derived.iter().all(is_known) && derived.len() == declared.len() {
-        true => Ok(derived),
-        false => Err("has a shape that does not follow from those of its operands".into()),
+    if derived.iter().all(is_known) && derived.len() == declared.len() {
+        Ok(derived)
+    } else {
+        Err("has a shape that does not follow from those of its operands".into())
     }
 }
 
@@ -171,9 +172,12 @@ fn gathered(found: &Found) -> Result<Extents, PassError> {
     let batches = (0i64..).zip(&found.operand(1)?.extents);
     let mut batches = batches.filter(|(d, _)| *d != vector).map(|(_, e)| *e);
     let rank = (0i64..).take(found.result()?.rank());
-    let extent = |d: i64| match offsets.contains(&d) {
-        true => sizes.next(),
-        false => batches.next(),
+    let extent = |d: i64| {
+        if offsets.contains(&d) {
+            sizes.next()
+        } else {
+            batches.next()
+        }
     };
     let extents = rank.map(extent).collect::<Option<_>>();
     extents.ok_or_else(|| "has dimension numbers that do not fit its operands".into())

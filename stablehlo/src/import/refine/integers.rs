@@ -74,7 +74,7 @@ fn bits(element: Element) -> Option<u32> {
     }
 }
 
-/// A value that wraps around in its type. Values of 64 bits without sign that exceed the signed range are unknown.
+/// Wraps a value around in its type. Unsigned 64-bit values that exceed the signed range are unknown.
 fn wrapped(value: i128, element: Element) -> Option<i64> {
     let bits = bits(element)?;
     let low = value & ((1 << bits) - 1);

@@ -85,9 +85,10 @@ impl<'c: 'a, 'a> Found<'c, 'a> {
     pub(crate) fn of(op: OperationRef<'c, 'a>) -> Result<Self, PassError> {
         let found = Found::open(op)?;
         let mut all = found.operands.iter().chain(&found.results);
-        match all.any(|t| t.extents.contains(&types::DYNAMIC)) {
-            true => Err("has an extent known only at run time".into()),
-            false => Ok(found),
+        if all.any(|t| t.extents.contains(&types::DYNAMIC)) {
+            Err("has an extent known only at run time".into())
+        } else {
+            Ok(found)
         }
     }
 

@@ -131,7 +131,7 @@ impl Report {
     }
 
     /// Drops plans that do not gain more than the times vary when all are measured together, and all of them if calls are not faster.
-    /// Returns whether all stay.
+    /// Returns whether all plans are kept.
     pub fn confirm(&mut self, before: &Timings, after: &Timings) -> bool {
         let is_faster = after.call < before.call;
         let mut all_stay = true;
