@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 use skript::{Code, DeviceChoice, Target};
 use skript_python_runtime::CompiledModel;
 
+use crate::interruptible::interruptible;
 use crate::loading::loaded;
 use crate::problems::exception;
 
@@ -45,9 +46,10 @@ impl Program {
         if let Some(known) = lock().get(&shapes) {
             return Ok(known.clone_ref(py));
         }
-        let code = py.detach(|| {
-            Code::of_stablehlo_for(&self.text, &Target::host(), |_| Some(shapes.clone()))
-        });
+        let (text, wanted) = (self.text.clone(), shapes.clone());
+        let code = interruptible(py, move || {
+            Code::of_stablehlo_for(&text, &Target::host(), |_| Some(wanted.clone()))
+        })?;
         let code = code.map_err(|e| exception(py, &e))?;
         let (threads, device) = (self.threads, DeviceChoice::Cpu);
         let model = loaded(py, &self.name, &code, Vec::new(), threads, device)?;
