@@ -69,8 +69,8 @@ const BUFFERIZE: &[Step] = &[
     every("cse"),
 ];
 
-/// Arrays become pointers and views of one arena, which is verified if the target requires it; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
-/// calls of functions of bounded size.
+/// Arrays become pointers and views of one arena; intrinsics, run-time checks and strided copies are lowered; a long entry becomes
+/// calls of functions of bounded size. [`to_llvm`] leaves the verifier of accesses out unless the target requires it.
 const MEMORY: &[&str] = &[
     "skript-open-arguments",
     CANONICALIZE,

@@ -6,9 +6,12 @@
 //! and copy that its first and its last element are elements of the array, or of the slot of the arena, for every extent up to its upper
 //! bound. An array's memory is what `memref.view` gives it: as many elements as its extents have, not as many as the upper bounds.
 //!
-//! Elements of arrays that become indices are not known here: accesses that depend on them are left to run-time checks and clamps.
+//! Elements of arrays that become indices are not known here: accesses that depend on them are left to run-time checks and clamps. So
+//! are those that depend on integer operations without a model here. A function is verified once for each list of arguments, under
+//! the conditions of its first call.
 //!
-//! Requires: `skript-plan-memory`. Guarantees: no change; an access outside of its memory is an error, a defect of an earlier pass.
+//! Requires: `skript-plan-memory`. Guarantees: no change; each access of what is modelled is proven, or an error. The prover rejects some
+//! correct accesses (`n * n`, products of quotients), so pipelines run the pass on request.
 
 mod arrays;
 mod generic;
