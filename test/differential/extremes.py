@@ -66,7 +66,7 @@ def main():
     processors = ["native"] + (["x86-64-v2", "x86-64-v3"] if platform.machine() == "x86_64" else [])
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
-        jobs, cases = [], []
+        jobs, cases = {processor: [] for processor in processors}, {processor: [] for processor in processors}
         for number in range(args.count):
             real = ("f32", "f64")[number % 2]
             number_type, integer = TYPES[real]
@@ -83,16 +83,20 @@ def main():
                 with open(os.path.join(home, "main.sknd"), "w") as file:
                     file.write(MODEL % (m, n, m, w, m, w, m, size, stride))
                 np.save(os.path.join(home, "x.npy"), x)
-                jobs.append([os.path.join(home, "main.sknd"), "--real=" + real, "--cpu=" + processor, "--message-format=short",
-                             "--output-dir", home, "--input", "x=" + os.path.join(home, "x.npy")])
-                cases.append(("%d, %s, %s, %dx%d, window of %d by %d" % (number, processor, real, m, n, size, stride), home, wanted, integer))
-        for (name, home, wanted, integer), (status, said) in zip(cases, formulas.run(args.skript, ["--no-cache"], jobs, folder)):
-            wrong = [said] if status else [output for output, values in wanted.items()
-                                           if not agree(np.load(os.path.join(home, output + ".npy")), values, integer)]
-            if wrong:
-                print("extremes %s: %s" % (name, ", ".join(wrong)))
-                failures += 1
-    print("%d of %d models of maxima and minima agree" % (len(cases) - failures, len(cases)))
+                jobs[processor].append([os.path.join(home, "main.sknd"), "--real=" + real, "--message-format=short",
+                                        "--output-dir", home, "--input", "x=" + os.path.join(home, "x.npy")])
+                name = "%d, %s, %s, %dx%d, window of %d by %d" % (number, processor, real, m, n, size, stride)
+                cases[processor].append((name, home, wanted, integer))
+        for processor in processors:
+            answers = formulas.run(args.skript, ["--no-cache"], jobs[processor], folder, ["--cpu=" + processor])
+            for (name, home, wanted, integer), (status, said) in zip(cases[processor], answers):
+                wrong = [said] if status else [output for output, values in wanted.items()
+                                               if not agree(np.load(os.path.join(home, output + ".npy")), values, integer)]
+                if wrong:
+                    print("extremes %s: %s" % (name, ", ".join(wrong)))
+                    failures += 1
+    count = args.count * len(processors)
+    print("%d of %d models of maxima and minima agree" % (count - failures, count))
     return 1 if failures else 0
 
 

@@ -177,12 +177,12 @@ class Case:
                 % (inputs, self.output.declare(), "\n        ".join(lines), inputs, self.output.declare(), names))
 
 
-def run(skript, flags, jobs, folder):
-    """Runs `skript run` for every job in one process; one (exit, stderr) each."""
+def run(skript, flags, jobs, folder, common=()):
+    """Runs `skript run` for every job in one process; one (exit, stderr) each. `common` is what only the command line may have."""
     batch = os.path.join(folder, "batch.jsonl")
     with open(batch, "w") as file:
         file.writelines(json.dumps(flags + job) + "\n" for job in jobs)
-    done = subprocess.run([skript, "run", "--output-dir", folder, "--batch", batch], capture_output=True, text=True)
+    done = subprocess.run([skript, "run", *common, "--output-dir", folder, "--batch", batch], capture_output=True, text=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     lines += [{"exit": done.returncode or -1, "stderr": "no answer: " + done.stderr[-200:]}] * (len(jobs) - len(lines))
     return [(line["exit"], line["stderr"]) for line in lines]

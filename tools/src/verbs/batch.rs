@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `skript run --batch FILE`: many runs in one process.
 //!
-//! The file is untrusted. A line may select a model, its inputs and how it is computed. It may write outputs below the
-//! `--output-dir` of the command line, and has no other effect: all other options belong to the command line.
+//! The file is untrusted. A line may select a model, its inputs and how it is computed. It may write outputs and variables below
+//! the `--output-dir` of the command line, and has no other effect: all other options belong to the command line.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -19,9 +19,9 @@ use crate::command_line::{CommandLine, RunArguments, Verb};
 use crate::console::{Console, Status};
 use crate::session::say;
 
-/// The arguments that a line may have. They select inputs and computations; none of them writes a file, loads code,
-/// or raises a limit.
-const OF_A_LINE: [&str; 21] = [
+/// The arguments that a line may have. They select inputs and computations; none of them loads code or raises a limit, and those
+/// that name folders to write to are confined by [`folder`].
+const OF_A_LINE: [&str; 22] = [
     "absent_inputs",
     "attributes",
     "bounds",
@@ -40,6 +40,7 @@ const OF_A_LINE: [&str; 21] = [
     "pipeline",
     "quantize",
     "real",
+    "save_variables",
     "specialize",
     "variables",
     "weights",
@@ -117,6 +118,15 @@ fn one(
         Ok(_) => return refused("this line is not a run".to_owned(), arguments, console),
         Err(status) => return status,
     };
+    if run.save_variables != arguments.save_variables {
+        match folder(
+            arguments.output_dir.as_deref(),
+            run.save_variables.as_deref(),
+        ) {
+            Ok(folder) => run.save_variables = folder,
+            Err(message) => return refused(message, arguments, console),
+        }
+    }
     match folder(arguments.output_dir.as_deref(), run.output_dir.as_deref()) {
         Ok(folder) => run.output_dir = folder,
         Err(message) => return refused(message, arguments, console),
@@ -260,7 +270,6 @@ mod tests {
         for line in [
             &["m", "--intrinsic", "main.f=f@./lib.so"][..],
             &["m", "--intrinsic=main.f=f@./lib.so"],
-            &["m", "--save-variables", "d"],
             &["m", "--stats", "s.json"],
             &["m", "--stats=s.json"],
             &["m", "--profile=p.json"],
@@ -274,6 +283,19 @@ mod tests {
             assert_eq!(status, Status::Usage, "{line:?}");
             let is_told = text.contains("a line of a batch cannot have --");
             assert!(is_told || text.contains("cannot be used with"), "{text}");
+        }
+    }
+
+    #[test]
+    fn variables_are_saved_below_the_folder_of_the_command_line() {
+        for command in [
+            "skript run --batch f",
+            "skript run --batch f --output-dir o",
+            "skript run --batch f --output-dir o --save-variables v",
+        ] {
+            let (status, text) = answered(command, &["m", "--save-variables", "/tmp/d"]);
+            assert_eq!(status, Status::Usage, "{command}");
+            assert!(text.contains("a line writes to /tmp/d"), "{text}");
         }
     }
 

@@ -45,7 +45,8 @@ fn run_model(arguments: &RunArguments, record: Option<&str>, console: &mut Conso
     session.close(console)
 }
 
-/// The model for the shapes of the inputs, if there is no code for all shapes, or no memory for it.
+/// The model for the shapes of the inputs, if there is no code for all shapes, or no memory for it; with its inputs: packs that
+/// are stacked in the model for all shapes have an input for each item.
 ///
 /// # Errors
 /// The error, if it has another reason, or there is no such model.
@@ -55,16 +56,19 @@ fn for_shapes(
     given: &[InputArgument],
     inputs: &[Arc<Tensor>],
     error: Stopped,
-) -> Result<Model, Stopped> {
+) -> Result<(Model, Vec<Arc<Tensor>>), Stopped> {
     if !(error.is_not_compiled() || error.message().contains(SMALLER)) {
         return Err(error);
     }
-    let inputs: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
-    let Some(own) = session.specialized(model, given, &inputs) else {
+    let shaped: Vec<&Tensor> = inputs.iter().map(Arc::as_ref).collect();
+    let Some(specialized) = session.specialized(model, given, &shaped) else {
+        return Err(error);
+    };
+    let Ok(inputs) = inputs::gather(session, &specialized, given) else {
         return Err(error);
     };
     session.note("the model is compiled for the shapes of the inputs");
-    Ok(own)
+    Ok((specialized, inputs))
 }
 
 /// Adds diagnostics to the session.
@@ -84,7 +88,7 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
     }
     let weights = Weights::of_arguments(arguments.variables.as_deref(), arguments.weights.as_ref());
     let prepared = inputs::prepare(session, &model, &given, weights);
-    let Some((inputs, mut variables)) = prepared else {
+    let Some((mut inputs, mut variables)) = prepared else {
         return;
     };
     if arguments.profile.is_some() && arguments.engine == EngineName::Reference {
@@ -102,24 +106,25 @@ fn compute(arguments: &RunArguments, record: Option<&str>, session: &mut Session
         )
     };
     let (usual, last) = (engine(false), engine(arguments.profile.is_some()));
-    let mut call = |session: &Session, model: &Model, engine: &dyn Engine| {
-        let job = Job {
-            model,
-            sources: &session.program.sources,
-            inputs: &inputs,
-            variables: &variables,
+    let mut call =
+        |session: &Session, model: &Model, inputs: &[Arc<Tensor>], engine: &dyn Engine| {
+            let job = Job {
+                model,
+                sources: &session.program.sources,
+                inputs,
+                variables: &variables,
+            };
+            let mut computed = engine.run(&job)?;
+            variables::commit(&mut variables, std::mem::take(&mut computed.updates));
+            Ok(computed)
         };
-        let mut computed = engine.run(&job)?;
-        variables::commit(&mut variables, std::mem::take(&mut computed.updates));
-        Ok(computed)
-    };
     // The last call is the one that is profiled.
     let calls = (1..arguments.repeat).map(|_| usual.as_ref());
     let mut last_result = None;
     for engine in calls.chain([last.as_ref()]) {
-        let called = call(session, &model, engine).or_else(|error| {
-            model = for_shapes(session, &model, &given, &inputs, error)?;
-            call(session, &model, engine)
+        let called = call(session, &model, &inputs, engine).or_else(|error| {
+            (model, inputs) = for_shapes(session, &model, &given, &inputs, error)?;
+            call(session, &model, &inputs, engine)
         });
         match called {
             Ok(computed) => last_result = Some(computed),

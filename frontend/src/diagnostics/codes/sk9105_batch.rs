@@ -9,8 +9,9 @@ pub static BATCH: Code = Code {
     explanation: r#"A batch file has one JSON list of strings per line: the arguments of one `skript run`.
 
 A line may select a model, its graph, attributes, inputs and weights, types, the engine and the pipeline. With
-`--output-dir` it writes to a folder below the `--output-dir` of the command line, without links on the way. All other
-options, such as `--stats` and `--intrinsic`, belong to the command line, because a batch file may come from anyone.
+`--output-dir` and `--save-variables` it writes to folders below the `--output-dir` of the command line, without links
+on the way. All other options, such as `--stats` and `--intrinsic`, belong to the command line, because a batch file may
+come from anyone.
 
     skript run --output-dir results --batch runs.jsonl
 
