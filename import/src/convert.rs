@@ -53,6 +53,8 @@ pub struct Imported {
     pub notes: Vec<String>,
     /// Contradictions in the model that do not affect its results.
     pub warnings: Vec<Refusal>,
+    /// For each branch that data select: the inputs, by their names in ONNX, that the condition is computed from.
+    pub selecting: Vec<Vec<String>>,
 }
 
 /// Why a model is not imported.

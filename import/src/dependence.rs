@@ -35,6 +35,14 @@ pub fn unknown(importer: &Importer, what: &str, value: &Value) -> Reason {
     })
 }
 
+/// Records the inputs that a condition is computed from, for calls that specialize the model to their values.
+pub fn selects(importer: &mut Importer, condition: &Value) {
+    let inputs = inputs(importer, condition);
+    if !inputs.is_empty() {
+        importer.selecting.push(inputs);
+    }
+}
+
 /// The inputs of the model that the value is computed from, in the order of the model, if all of it is in the block at hand.
 fn inputs(importer: &Importer, value: &Value) -> Vec<String> {
     let mut wanted = BTreeSet::from([value.id]);

@@ -66,6 +66,8 @@ pub struct Importer {
     pub refused: BTreeSet<String>,
     /// Inputs, by their names in ONNX, whose elements decide what a refused node needs.
     pub deciding: RefCell<BTreeSet<String>>,
+    /// For each branch that data select: the inputs, by their names in ONNX, that the condition is computed from.
+    pub selecting: Vec<Vec<String>>,
     /// The tensors that conversions of one file share.
     pub tensors: Arc<SharedTensors>,
 }

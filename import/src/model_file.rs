@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A parsed model file, and its conversion for all shapes or for the arrays of a call.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -302,43 +302,67 @@ impl ModelFile {
         let arrays = pairs(&inputs, arrays);
         let mut constants: Vec<Declaration> = Vec::new();
         loop {
-            let error = match self.convert(options.clone()) {
-                Ok(imported) => {
-                    return Ok(ForCall {
-                        imported,
-                        constants,
-                    });
-                }
-                Err(error) => error,
+            let converted = self.convert(options.clone());
+            let open = arrays.iter().copied();
+            let open: Vec<_> = open
+                .filter(|(input, _)| !options.is_constant(input))
+                .collect();
+            let more = match &converted {
+                Ok(imported) => flags(imported, &open),
+                Err(ImportError::Refused { deciding, .. }) => required(deciding, &open),
+                Err(_) => Vec::new(),
             };
-            let ImportError::Refused { deciding, .. } = &error else {
-                return Err(error);
-            };
-            let open = arrays.iter();
-            let open = open.filter(|(input, _)| !options.is_constant(input));
-            let decides = |(input, tensor): &&(&Declaration, &Tensor)| {
-                deciding.contains(&input.onnx) && tensor.volume() <= MOST_KNOWN
-            };
-            let mut more: Vec<_> = open.clone().filter(decides).copied().collect();
             if more.is_empty() {
-                // A rule inside of a body does not see what decides.
-                let is_small = |(_, tensor): &&(&Declaration, &Tensor)| {
-                    tensor.element().real().is_none() && tensor.volume() <= SMALL
-                };
-                // One by one: what decides nothing, such as tokens, would need new code for each value.
-                more = open.filter(is_small).copied().take(1).collect();
-            }
-            if more.is_empty() {
-                return Err(error);
+                return converted.map(|imported| ForCall {
+                    imported,
+                    constants,
+                });
             }
             for (input, tensor) in more {
                 constants.push(input.clone());
-                options
-                    .constants
-                    .push((input.onnx.clone(), (*tensor).clone()));
+                options.constants.push((input.onnx.clone(), tensor.clone()));
             }
         }
     }
+}
+
+/// The single ints and bools that alone select a branch: with their values, the branch that is not taken is not compiled.
+fn flags<'m>(
+    imported: &Imported,
+    open: &[(&'m Declaration, &'m Tensor)],
+) -> Vec<(&'m Declaration, &'m Tensor)> {
+    let is_flag = |(_, tensor): &&(&Declaration, &Tensor)| {
+        tensor.element().real().is_none() && tensor.volume() == 1
+    };
+    let flags: Vec<_> = open.iter().filter(is_flag).copied().collect();
+    let flag = |name: &String| flags.iter().find(|(input, _)| input.onnx == *name);
+    let selecting = imported.selecting.iter();
+    let alone = selecting.filter(|names| names.iter().all(|name| flag(name).is_some()));
+    let names: BTreeSet<&String> = alone.flatten().collect();
+    names
+        .into_iter()
+        .filter_map(|name| flag(name).copied())
+        .collect()
+}
+
+/// The inputs whose values a refused conversion requires.
+fn required<'m>(
+    deciding: &[String],
+    open: &[(&'m Declaration, &'m Tensor)],
+) -> Vec<(&'m Declaration, &'m Tensor)> {
+    let decides = |(input, tensor): &&(&Declaration, &Tensor)| {
+        deciding.contains(&input.onnx) && tensor.volume() <= MOST_KNOWN
+    };
+    let decided: Vec<_> = open.iter().filter(decides).copied().collect();
+    if !decided.is_empty() {
+        return decided;
+    }
+    // A rule inside of a body does not see what decides. One by one: what decides nothing, such as tokens, would need new code
+    // for each value.
+    let is_small = |(_, tensor): &&(&Declaration, &Tensor)| {
+        tensor.element().real().is_none() && tensor.volume() <= SMALL
+    };
+    open.iter().filter(is_small).copied().take(1).collect()
 }
 
 /// The inputs with their arrays.

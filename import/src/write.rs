@@ -120,6 +120,7 @@ pub fn write(mut document: Document<'_>) -> Imported {
         weights: writer.weights,
         notes: document.notes,
         warnings: document.importer.warnings.clone(),
+        selecting: document.importer.selecting.clone(),
     }
 }
 

@@ -8,7 +8,7 @@ use skript_tensor::ElementType;
 use super::movement::{agreed, stacked, turned};
 use super::{Operator, operator};
 use crate::call::{Call, axis};
-use crate::dependence::unknown;
+use crate::dependence::{selects, unknown};
 use crate::extent::Extent;
 use crate::proto::GraphProto;
 use crate::refusal::{Reason, Ruled, overflow};
@@ -45,6 +45,7 @@ fn branch(c: &mut Call) -> Ruled<()> {
         (_, Some(1)) => super::movement::reshaped(c, &condition, Vec::new()),
         _ => return Err("the condition does not have one element".into()),
     };
+    selects(c.importer, &condition);
     let (then, otherwise) = (c.graph("then_branch")?, c.graph("else_branch")?);
     let then = c.importer.body(then, Vec::new())?;
     let otherwise = c.importer.body(otherwise, Vec::new())?;

@@ -92,6 +92,58 @@ fn values_that_decide_shapes_become_constants() {
     assert!(main.contains("y: real[2,3]"), "{main}");
 }
 
+/// A model that computes `operators[0]` or `operators[1]` of `x`, by the sum of `x` or by `flag`.
+fn selected(condition: &str, operators: [&str; 2]) -> ModelFile {
+    let branch = |name: &str, operator: &str| AttributeProto {
+        name: name.into(),
+        g: Some(GraphProto {
+            node: vec![node(operator, &["x"], &["r"], vec![])],
+            output: vec![value("r", F32, &["n"])],
+            ..GraphProto::default()
+        }),
+        ..AttributeProto::default()
+    };
+    let [then, otherwise] = operators;
+    let branches = vec![
+        branch("then_branch", then),
+        branch("else_branch", otherwise),
+    ];
+    let nodes = vec![
+        node("ReduceSum", &["x"], &["sum"], vec![int("keepdims", 0)]),
+        node("Cast", &["sum"], &["positive"], vec![int("to", 9)]),
+        node("Cast", &["flag"], &["is_set"], vec![int("to", 9)]),
+        node("If", &[condition], &["y"], branches),
+    ];
+    file(
+        vec![value("x", F32, &["n"]), value("flag", 7, &["1"])],
+        nodes,
+    )
+}
+
+#[test]
+fn a_flag_that_selects_a_branch_becomes_a_constant() {
+    let file = selected("is_set", ["Exp", "Neg"]);
+    let (main, constants) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[0]))]).unwrap();
+    assert_eq!(constants, ["flag"]);
+    assert!(
+        !main.contains("math.exp") && main.contains("math.neg"),
+        "{main}"
+    );
+    let (main, _) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[1]))]).unwrap();
+    assert!(
+        main.contains("math.exp") && !main.contains("math.neg"),
+        "{main}"
+    );
+    // Reals select a branch when the model runs.
+    let file = selected("positive", ["Exp", "Neg"]);
+    let (main, constants) = called(&file, &[("x", reals(&[2])), ("flag", ints(&[0]))]).unwrap();
+    assert!(constants.is_empty());
+    assert!(
+        main.contains("math.exp") && main.contains("math.neg"),
+        "{main}"
+    );
+}
+
 #[test]
 fn bounds_follow_from_shapes() {
     let nodes = vec![node("Exp", &["x"], &["y"], vec![])];
