@@ -120,6 +120,13 @@ bags = [node("Shape", "indices", "count"), node("Concat", "offsets count", "ends
 case("EmbeddingBag", bags, {"indices": np.array([1, 4, 0, 2, 2, 3, 1]), "offsets": np.array([0, 2, 2, 5])},
      dict(w=reals(6, 3), zero=np.array([0]), one=np.int64(1), go=np.array(True)), {"indices": ["n"], "offsets": ["k"]})
 
+# As a text recognizer merges the columns of its image: the product of the other extents cancels.
+merged = [node("Conv", "x w", "c", strides=[2, 2], pads=[1, 1, 1, 1]), node("Reshape", "c rows", "r"), node("Transpose", "r", "t", perm=[0, 2, 1]),
+          node("MatMul", "t m", "p"), node("Reshape", "p heads", "y")]
+kernels = dict(w=reals(12, 3, 3, 3), rows=np.array([0, 12, -1]), m=reals(12, 12), heads=np.array([0, -1, 2, 6]))
+for shape in ((2, 3, 8, 31), (1, 3, 1, 1), (3, 3, 7, 4)):
+    case(f"merged columns of {shape}", merged, {"x": reals(*shape)}, kernels, {"x": ["b", 3, "h", "w"]})
+
 # As torchvision exports detectors: the boxes that are kept, or none; and at most as many of the best ones as there are.
 none = helper.make_graph([], "none", [], [helper.make_tensor_value_info("nothing", INT64, [0])], [helper.make_tensor("nothing", INT64, [0], [])])
 some = helper.make_graph([node("NonZero", "x", "z"), node("Squeeze", "z zero", "found")], "some", [], [helper.make_tensor_value_info("found", INT64, ["k"])])

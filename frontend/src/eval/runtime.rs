@@ -4,6 +4,7 @@
 use skript_semantics::{Scalar, ScalarKind, ScalarOp};
 
 use super::evaluator::{EvalResult, stop};
+use super::ranges::upper_bound;
 use super::scalar::{apply, result_kind};
 use super::sum::Sum;
 use super::{Atom, Evaluator};
@@ -77,6 +78,7 @@ pub(crate) fn simplified(op: ScalarOp, kind: ScalarKind, operands: Vec<Expr>) ->
             }
         }
         (ToInt | ToReal | ToBool, [a]) if a.kind == kind => a.clone(),
+        (Ne | Eq, [a, b]) if is_int(b, 0) => compare(op, a.clone(), b.clone()),
         _ => Expr::apply(kind, op, operands),
     }
 }
@@ -88,6 +90,7 @@ pub(crate) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
         Some(false) => return otherwise,
         None => {}
     }
+    let then = where_true(&condition, then);
     if then == otherwise {
         return then;
     }
@@ -113,6 +116,73 @@ pub(crate) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
         }
     }
     Expr::apply(kind, ScalarOp::Select, vec![condition, then, otherwise])
+}
+
+/// An expression that is evaluated only where a condition is true: a select by the same condition is decided, and factors of a
+/// divisor that the condition excludes from being zero cancel.
+fn where_true(condition: &Expr, expr: Expr) -> Expr {
+    match &expr.node {
+        Node::Apply {
+            op: ScalarOp::Select,
+            operands,
+        } => match operands.as_slice() {
+            [inner, then, _] if inner == condition => then.clone(),
+            _ => expr,
+        },
+        Node::Apply {
+            op: ScalarOp::Div,
+            operands,
+        } if expr.kind == ScalarKind::Int => match operands.as_slice() {
+            [dividend, divisor]
+                if *condition == compare(ScalarOp::Ne, divisor.clone(), Expr::int(0)) =>
+            {
+                exact_quotient(dividend, divisor).unwrap_or(expr)
+            }
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
+/// The quotient of two products, if the factors of the divisor are factors of the dividend, which does not wrap around.
+fn exact_quotient(dividend: &Expr, divisor: &Expr) -> Option<Expr> {
+    upper_bound(dividend)?;
+    let (factor, mut left) = factors(dividend);
+    let (by, cancelled) = factors(divisor);
+    for expr in cancelled {
+        left.remove(left.iter().position(|other| *other == expr)?);
+    }
+    if by == 0 || factor % by != 0 {
+        return None;
+    }
+    let product = left
+        .into_iter()
+        .cloned()
+        .reduce(|a, b| Expr::apply(ScalarKind::Int, ScalarOp::Mul, vec![a, b]));
+    Some(match product {
+        Some(product) => simplified(
+            ScalarOp::Mul,
+            ScalarKind::Int,
+            vec![Expr::int(factor / by), product],
+        ),
+        None => Expr::int(factor / by),
+    })
+}
+
+/// The factors of a product: the literal ones multiplied, and the others from left to right.
+fn factors(expr: &Expr) -> (i64, Vec<&Expr>) {
+    let (mut literal, mut others, mut open) = (1_i64, Vec::new(), vec![expr]);
+    while let Some(expr) = open.pop() {
+        match &expr.node {
+            Node::Literal(Scalar::Int(value)) => literal = literal.wrapping_mul(*value),
+            Node::Apply {
+                op: ScalarOp::Mul,
+                operands,
+            } => open.extend(operands.iter().rev()),
+            _ => others.push(expr),
+        }
+    }
+    (literal, others)
 }
 
 /// Whether a tensor may be read; a local may denote a read.
@@ -153,9 +223,27 @@ pub(crate) fn compare(op: ScalarOp, a: Expr, b: Expr) -> Expr {
         (Node::Literal(x), Node::Literal(y)) => apply(op, &[*x, *y], Edition::Draft6).ok(),
         _ => None,
     };
-    match folded {
-        Some(value) => Expr::literal(value),
-        None => Expr::apply(ScalarKind::Bool, op, vec![a, b]),
+    if let Some(value) = folded {
+        return Expr::literal(value);
+    }
+    let a = match op {
+        ScalarOp::Ne | ScalarOp::Eq if is_int(&b, 0) => without_factor(a),
+        _ => a,
+    };
+    Expr::apply(ScalarKind::Bool, op, vec![a, b])
+}
+
+/// An expression that is zero where the given one is: without a literal factor, if the product does not wrap around.
+fn without_factor(expr: Expr) -> Expr {
+    match &expr.node {
+        Node::Apply {
+            op: ScalarOp::Mul,
+            operands,
+        } if upper_bound(&expr).is_some() => match operands.as_slice() {
+            [a, b] if literal(a).is_some_and(|a| a.to_int() != 0) => b.clone(),
+            _ => expr,
+        },
+        _ => expr,
     }
 }
 
@@ -290,6 +378,42 @@ mod tests {
         };
         let lazy = select(condition, access, Expr::int(0));
         assert!(matches!(lazy.node, Node::Select { .. }));
+    }
+
+    fn extent(name: &str) -> Expr {
+        Expr {
+            kind: ScalarKind::Int,
+            node: Node::Extent(crate::model::Extent::Dynamic {
+                expr: std::sync::Arc::new(crate::model::ShapeExpr::Symbol(name.to_owned())),
+                bound: 8,
+            }),
+        }
+    }
+
+    #[test]
+    fn guarded_quotients_of_products_are_exact() {
+        let int = |op, a: &Expr, b: &Expr| {
+            operation(op, vec![a.clone(), b.clone()], Edition::Draft6).unwrap()
+        };
+        let (a, b) = (extent("a"), extent("b"));
+        let divisor = int(ScalarOp::Mul, &Expr::int(12), &b);
+        let dividend = int(ScalarOp::Mul, &int(ScalarOp::Mul, &Expr::int(24), &b), &a);
+        let quotient = int(ScalarOp::Div, &dividend, &divisor);
+        let guard = int(ScalarOp::Ne, &divisor, &Expr::int(0));
+        assert_eq!(guard, int(ScalarOp::Ne, &b, &Expr::int(0)));
+        let guarded = select(guard.clone(), quotient.clone(), Expr::int(0));
+        let exact = int(ScalarOp::Mul, &Expr::int(2), &a);
+        assert_eq!(guarded, select(guard.clone(), exact, Expr::int(0)));
+        assert_eq!(select(guard, guarded.clone(), Expr::int(0)), guarded);
+        // Another guard, and factors that are not in the dividend.
+        let other = int(ScalarOp::Ne, &a, &Expr::int(0));
+        assert_ne!(
+            select(other.clone(), quotient.clone(), Expr::int(0)),
+            guarded
+        );
+        let rounded = int(ScalarOp::Div, &divisor, &a);
+        let kept = select(other, rounded.clone(), Expr::int(0));
+        assert!(any(&kept, &|part| *part == rounded));
     }
 
     #[test]
