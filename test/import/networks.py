@@ -245,7 +245,8 @@ NETWORKS = [residual, inverted, shuffled, attention, decomposed, segmented, grou
             relative, unet, excited, disentangled]
 
 
-def compare(network, skript, folder):
+def written(network, folder):
+    """Writes the model of a network; the path, its builder and the shapes of its inputs."""
     b = Builder()
     result, shapes = network(b)
     shapes = shapes if isinstance(shapes, dict) else {"x": shapes}
@@ -257,6 +258,11 @@ def compare(network, skript, folder):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
     path = folder / f"{network.__name__}.onnx"
     onnx.save(model, path)
+    return path, b, shapes
+
+
+def compare(network, skript, folder):
+    path, b, shapes = written(network, folder)
     sizes = {"past": 5}
     arrays = {name: b.random.standard_normal([sizes.get(d, 3) if isinstance(d, str) else d for d in shape]).astype(np.float32)
               for name, shape in shapes.items()}
